@@ -341,7 +341,7 @@ def requests(app: Any, folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
 
     yield "roots changed, roots/list, tools/call", roots_changed
     carry_out = named("carried_out", "callboard_programs.farm.orders", "callboard.farm.orders")
-    own = named("OwnClient", "callboard.farm.own_calls", "callboard_programs.farm.own_calls")(app)
+    own = direct_client()(app)
     scene = Path(folder) / "task.usda"
     write(scene, "#usda 1.0\n")
     order = {**SPHERE, "scene": str(scene), "save": False, "skills": {}}
@@ -403,6 +403,14 @@ def named(name: str, *homes: str) -> Any:
             if not any(f"{one}.".startswith(f"{error.name}.") for one in homes):
                 raise
     raise SystemExit(f"{name} is in none of {', '.join(homes)}")
+
+
+def direct_client() -> Any:
+    """The farm's client inside its host, which older trees call ``OwnClient``."""
+    try:
+        return named("DirectClient", "callboard_programs.farm.direct_client")
+    except SystemExit:
+        return named("OwnClient", "callboard_programs.farm.own_calls", "callboard.farm.own_calls")
 
 
 def middle(rounds: list[Count]) -> Count:

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import psutil
 
 from callboard.content import Json
-from callboard.mapping.over import tasks_over
+from callboard.mapping.task_sources import tasks_over
 from callboard.mapping.tasks import TaskResult
 from callboard_programs.farm.dask_hosts import DaskHosts
 from callboard_programs.farm.orders import Work, perform_by

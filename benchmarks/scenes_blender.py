@@ -20,7 +20,7 @@ import bpy
 from stopwatch import Row, program, several, slices, timed
 
 from callboard_blender.host import BlenderHost
-from callboard_testing.direct import DirectCaller
+from callboard_testing.direct_calls import DirectCaller
 
 #: How many objects hang below one group.
 GROUP = 100

@@ -20,7 +20,7 @@ from stopwatch import Row, program, several, slices, timed
 
 from callboard.host import FILESYSTEM_WRITE, SCENE_MUTATE, SCENE_READ, USD
 from callboard_openusd.host import OpenUsdHost
-from callboard_testing.direct import DirectCaller
+from callboard_testing.direct_calls import DirectCaller
 
 #: How many prims hang below one group.
 GROUP = 100

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, thread_time
 from typing import Any
 
-from callboard_testing.direct import DirectCaller
+from callboard_testing.direct_calls import DirectCaller
 
 #: What measures; a list, so that an option changes it.
 CLOCK = [perf_counter]

@@ -13,10 +13,10 @@ from callboard.bundles.installed.origin import bundle_of
 from callboard.bundles.running.host_bundles import HostBundles
 from callboard.calls import output
 from callboard.calls.batch_tool import batch_tool
+from callboard.calls.breakpoints import stop_here
 from callboard.calls.capabilities import Capabilities
-from callboard.calls.debugging import stop_here
 from callboard.calls.dispatcher import Dispatcher
-from callboard.calls.project_rules import RuleKeeper
+from callboard.calls.project_rules import RuleStore
 from callboard.calls.recent_log import RecentLog
 from callboard.calls.tools import ToolRegistry
 from callboard.calls.undo_tools import undo_tools
@@ -33,7 +33,7 @@ from callboard.ports.capability_names import FARM
 from callboard.ports.contract import Host, HostEvent
 from callboard.protocol.subscriptions import Topic
 from callboard.records.log_file import LogFile
-from callboard.records.opening import export_target, store
+from callboard.records.record_settings import export_target, store
 from callboard.records.recorder import Recorder
 from callboard.service.apps import views
 from callboard.service.file_tools import file_template, file_tools
@@ -121,10 +121,10 @@ class Callboard:
         self._scene = instances.OpenScene()
         self._announcement = instances.Announcement()
 
-    def _make_rules(self) -> RuleKeeper | None:
+    def _make_rules(self) -> RuleStore | None:
         consent = self.dispatcher.consent
         consent.attendance.watch(self.capabilities.attend)
-        return RuleKeeper(consent, self.capabilities) if self.config.rules else None
+        return RuleStore(consent, self.capabilities) if self.config.rules else None
 
     def _make_service(self) -> Service:
         recorder = None
@@ -193,10 +193,10 @@ class Callboard:
     @cached_property
     def rest(self) -> RestEndpoint:
         """What answers below ``/v1``, made at the first request there."""
-        from callboard.demand.served import report_on
+        from callboard.demand.live_report import report_on
         from callboard.panel.artist_routes import artist_routes
+        from callboard.transport.rest.capability_switches import offering_routes
         from callboard.transport.rest.endpoint import RestEndpoint
-        from callboard.transport.rest.offering import offering_routes
 
         report = None if self.records is None else partial(report_on, self.records)
         artists = artist_routes(lambda: self.controls, self.id)
@@ -251,7 +251,7 @@ class Callboard:
         began.callback(self.host.watch(self._host_event))
         self.guest.start()
         self._tell_of_changes(began)
-        for work in self.skills.left_for_later():
+        for work in self.skills.deferred():
             self.guest.loop.call_soon_threadsafe(self.guest.loop.run_in_executor, None, work)
         # What ships doesn't change under us, and bundles are looked at by their keeper.
         shipped = {BUNDLED, *map(Path, self.host.skill_paths)}

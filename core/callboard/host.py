@@ -9,7 +9,7 @@ from callboard.ground.lazy_names import lazy_names as lazy_names
 #: Modules, and what is shown of each.
 _HOMES = {
     "callboard.content": "Json",
-    "callboard.ground.by_itself": "BY_ITSELF comes_back",
+    "callboard.ground.unattended": "UNATTENDED comes_back",
     "callboard.ground.colors": "of_kelvin",
     "callboard.ground.folders": "cache_folder",
     "callboard.ground.held_folder": "require_folder",
@@ -23,14 +23,14 @@ _HOMES = {
     ),
     "callboard.ground.orbit": "Point View around numbered orbiting",
     "callboard.ground.png": "Picture decode encode",
-    "callboard.ground.replacing": "mode_to_keep pointed_at replacing replacing_bytes",
+    "callboard.ground.atomic_write": "mode_to_keep pointed_at replacing replacing_bytes",
     "callboard.ground.suffixes": "checked_suffix",
     "callboard.ground.written_files": "embedded put_in_place",
-    "callboard.guest.standstill": "Standstill",
+    "callboard.guest.thread_pause": "ThreadPause",
     "callboard.guest.turn": "Interrupted",
-    "callboard.host_kit.aiming": "placed",
+    "callboard.host_kit.aim": "placed",
     "callboard.host_kit.exchange_files": "fbx_axes glb gltf_parts is_such",
-    "callboard.host_kit.facing": "faces_to_turn normals_of triangles_of",
+    "callboard.host_kit.face_direction": "faces_to_turn normals_of triangles_of",
     "callboard.host_kit.light_values": "OWN POWER SIZE known_values refuse_unknown watts",
     "callboard.host_kit.mesh_facts": "counted faces_of rounded",
     "callboard.host_kit.misread_paths": "from_elsewhere holds_variable misread_by_usd",
@@ -38,7 +38,7 @@ _HOMES = {
     "callboard.host_kit.torus": "ACROSS AROUND torus",
     "callboard.host_kit.usd_files": "READ WRITE exported metadata opened",
     "callboard.host_kit.usd_named": "refuse_usd_outside",
-    "callboard.host_kit.usd_nesting": "check_usd_nesting",
+    "callboard.host_kit.usd_depth": "check_usd_nesting",
     "callboard.ports.capability_names": (
         "ATTRIBUTES CAMERAS CHECK DOCS EXCHANGE FARM GEOMETRY LIGHTS LOOK MATERIALS "
         "MODELLING NETWORK STRUCTURE"
@@ -69,7 +69,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from callboard.content import *
-    from callboard.ground.by_itself import *
+    from callboard.ground.atomic_write import *
     from callboard.ground.colors import *
     from callboard.ground.folders import *
     from callboard.ground.held_folder import *
@@ -78,22 +78,22 @@ if TYPE_CHECKING:
     from callboard.ground.named_files import *
     from callboard.ground.orbit import *
     from callboard.ground.png import *
-    from callboard.ground.replacing import *
     from callboard.ground.suffixes import *
+    from callboard.ground.unattended import *
     from callboard.ground.written_files import *
-    from callboard.guest.standstill import *
+    from callboard.guest.thread_pause import *
     from callboard.guest.turn import *
-    from callboard.host_kit.aiming import *
+    from callboard.host_kit.aim import *
     from callboard.host_kit.exchange_files import *
-    from callboard.host_kit.facing import *
+    from callboard.host_kit.face_direction import *
     from callboard.host_kit.light_values import *
     from callboard.host_kit.mesh_facts import *
     from callboard.host_kit.misread_paths import *
     from callboard.host_kit.script_code import *
     from callboard.host_kit.torus import *
+    from callboard.host_kit.usd_depth import *
     from callboard.host_kit.usd_files import *
     from callboard.host_kit.usd_named import *
-    from callboard.host_kit.usd_nesting import *
     from callboard.ports.capability_names import *
     from callboard.ports.check import *
     from callboard.ports.contract import *

@@ -102,7 +102,7 @@ class Source(NamedTuple):
     places: Mapping[str, str] = {}
 
 
-class Settled(NamedTuple):
+class ResolvedSetting(NamedTuple):
     """One setting's value, and who said something of it, the most important first."""
 
     setting: ServerSetting
@@ -124,12 +124,12 @@ def config_from(given: Mapping[str, Any], **others: Any) -> McpHttpConfig:
     )
 
 
-def settled(named: list[Source]) -> list[Settled]:
+def settled(named: list[Source]) -> list[ResolvedSetting]:
     """Each setting as these sources have it, the most important first."""
     return [_settle(setting, named) for setting in SETTINGS]
 
 
-def told(one: Settled) -> str:
+def setting_line(one: ResolvedSetting) -> str:
     """A line: name, value, whose that is, and whom nobody heard."""
     line = f"{one.setting.name:16}{_shown(one.value)}"
     if not one.by:
@@ -232,7 +232,7 @@ def sources(given: Mapping[str, Any]) -> list[Source]:
     return [source for source in named if source.values]
 
 
-def _settle(setting: ServerSetting, named: list[Source]) -> Settled:
+def _settle(setting: ServerSetting, named: list[Source]) -> ResolvedSetting:
     by = tuple(
         (source.label, source.values[setting.name])
         for source in named
@@ -243,7 +243,7 @@ def _settle(setting: ServerSetting, named: list[Source]) -> Settled:
         value = tuple(dict.fromkeys(each for _, values in by for each in values))
     elif setting.kind == "policy" and any(each == "strict" for _, each in by):
         value = "strict"
-    return Settled(setting, value, by)
+    return ResolvedSetting(setting, value, by)
 
 
 def _from(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:

@@ -15,17 +15,17 @@ _HOMES = {
     "callboard.ground.nearest_names": "names_hint nearest_names",
     "callboard.ground.orbit": "Point around reaching",
     "callboard.ground.png": "NotAPicture Picture decode encode jpeg_size png_size",
-    "callboard.ground.replacing": "replacing_bytes",
-    "callboard.host_kit.aiming": "box_of facing place placed point_of",
-    "callboard.host_kit.facing": "normals_of",
+    "callboard.ground.atomic_write": "replacing_bytes",
+    "callboard.host_kit.aim": "box_of facing place placed point_of",
+    "callboard.host_kit.face_direction": "normals_of",
     "callboard.host_kit.mesh_facts": "faces_of mesh_facts",
     "callboard.ports.check": "Fault MeshData MeshFacts Severity",
-    "callboard.ports.exchange": "Axes FileFormat SUFFIXES WITH_UVS format_of told",
+    "callboard.ports.exchange": "Axes FileFormat SUFFIXES WITH_UVS format_json format_of",
     "callboard.ports.look": "Look from_angle",
     "callboard.ports.picture_ports": "Texture",
     "callboard.ports.shaping": "MODIFIERS",
     "callboard.skill_kit.framing": "Angle around_point axes_of corners filled framed",
-    "callboard.skill_kit.importing": "SHOWN asked_axes counting import_checked",
+    "callboard.skill_kit.import_files": "SHOWN asked_axes counting import_checked",
     "callboard.skill_kit.pictures": "difference fitted numbers_of sheet shrunk",
     "callboard.skill_kit.read_back": (
         "alike all_near done expect expect_same_bounds expect_that expect_transform "
@@ -34,11 +34,12 @@ _HOMES = {
     "callboard.skill_kit.surfaces": (
         "COLORS assign_material new_material put_texture set_values space_of"
     ),
-    "callboard.skill_kit.surrounding": "surround",
+    "callboard.skill_kit.surroundings": "surround",
     "callboard.skill_kit.uv_facts": "uv_facts",
 }
 
 if TYPE_CHECKING:
+    from callboard.ground.atomic_write import *
     from callboard.ground.colors import *
     from callboard.ground.held_folder import *
     from callboard.ground.matrices import *
@@ -46,9 +47,8 @@ if TYPE_CHECKING:
     from callboard.ground.nearest_names import *
     from callboard.ground.orbit import *
     from callboard.ground.png import *
-    from callboard.ground.replacing import *
-    from callboard.host_kit.aiming import *
-    from callboard.host_kit.facing import *
+    from callboard.host_kit.aim import *
+    from callboard.host_kit.face_direction import *
     from callboard.host_kit.mesh_facts import *
     from callboard.ports.check import *
     from callboard.ports.exchange import *
@@ -56,11 +56,11 @@ if TYPE_CHECKING:
     from callboard.ports.picture_ports import *
     from callboard.ports.shaping import *
     from callboard.skill_kit.framing import *
-    from callboard.skill_kit.importing import *
+    from callboard.skill_kit.import_files import *
     from callboard.skill_kit.pictures import *
     from callboard.skill_kit.read_back import *
     from callboard.skill_kit.surfaces import *
-    from callboard.skill_kit.surrounding import *
+    from callboard.skill_kit.surroundings import *
     from callboard.skill_kit.uv_facts import *
 else:
     __all__, __getattr__ = lazy_names(__name__, _HOMES)

@@ -12,7 +12,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.host import SCENE_MUTATE, SCENE_READ, Host
-from callboard_testing.direct import DirectCaller
+from callboard_testing.direct_calls import DirectCaller
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ for source in ("core", "hosts"):
 from callboard.ground.png import Picture, decode, encode  # noqa: E402
 from callboard.skill_kit.pictures import shrunk  # noqa: E402
 from callboard_blender.host import BlenderHost  # noqa: E402
-from callboard_testing.direct import DirectCaller  # noqa: E402
+from callboard_testing.direct_calls import DirectCaller  # noqa: E402
 
 SIZE = {"width": 576, "height": 384}
 FRUIT = ["Apple", "Orange", "Lemon"]

@@ -34,8 +34,8 @@ from qtpy.QtGui import QPalette
 from qtpy.QtWidgets import QApplication, QWidget
 
 from callboard.app import Callboard
+from callboard.bundles.installed.install_folders import user_bundles
 from callboard.bundles.installed.manifest import HOST_KEY
-from callboard.bundles.installed.places import user_bundles
 from callboard.clients.book import ClientBook
 from callboard.config import McpHttpConfig
 from callboard.host import SCRIPT, USD, PlugIn

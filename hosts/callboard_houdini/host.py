@@ -56,9 +56,9 @@ class HoudiniHost(QtHost):
         self._own_loop = None
         if not headless:
             # There is neither Qt nor a loop without windows.
-            from callboard_houdini.application.own_loop import OwnLoop
+            from callboard_houdini.application.event_loop import HoudiniEventLoop
 
-            self._own_loop = OwnLoop()
+            self._own_loop = HoudiniEventLoop()
         files = HoudiniFiles()
         reader, cameras, materials = HoudiniSceneReader(), HoudiniCameras(), HoudiniMaterials()
         render, usd = HoudiniRender(self.rendering), HoudiniUsd()

@@ -90,7 +90,7 @@ class MaxHost(QtHost):
         for event in REPLACING:
             messages.on(event, self._steps.scene_replaced)
         for event in ("sceneUndo", "sceneRedo"):
-            messages.on(event, self._steps.somebody_undid)
+            messages.on(event, self._steps.artist_undid)
         for event in SCENE:
             messages.on(event, self.tell("scene"))
         messages.on("filePostSave", self.tell("saved"))

@@ -20,7 +20,7 @@ from callboard.host import (
     holds_variable,
     misread_by_usd,
 )
-from callboard_maya.application import companions
+from callboard_maya.application import plug_ins
 from callboard_maya.application.messages import MayaMessages
 from callboard_maya.application.undo import MayaUndo
 from callboard_maya.parts import arnold
@@ -63,8 +63,8 @@ class MayaHost(QtHost):
             cmds.undoInfo(state=True, infinity=False, length=HISTORY)
         self.undo = self._steps = MayaUndo()
         self.plug_ins = {
-            host.USD: companions.described(usd.PLUGIN),
-            host.LIGHTS: companions.described(arnold.PLUGIN),
+            host.USD: plug_ins.described(usd.PLUGIN),
+            host.LIGHTS: plug_ins.described(arnold.PLUGIN),
         }
         self._brought: dict[str, object] = {
             host.USD: usd.MayaUsd(),
@@ -116,7 +116,7 @@ class MayaHost(QtHost):
 
     def _brought_now(self) -> dict[str, object]:
         """The ports whose plug-in is loaded."""
-        loaded = companions.is_loaded
+        loaded = plug_ins.is_loaded
         return {key: port for key, port in self._brought.items() if loaded(self.plug_ins[key].name)}
 
     def _plugins_changed(self) -> None:

@@ -13,8 +13,8 @@ _HOMES = {
     "callboard_qt.application.options": "Options",
     "callboard_qt.application.undo": "HISTORY OpenStep UndoSteps applied_of",
     "callboard_qt.host": "Dialog Post QtHost no_dialog",
-    "callboard_qt.parts.recounting": "changes_nothing recount_obj turned_between",
-    "callboard_qt.parts.sight": "Sight between through",
+    "callboard_qt.parts.units": "changes_nothing recount_obj turned_between",
+    "callboard_qt.parts.line_of_sight": "LineOfSight between through",
     "callboard_qt.plug_in": "QtPlugIn",
     "callboard_qt.ports.animation": "COMPONENTS KeyedAnimation SampledBake",
     "callboard_qt.ports.check": "ApplicationChecks",
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from callboard_qt.application.options import *
     from callboard_qt.application.undo import *
     from callboard_qt.host import *
-    from callboard_qt.parts.recounting import *
-    from callboard_qt.parts.sight import *
+    from callboard_qt.parts.line_of_sight import *
+    from callboard_qt.parts.units import *
     from callboard_qt.plug_in import *
     from callboard_qt.ports.animation import *
     from callboard_qt.ports.check import *

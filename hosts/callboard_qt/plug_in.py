@@ -10,7 +10,7 @@ from qtpy.QtWidgets import QApplication
 from callboard.app import Callboard
 from callboard.errors import CallboardError
 from callboard_qt.application.options import Options
-from callboard_qt.application.residence import MakeHost, Residence
+from callboard_qt.application.server import HostServer, MakeHost
 from callboard_qt.ui.panel_frame import PanelFrame, PanelFrames
 
 log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ class QtPlugIn(ABC):
         self.options = options
         self.panels = PanelFrames()
         self._make_host = make_host
-        self._residence: Residence | None = None
+        self._residence: HostServer | None = None
 
     # -- what the application does its own way --------------------------------------------------
 
@@ -63,7 +63,7 @@ class QtPlugIn(ABC):
     def load(self) -> None:
         """Idempotent. Without an artist there is nothing to do."""
         if self._residence is None and self.has_artist():
-            self._residence = Residence(self._make_host, lambda: self.options.port)
+            self._residence = HostServer(self._make_host, lambda: self.options.port)
             self.arrive()
 
     def ready(self) -> None:

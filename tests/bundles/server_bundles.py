@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from callboard.bundles.files.host_resources import CAPABILITY
 from callboard.bundles.installed.install import InstalledBundle
+from callboard.bundles.installed.install_folders import PROVIDED, user_bundles
 from callboard.bundles.installed.manifest import HOST_KEY
-from callboard.bundles.installed.places import PROVIDED, user_bundles
 from serving import Served
 
 Kid = Callable[..., AbstractContextManager[Served]]

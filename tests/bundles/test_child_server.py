@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from server_bundles import CHILD, Kid, server_bundle
 
-from callboard.bundles.installed.places import user_bundles
+from callboard.bundles.installed.install_folders import user_bundles
 from callboard_testing.fake_client import FakeClient
 from callboard_testing.fake_host import DEADLINE
 from e2e.serving import serve

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from server_bundles import skill_bundle
 
-from callboard.bundles.installed.places import PROVIDED, user_bundles
+from callboard.bundles.installed.install_folders import PROVIDED, user_bundles
 from serving import served, text_of
 from stateless_client import Stateless
 

@@ -10,7 +10,7 @@ import pytest
 from server_bundles import skill_bundle
 
 from callboard.bundles.files.host_resources import CAPABILITY, advertisement
-from callboard.bundles.installed.places import PROVIDED, user_bundles
+from callboard.bundles.installed.install_folders import PROVIDED, user_bundles
 from callboard.extensions import host
 from serving import Served, served, text_of
 from stateless_client import Stateless

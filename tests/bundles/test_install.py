@@ -14,7 +14,7 @@ import pytest
 
 from callboard.bundles.installed.install import Bundles, InstalledBundle, InstallError
 from callboard.bundles.installed.manifest import HOST_KEY, CapabilityUnavailable, ManifestError
-from callboard.bundles.installed.unpacking import UnpackError
+from callboard.bundles.installed.unpack import UnpackError
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from server_bundles import skill_bundle
 
+from callboard.bundles.installed.install_folders import user_bundles
 from callboard.bundles.installed.manifest import HOST_KEY
-from callboard.bundles.installed.places import user_bundles
 from callboard.skills.file_stamps import tree_stamps
 from e2e.serving import environment
 from serving import Served, served

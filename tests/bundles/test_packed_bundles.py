@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from callboard.bundles.installed.install_folders import user_bundles
 from callboard.bundles.installed.manifest import HOST_KEY
-from callboard.bundles.installed.places import user_bundles
 from callboard_programs.cli import main
 from e2e.client_environments import npm_with, python_with
 from serving import Served, served, text_of

@@ -12,7 +12,7 @@ from pathlib import Path
 import bundle_files
 import pytest
 
-from callboard.bundles.installed.unpacking import UnpackError, unpack
+from callboard.bundles.installed.unpack import UnpackError, unpack
 
 
 @pytest.fixture

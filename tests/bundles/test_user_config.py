@@ -13,9 +13,9 @@ import pytest
 from server_bundles import manifest
 
 from callboard.bundles.installed.install import Bundles, InstalledBundle, InstallError
-from callboard.bundles.installed.loading import command_of, trouble_here
+from callboard.bundles.installed.install_folders import PROVIDED, user_bundles
 from callboard.bundles.installed.manifest import ManifestError
-from callboard.bundles.installed.places import PROVIDED, user_bundles
+from callboard.bundles.installed.skill_check import command_of, trouble_here
 from callboard.bundles.installed.user_config import SettingError
 from callboard_programs.cli import main
 from serving import served, text_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from callboard.calls.changed import MOST, SceneChange, in_words
+from callboard.calls.change_history import MOST, SceneChange, in_words
 from callboard.errors import HostError
 from callboard_testing.fake_host import FakeHost
 from callboard_testing.fake_undo import FakeUndo

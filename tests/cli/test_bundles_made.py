@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bundles.server_bundles import manifest, skill_bundle
-from callboard.bundles.installed.places import user_bundles
+from callboard.bundles.installed.install_folders import user_bundles
 from callboard_programs.cli import main
 from callboard_programs.cli.versions import is_older
 

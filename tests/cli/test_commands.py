@@ -18,9 +18,9 @@ import pytest
 from callboard.errors import HostError
 from callboard.host_kit.headless import REQUIREMENTS, make_host
 from callboard_programs.cli import COMMANDS, main, module_of
+from callboard_programs.cli.command_result import EXITS
 from callboard_programs.cli.examples import EXAMPLES
 from callboard_programs.cli.farm_command import PARTS
-from callboard_programs.cli.outcome import EXITS
 from callboard_programs.farm.security import security_of
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ from callboard.clients.holder import LOCAL, TokenHolder
 from callboard.clients.shares import has_place, most_greedy
 from callboard.errors import HOST_BUSY
 from callboard.jobs.jobs import RUNNING_LIMIT
-from callboard.transport.http.weight import LIGHT, MOST_VALUES, is_too_much
+from callboard.transport.http.body_limit import LIGHT, MOST_VALUES, is_too_much
 from callboard_testing.fake_client import FakeClient
 from serving import served
 

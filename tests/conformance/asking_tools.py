@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from callboard.calls import asks
+from callboard.calls import client_questions
 from callboard.calls.context import AsyncToolContext, ToolContext
 from callboard.calls.tools import ToolRegistry
 from callboard.content import Text
@@ -60,7 +60,7 @@ ENUMS_FORM = {
 }
 
 
-def described(answer: asks.Elicited) -> str:
+def described(answer: client_questions.Elicited) -> str:
     return f"action={answer.action}, content={json.dumps(answer.content)}"
 
 
@@ -124,9 +124,9 @@ def ask_with_state(ctx: ToolContext) -> Text:
 
 def ask_everything(ctx: ToolContext) -> Text:
     answers = ctx.ask_all(
-        user_name=asks.elicitation("What is your name?", NAME_FORM),
-        greeting=asks.sampling("Generate a greeting", 50),
-        client_roots=asks.roots(),
+        user_name=client_questions.elicitation("What is your name?", NAME_FORM),
+        greeting=client_questions.sampling("Generate a greeting", 50),
+        client_roots=client_questions.roots(),
     )
     return Text(f"{sampled_text(answers['greeting'])} {described(answers['user_name'])}")
 
@@ -140,9 +140,9 @@ async def ask_twice(ctx: AsyncToolContext) -> Text:
 def ask_what_is_possible(ctx: ToolContext) -> Text:
     possible = {}
     if "elicitation" in ctx.client_capabilities:
-        possible["user_name"] = asks.elicitation("What is your name?", NAME_FORM)
+        possible["user_name"] = client_questions.elicitation("What is your name?", NAME_FORM)
     if "sampling" in ctx.client_capabilities:
-        possible["greeting"] = asks.sampling("Generate a greeting", 50)
+        possible["greeting"] = client_questions.sampling("Generate a greeting", 50)
     answers = ctx.ask_all(**possible)
     return Text(f"Answered: {', '.join(answers) or 'nothing was asked'}")
 

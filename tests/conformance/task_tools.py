@@ -7,7 +7,7 @@ from typing import Any
 
 from asking_tools import BOOLEAN, NAME_FORM, STRING, described, form
 
-from callboard.calls import asks
+from callboard.calls import client_questions
 from callboard.calls.context import AsyncToolContext
 from callboard.calls.tools import ToolRegistry
 from callboard.content import Text
@@ -42,8 +42,8 @@ async def confirm_delete(filename: str, ctx: AsyncToolContext) -> Text:
 
 async def ask_two(ctx: AsyncToolContext) -> Text:
     answers: dict[str, Any] = await ctx.ask_all(
-        name=asks.elicitation("What is your name?", NAME_FORM),
-        confirm=asks.elicitation("Are you sure?", form(confirm=BOOLEAN)),
+        name=client_questions.elicitation("What is your name?", NAME_FORM),
+        confirm=client_questions.elicitation("Are you sure?", form(confirm=BOOLEAN)),
     )
     return Text("; ".join(described(answer) for answer in answers.values()))
 

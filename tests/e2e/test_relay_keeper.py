@@ -13,10 +13,10 @@ import pytest
 from callboard.protocol.jsonrpc import Request
 from callboard.transport import instances
 from callboard.transport.instances import Instance
-from callboard_programs.relay import keeper as keeping
+from callboard_programs.relay import reconnect as keeping
 from callboard_programs.relay.finder import HostFinder
-from callboard_programs.relay.keeper import HostKeeper
 from callboard_programs.relay.link import Link
+from callboard_programs.relay.reconnect import Reconnector
 from callboard_testing.fake_host import DEADLINE
 
 
@@ -56,7 +56,7 @@ def test_a_host_that_refuses_is_not_asked_again_at_once(
         server = await asyncio.start_server(host.answer, "127.0.0.1", 0)
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
         instances.announce(Instance(id, "maya", "Maya", url, None, os.getpid(), time()))
-        keeper = HostKeeper(HostFinder(None), ready, lambda: None)
+        keeper = Reconnector(HostFinder(None), ready, lambda: None)
         running = asyncio.create_task(keeper.run())
         keeper.hear(Request(1, "tools/list"))
         await asyncio.wait_for(host.asked.wait(), DEADLINE)

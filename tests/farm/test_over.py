@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import PeerError, SkillError
-from callboard.mapping.over import tasks_over
+from callboard.mapping.task_sources import tasks_over
 from callboard.mapping.tasks import TaskResult
 from callboard_programs.cli import main
 from callboard_programs.farm.artefacts import artefacts_of, sha256
-from callboard_programs.farm.orders import Asker, Work
+from callboard_programs.farm.orders import RunOwner, Work
 from callboard_programs.farm.report_file import ReportFile
 
 
@@ -80,7 +80,7 @@ def test_a_column_may_be_the_scene(tmp_path: Path) -> None:
     rows = tmp_path / "rows.jsonl"
     scene = tmp_path / "a.usda"
     rows.write_text(f'{{"from": {json.dumps(str(scene))}, "size": 2}}\n{{"size": 3}}\n')
-    work = Work("scene__create_primitive", {}, [], asker=Asker("agent", "1", "ann", "7"))
+    work = Work("scene__create_primitive", {}, [], asker=RunOwner("agent", "1", "ann", "7"))
     first, second = (work.order(task, task.key) for task in tasks_over([str(rows)], "from"))
     assert (first["scene"], first["arguments"]) == (str(scene), {"size": 2})
     assert (second["scene"], second["arguments"]) == (None, {"size": 3})

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from time import time
 from typing import Any
 
-from callboard.transport import instances, proving
+from callboard.transport import instance_proof, instances
 from callboard.transport.instances import Instance
 from callboard_testing.fake_host import DEADLINE
 
@@ -55,7 +55,7 @@ class LyingHost:
                 while self.drips:
                     writer.write(b"H")
                     await asyncio.sleep(0.05)
-                if head.startswith(f"GET {proving.PATH}"):
+                if head.startswith(f"GET {instance_proof.PATH}"):
                     self._write(writer, json.dumps({"proof": self._proof(head)}).encode())
                     continue
                 if head.startswith("GET /v1/healthz"):
@@ -72,8 +72,8 @@ class LyingHost:
             writer.transport.abort()
 
     def _proof(self, head: str) -> str | None:
-        challenge = head.partition(f"{proving.HEADER}: ")[2].split("\r\n")[0]
-        return proving.proof("token", self.port, challenge)
+        challenge = head.partition(f"{instance_proof.HEADER}: ")[2].split("\r\n")[0]
+        return instance_proof.proof("token", self.port, challenge)
 
     async def _answer(self, writer: asyncio.StreamWriter, message: Any) -> None:
         method = message["method"]

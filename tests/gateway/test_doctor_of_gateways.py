@@ -12,7 +12,7 @@ from gateway_thread import running_gateway
 from callboard.transport.http.listener import bound
 from callboard.transport.instances import Instance, announce
 from callboard_programs.cli import main
-from callboard_programs.gateway.running import folder
+from callboard_programs.gateway.running_gateway import folder
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> list[tuple[bool, str]]:

@@ -9,7 +9,7 @@ import pytest
 from gateway_thread import running_gateway
 from lying_host import JSON, lying_host
 
-from callboard_programs.gateway import attached, listings
+from callboard_programs.gateway import attachments, listings
 from serving import served, text_of
 from waiting import until
 
@@ -122,7 +122,7 @@ def test_lists_that_never_come_hold_up_nothing_of_other_instances(
             client.call("instances__attach", {"instance": name})
         assert client.request("prompts/list")["result"]["prompts"]
         liar.silent_about = {"tools/list", "prompts/list"}
-        monkeypatch.setattr(attached, "LIST_PATIENCE", 0.5)
+        monkeypatch.setattr(attachments, "LIST_PATIENCE", 0.5)
         monkeypatch.setattr(listings, "LIST_PATIENCE", 0.5)
 
         def of_honest(kind: str) -> Any:

@@ -16,7 +16,7 @@ from callboard.clients.book import ClientBook
 from callboard.errors import HostError
 from callboard.transport.http.listener import bound
 from callboard_programs.gateway.gateway import Gateway
-from callboard_programs.gateway.kept import KeptAddress, read_address
+from callboard_programs.gateway.kept_address import KeptAddress, read_address
 from callboard_testing.fake_client import FakeClient
 from serving import Served, served
 from waiting import until

@@ -20,9 +20,9 @@ from callboard.errors import HostError
 from callboard.transport import instances
 from callboard.transport.http.listener import bound
 from callboard.transport.instances import Instance
-from callboard_programs.gateway import running
-from callboard_programs.gateway.kept import KeptAddress, keep_address
-from callboard_programs.gateway.running import started_gateway
+from callboard_programs.gateway import running_gateway as running
+from callboard_programs.gateway.kept_address import KeptAddress, keep_address
+from callboard_programs.gateway.running_gateway import started_gateway
 from e2e.serving import DEADLINE
 from e2e.test_stdio import Heard, bridged, text
 from serving import served, text_of

@@ -11,8 +11,8 @@ from page_visitor import Visitor, link_of, request
 
 from callboard.clients.book import ClientBook
 from callboard.clients.holder import token_hash
-from callboard_programs.gateway.page.door import LINK_LASTS, SILENT_FOR, PageDoor
-from callboard_programs.gateway.page.opening import open_link, running_link
+from callboard_programs.gateway.page.access import LINK_LASTS, SILENT_FOR, PageLogin
+from callboard_programs.gateway.page.browser import open_link, running_link
 
 PATHS = ("/", "/page/page.js", "/page/events", "/page/calls", "/page/enter?code=guessed")
 
@@ -74,7 +74,7 @@ def test_what_changes_something_names_where_it_comes_from() -> None:
 
 def test_links_and_browsers_are_forgotten_in_time() -> None:
     now = 0.0
-    door = PageDoor(lambda: now)
+    door = PageLogin(lambda: now)
     late, code = door.new_code(), door.new_code()
     entry = door.enter(code)
     assert entry is not None

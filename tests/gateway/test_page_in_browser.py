@@ -15,7 +15,7 @@ from gateway_thread import RunningGateway
 from page_visitor import link_of
 
 from browser import chromium
-from callboard.calls.changed import SceneChange
+from callboard.calls.change_history import SceneChange
 from callboard.clients.book import ClientBook
 from callboard.content import Image
 from callboard.ground.png import Picture, encode

@@ -17,7 +17,7 @@ from callboard.panel.status import (
     SceneChange,
     Snapshot,
 )
-from callboard_programs.gateway.page.told import MOST_BYTES, MOST_ENTRIES, MOST_TEXT, shaped
+from callboard_programs.gateway.page.facts import MOST_BYTES, MOST_ENTRIES, MOST_TEXT, shaped
 
 ROOT = RootStatus("file:///show", "show", "/show", "artist", True)
 #: Something of everything.

@@ -77,8 +77,8 @@ class Slow(list[str]):
 @pytest.mark.parametrize(
     ("script", "tool", "words"),
     [
-        ("scene/scripts/reading.py", "list_objects", {"pattern": "c*"}),
-        ("docs/scripts/looking_up.py", "lookup", {"words": "no such word"}),
+        ("scene/scripts/read.py", "list_objects", {"pattern": "c*"}),
+        ("docs/scripts/lookup.py", "lookup", {"words": "no such word"}),
     ],
 )
 def test_so_is_that_of_a_tool_that_goes_through_a_whole_scene_or_manual(

@@ -15,7 +15,7 @@ import pytest
 from guest_rig import Guest, guest_in
 
 from callboard.errors import CallCancelled, HostBusy
-from callboard.ground.by_itself import BY_ITSELF
+from callboard.ground.unattended import UNATTENDED
 from callboard.guest import main_thread
 from callboard.guest import turn as turns
 from callboard.guest.turn import Interrupted, Interruptible, Turn
@@ -62,7 +62,7 @@ def test_who_began_what_the_host_is_busy_with_looks_while_others_wait() -> None:
             host.doing = "rendering"
             try:
                 while not over.is_set():
-                    yield BY_ITSELF
+                    yield UNATTENDED
             finally:
                 host.doing = None
                 closed.set()

@@ -7,7 +7,7 @@ import sys
 import pytest
 from guest_rig import guest_in
 
-from callboard.guest.short_turns import TURN, short_turns
+from callboard.guest.switch_interval import TURN, short_turns
 from callboard_testing.fake_host import FakeHost
 
 

@@ -12,7 +12,7 @@ import pytest
 from guest_rig import Guest, InThread, guest_on
 
 from callboard.guest.loop import STAND_IN
-from callboard.guest.standstill import Bell, Seat, Standstill, go_on
+from callboard.guest.thread_pause import PausableEvent, PythonPermit, ThreadPause, go_on
 from callboard.guest.turn import Interrupted, Interruptible
 from callboard.guest.workers import Workers
 from callboard_testing.fake_host import DEADLINE, HostThread
@@ -26,8 +26,8 @@ class Sitter:
     """A thread that counts how often it ran Python, between two waits for its bell."""
 
     def __init__(self, seconds: float | None) -> None:
-        self.bell = Bell()
-        self.seat = Seat()
+        self.bell = PausableEvent()
+        self.seat = PythonPermit()
         self.rounds = 0
         self.heard = 0
         self._seconds = seconds
@@ -91,7 +91,7 @@ def test_whoever_waits_for_a_while_stands_still(
     if seconds < 1:
         one.more()
     for _ in range(20):
-        with Standstill():
+        with ThreadPause():
             before = one.rounds
             assert not threading.Event().wait(0.01)
             assert one.rounds == before
@@ -103,7 +103,7 @@ def test_what_it_waited_for_is_heard_after_a_standstill(
     sitter: Callable[[float | None], Sitter],
 ) -> None:
     one = sitter(None)
-    with Standstill():
+    with ThreadPause():
         one.bell.set()
         assert not threading.Event().wait(LONG)
         assert one.heard == 0
@@ -116,7 +116,7 @@ def test_what_is_on_its_way_to_a_thread_stands_still_too(
     one = sitter(None)
     for times in range(1, 20):
         one.bell.set()
-        with Standstill():
+        with ThreadPause():
             before = one.where()
             assert not threading.Event().wait(0.01)
             assert one.where() == before
@@ -130,7 +130,7 @@ def test_no_work_begins_during_one() -> None:
             if first is not None:
                 first.result(DEADLINE)
             given = workers.submit(threading.get_ident)
-            with Standstill():
+            with ThreadPause():
                 began = given.done()
                 late = workers.submit(threading.get_ident)
                 assert not threading.Event().wait(LONG)
@@ -144,7 +144,7 @@ def test_no_work_begins_during_one() -> None:
 
 def test_an_interruption_at_its_beginning_holds_nobody() -> None:
     def once() -> None:
-        code, seat, bell = Interruptible(), Seat(), Bell()
+        code, seat, bell = Interruptible(), PythonPermit(), PausableEvent()
         began = threading.Event()
 
         def sit() -> None:
@@ -156,7 +156,7 @@ def test_an_interruption_at_its_beginning_holds_nobody() -> None:
         def work() -> None:
             began.set()
             while True:
-                with Standstill():
+                with ThreadPause():
                     pass
 
         thread = InThread(sit)
@@ -174,7 +174,7 @@ def test_what_is_run_to_its_end_during_one_has_its_threads() -> None:
     with HostThread() as thread, guest_on(thread) as guest:
 
         def work() -> int:
-            with Standstill():
+            with ThreadPause():
                 return guest.loop.run(asyncio.to_thread(pow, 2, 3))
 
         assert thread.call(work) == 8
@@ -184,8 +184,8 @@ def test_one_within_another_ends_with_the_outer(
     sitter: Callable[[float | None], Sitter],
 ) -> None:
     one = sitter(0.0005)
-    with Standstill():
-        with Standstill():
+    with ThreadPause():
+        with ThreadPause():
             before = one.rounds
         assert not threading.Event().wait(LONG)
         assert one.rounds == before
@@ -200,7 +200,7 @@ def test_a_thread_that_hangs_is_waited_for_once() -> None:
         until(hanging.running, "the thread to hang")
         began = monotonic()
         for _ in range(1000):
-            with Standstill():
+            with ThreadPause():
                 pass
         assert monotonic() < began + DEADLINE
         gate.set()
@@ -216,7 +216,7 @@ def test_nobody_is_answered_during_one_and_everybody_after_it() -> None:
     standing, over = threading.Event(), threading.Event()
 
     def work() -> None:
-        with Standstill():
+        with ThreadPause():
             standing.set()
             over.wait(DEADLINE)
 
@@ -237,7 +237,7 @@ def test_a_turn_that_is_ended_in_one_leaves_nobody_standing() -> None:
     def work() -> None:
         began.set()
         while True:
-            with Standstill():
+            with ThreadPause():
                 pass
 
     with HostThread() as thread, guest_on(thread) as guest, guest.connect() as client:
@@ -256,7 +256,7 @@ def test_a_loop_that_is_closed_during_one_ends() -> None:
         guest = thread.call(lambda: Guest(thread.host).start())
 
         def close() -> None:
-            with Standstill():
+            with ThreadPause():
                 guest.close()
 
         thread.call(close)

@@ -14,7 +14,7 @@ from typing import Any
 
 from callboard.errors import HostError
 from callboard.ground.named_files import may_use
-from callboard.host_kit.usd_nesting import check_usd_nesting
+from callboard.host_kit.usd_depth import check_usd_nesting
 from callboard.workspace.containment import WorkspaceRoots
 from callboard_blender.application.blend_named import refuse_blend_outside
 from hostile.making import spoiled_bytes

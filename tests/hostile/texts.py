@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from random import Random
 
 from callboard.bundles.installed.manifest import ManifestError, folder_name, parse_manifest
-from callboard.bundles.installed.unpacking import UnpackError, check_name, remove_tree, unpack
+from callboard.bundles.installed.unpack import UnpackError, check_name, remove_tree, unpack
 from callboard.calls.json_schema import SchemaViolation, Validator
 from callboard.errors import SkillError
 from callboard.skills import safe_yaml

@@ -25,7 +25,7 @@ from callboard.errors import CallboardError
 from callboard.host import ANIMATION, LIGHTS, MATERIALS, SCENE_READ, STRUCTURE, Host
 from callboard.ports.network import NETWORK, SERVERS, Network
 from callboard.skills.discovery import scan_and_load
-from callboard_testing.direct import DirectCaller
+from callboard_testing.direct_calls import DirectCaller
 from hostile.making import NUMBERS, TEXTS
 
 #: They run code, take long, or replace the host's own settings.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callboard.host_kit.facing import normals_of, outward, triangles_of
+from callboard.host_kit.face_direction import normals_of, outward, triangles_of
 from callboard.ports.check import MeshData
 from callboard.skill_kit.uv_facts import uv_facts
 

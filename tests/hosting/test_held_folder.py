@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import CallboardError, HostError
+from callboard.ground.atomic_write import replacing, replacing_bytes
 from callboard.ground.held_folder import CAN_HOLD, recheck
-from callboard.ground.replacing import replacing, replacing_bytes
 from callboard.workspace.containment import Root, WorkspaceRoots
-from callboard.workspace.places import Places
+from callboard.workspace.found_paths import FoundPaths
 
 pytestmark = pytest.mark.skipif(not CAN_HOLD, reason="files can't be named from a folder here")
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not CAN_HOLD, reason="files can't be named from 
 @contextmanager
 def checked(roots: WorkspaceRoots, path: str) -> Iterator[None]:
     """As a call does, whose argument was found inside."""
-    places = Places(roots)
+    places = FoundPaths(roots)
     places.note(path)
     token = recheck.set(places)
     try:

@@ -7,7 +7,7 @@ from stat import S_IMODE
 import pytest
 
 from callboard.errors import HostError
-from callboard.ground.replacing import replacing
+from callboard.ground.atomic_write import replacing
 
 
 def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:

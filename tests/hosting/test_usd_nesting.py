@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import HostError
-from callboard.host_kit.usd_nesting import MAX_DEPTH, _bound, _depth, check_usd_nesting
+from callboard.host_kit.usd_depth import MAX_DEPTH, _bound, _depth, check_usd_nesting
 
 DEEP = MAX_DEPTH + 1
 

@@ -68,7 +68,7 @@ class Rig:
     """What a case works with."""
 
     def __init__(self, host: Any, folder: Path) -> None:
-        from callboard_testing.direct import DirectCaller
+        from callboard_testing.direct_calls import DirectCaller
 
         self.host = host
         self.folder = folder

@@ -17,7 +17,7 @@ from callboard.host import FILESYSTEM_READ, SCENE_MUTATE, SCENE_READ, USD
 from callboard_openusd.host import OpenUsdHost
 from callboard_testing.checks.shared import LAYERED, LOCKED, REFERENCED
 from callboard_testing.compliance import Bench
-from callboard_testing.direct import DirectCaller
+from callboard_testing.direct_calls import DirectCaller
 
 HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n    metersPerUnit = 0.01\n    upAxis = "Y"\n)\n'
 

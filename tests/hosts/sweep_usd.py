@@ -63,7 +63,7 @@ class Sweep:
 
     def __init__(self, file: str, folder: Path) -> None:
         from callboard_openusd.host import OpenUsdHost
-        from callboard_testing.direct import DirectCaller
+        from callboard_testing.direct_calls import DirectCaller
 
         self.file = file
         self.saved = str(folder / "saved.usda")

@@ -15,7 +15,7 @@ from pxr import Usd, UsdGeom
 
 from callboard.errors import HostError
 from callboard_openusd.host import OpenUsdHost
-from callboard_testing.direct import DirectCaller
+from callboard_testing.direct_calls import DirectCaller
 
 MESH = """#usda 1.0
 (

@@ -14,7 +14,7 @@ need("pxr")
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom
 
 from callboard.errors import HostError
-from callboard_testing.direct import DirectContext
+from callboard_testing.direct_calls import DirectContext
 from hosts.openusd_rig import HEAD, Scene, written
 
 BODY = (

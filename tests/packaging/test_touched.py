@@ -38,7 +38,7 @@ def test_of_what_nobody_imports_its_room() -> None:
 
 
 def test_of_a_shipped_skill_the_compliance_suite() -> None:
-    chosen = picked("core/callboard/skills/bundled/materials/scripts/changing.py")
+    chosen = picked("core/callboard/skills/bundled/materials/scripts/change.py")
     assert chosen["hosts/test_compliance.py"] == "skill"
 
 

@@ -32,16 +32,16 @@ FILES = {
           uri: studio://shots/{show}/{shot}
           description: Frames of a shot.
           mime_type: application/json
-          source_file: scripts/reading.py
+          source_file: scripts/read.py
           affinity: any
         - name: largest
           uri: studio://largest
           description: The first object.
-          source_file: scripts/reading.py
+          source_file: scripts/read.py
           required_capabilities: [scene.read]
         """,
     "docs/naming.md": "Props begin with prop_.\n",
-    "scripts/reading.py": """\
+    "scripts/read.py": """\
         from _common import FRAMES
         def shot(show, shot):
             if (show, shot) in FRAMES:

@@ -10,7 +10,7 @@ from callboard.errors import SkillError
 from callboard.records.redaction import Redactor
 from callboard.skills import safe_yaml
 from callboard.skills.discovery import BUNDLED
-from callboard.skills.from_calls.make import make_skill
+from callboard.skills.from_calls.skill_writer import make_skill
 from callboard.skills.load import load_skill
 from callboard.skills.new_folder import write_folder
 from callboard_testing.lint.skill_lint import lint

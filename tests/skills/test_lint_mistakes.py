@@ -84,10 +84,10 @@ resources:
   - name: shot
     uri: studio://shots/{shot}
     description: Frames of a shot.
-    source_file: scripts/reading.py
+    source_file: scripts/read.py
     required_capabilities: [scene.read]
 """,
-    "scripts/reading.py": """\
+    "scripts/read.py": """\
 def shot(ctx, shot):
     return str(ctx.port("scene.read").get(shot))
 """,
@@ -116,7 +116,7 @@ CHECK = "scripts/checking.py"
 PUBLISH = "scripts/publish.py"
 FLOW = "release.workflow.yaml"
 RESOURCES = "resources.yaml"
-READING = "scripts/reading.py"
+READING = "scripts/read.py"
 
 #: File, what is right, what is written instead, where the finding is, what it says.
 MISTAKES = [

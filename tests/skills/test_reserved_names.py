@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from callboard.bundles.installed.manifest import ManifestError, parse_manifest
-from callboard.bundles.running.listed_others import prompts_of, resources_of
+from callboard.bundles.running.listed_resources import prompts_of, resources_of
 from callboard.skills.discovery import scan
 from callboard.skills.load import load_skill
 from callboard.skills.reserved_names import is_shipped_prefix

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from threading import Thread
 
-from callboard_programs.bridge.lines import LINE_LIMIT, read_lines
+from callboard_programs.bridge.stdio_lines import LINE_LIMIT, read_lines
 
 
 def test_a_line_without_end_is_not_kept_and_the_next_one_is_read() -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 
 from callboard.errors import INVALID_PARAMS, HostError
-from callboard.protocol.opening import Talk
+from callboard.protocol.handshake import Dialect
 from callboard_programs.client import Client, RemoteError
 from callboard_programs.client.http import Endpoint
 from callboard_programs.client.http_client import HttpClient
@@ -35,7 +35,7 @@ def talking(
     """What ``work`` makes of a client that has opened its conversation."""
 
     async def main() -> T:
-        talk = Talk(INFO, True, {}) if era == "stateless" else None
+        talk = Dialect(INFO, True, {}) if era == "stateless" else None
         endpoint = Endpoint.at(server.app.url, server.app.token)
         client = HttpClient(endpoint, talk, **options)
         try:

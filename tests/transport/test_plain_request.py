@@ -12,7 +12,7 @@ from raw_http import RawConnection
 from tornado.httputil import HTTPHeaders, parse_request_start_line
 
 from callboard.transport.http.access import HEADER_LIMIT
-from callboard.transport.http.plain import plain_request
+from callboard.transport.http.plain_post import plain_request
 from callboard_testing.fake_client import FakeClient
 from serving import Served
 

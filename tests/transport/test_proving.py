@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from callboard.errors import HostError
-from callboard.transport import proving
+from callboard.transport import instance_proof
 from callboard.transport.instances import (
     Instance,
     announce,
@@ -28,7 +28,7 @@ from callboard.transport.instances import (
 )
 from callboard.transport.machine import this_boot, this_machine
 from callboard_programs.cli import main
-from callboard_programs.client.blocking import Client
+from callboard_programs.client.blocking_client import Client
 from callboard_programs.relay.finder import HostFinder
 from callboard_testing.fake_client import FakeClient
 from serving import served
@@ -74,7 +74,7 @@ class Stranger:
         """It heard challenges and nothing else."""
         assert self.heard
         for each in self.heard:
-            assert each.startswith(f"GET {proving.PATH} "), each
+            assert each.startswith(f"GET {instance_proof.PATH} "), each
             assert TOKEN not in each
             assert "Authorization" not in each
 
@@ -134,17 +134,20 @@ def test_an_instance_proves_itself_to_who_knows_its_token_and_to_nobody_else() -
         port = server.app._listener.port
         headers: list[dict[str, str | None]] = [
             {},
-            {proving.HEADER: "nonce word"},
-            {proving.HEADER: proving.Challenge.new("another", port).header},
+            {instance_proof.HEADER: "nonce word"},
+            {instance_proof.HEADER: instance_proof.Challenge.new("another", port).header},
             # One that was meant for the instance of another port isn't passed on.
-            {proving.HEADER: proving.Challenge.new(instance.token, port + 1).header},
+            {instance_proof.HEADER: instance_proof.Challenge.new(instance.token, port + 1).header},
         ]
         for each in headers:
-            assert caller.send("GET", b"", each, proving.PATH).status == 401
-        right = proving.Challenge.new(instance.token, port)
-        answer = caller.send("GET", b"", {proving.HEADER: right.header}, proving.PATH)
+            assert caller.send("GET", b"", each, instance_proof.PATH).status == 401
+        right = instance_proof.Challenge.new(instance.token, port)
+        answer = caller.send("GET", b"", {instance_proof.HEADER: right.header}, instance_proof.PATH)
         assert right.is_proof(answer.status, answer.body)
-        assert caller.send("GET", b"", {proving.HEADER: right.header}, "/v1/tools").status == 401
+        assert (
+            caller.send("GET", b"", {instance_proof.HEADER: right.header}, "/v1/tools").status
+            == 401
+        )
 
 
 def test_another_machines_instances_are_listed_and_neither_asked_nor_removed(

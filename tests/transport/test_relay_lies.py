@@ -13,8 +13,8 @@ from callboard.transport.instances import Instance
 from callboard_programs.bridge.bridge import Bridge
 from callboard_programs.client.http import Broken, Endpoint, HttpAnswer
 from callboard_programs.relay.finder import HostFinder
-from callboard_programs.relay.keeper import HostKeeper
 from callboard_programs.relay.link import Link
+from callboard_programs.relay.reconnect import Reconnector
 from callboard_testing.fake_host import DEADLINE
 
 
@@ -90,7 +90,7 @@ def test_who_stops_waiting_for_a_host_leaves_no_connection_behind() -> None:
 
         server = await asyncio.start_server(answer, "127.0.0.1", 0)
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
-        keeper = HostKeeper(OnlyHost(url), nothing, lambda: None)
+        keeper = Reconnector(OnlyHost(url), nothing, lambda: None)
         keeper.begin()
         running = asyncio.create_task(keeper.run())
         await asyncio.wait_for(asked.wait(), DEADLINE)

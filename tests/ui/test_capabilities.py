@@ -16,13 +16,13 @@ from qtpy.QtCore import Qt
 from qtpy.QtGui import QColor, QPalette
 from qtpy.QtWidgets import QLabel
 
+from callboard.bundles.installed.install_folders import user_bundles
 from callboard.bundles.installed.manifest import HOST_KEY
-from callboard.bundles.installed.places import user_bundles
 from callboard.errors import CAPABILITY_MISSING, HostError
 from callboard.host import USD, PlugIn
 from callboard_testing.fake_host import FakeHost
-from callboard_ui.look import LEGIBLE, contrast
 from callboard_ui.panel import CAPABILITIES, SKILLS
+from callboard_ui.theme import LEGIBLE, contrast
 
 CUBE = {"kind": "cube"}
 WANTED = {"com.example/files": {"required": True}, "com.example/tags": {"required": False}}

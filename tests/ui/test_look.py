@@ -8,7 +8,7 @@ need("qt")
 
 from qtpy.QtGui import QColor, QPalette
 
-from callboard_ui.look import LEGIBLE, color, contrast
+from callboard_ui.theme import LEGIBLE, color, contrast
 
 #: Text, window and the ground of lists, as hosts have them.
 HOSTS = {

@@ -13,7 +13,7 @@ need("qt")
 
 from callboard.calls.capabilities import VOCABULARY
 from callboard.panel.status import CallStatus, ClientStatus, QuestionStatus, Snapshot, ToolStatus
-from callboard_ui import words
+from callboard_ui import texts
 from callboard_ui.banner import Banner
 from callboard_ui.consent_card import ConsentCard
 from callboard_ui.header import Header
@@ -49,9 +49,9 @@ def test_states_clients_and_questions_are_said_alike(qtbot: Any, shown: Snapshot
     qtbot.addWidget(banner)
     header.show_snapshot(shown)
     banner.show_snapshot(shown)
-    assert words.state(shown).text == header.state.text()
-    assert words.clients(shown) == header.clients.text()
-    assert words.waiting(shown) == banner.text.text()
+    assert texts.state(shown).text == header.state.text()
+    assert texts.clients(shown) == header.clients.text()
+    assert texts.waiting(shown) == banner.text.text()
 
 
 @pytest.mark.parametrize("subject", ["script", "destructive", "outside_roots", "another"])
@@ -59,10 +59,10 @@ def test_reasons_are_said_alike(qtbot: Any, subject: str) -> None:
     question = replace(QUESTION, subject=subject)
     card = ConsentCard(question, lambda question, answer: None)
     qtbot.addWidget(card)
-    assert f"script__execute {words.reason(question)}." == card._why.text()
+    assert f"script__execute {texts.reason(question)}." == card._why.text()
 
 
 def test_every_capability_has_a_name_in_one_area() -> None:
-    named = [name for _, titles in words.AREAS for name in titles]
+    named = [name for _, titles in texts.AREAS for name in titles]
     assert sorted(named) == sorted(VOCABULARY)
-    assert len(set(words.CAPABILITIES.values())) == len(named)
+    assert len(set(texts.CAPABILITIES.values())) == len(named)

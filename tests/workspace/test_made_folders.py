@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from callboard.content import Json
-from callboard.ground.replacing import replacing_bytes
+from callboard.ground.atomic_write import replacing_bytes
 from callboard.workspace.containment import Root, parse_root
 from callboard_testing.fake_client import FakeClient
 from serving import served, text_of

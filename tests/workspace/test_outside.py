@@ -10,7 +10,7 @@ from callboard.clients.book import ClientBook
 from callboard.clients.holder import SILENCE, TokenHolder
 from callboard.protocol.peer import ClientInfo, Peer
 from callboard.protocol.revisions import REVISION_2026_07_28
-from callboard.workspace.outside import OutsideAnswers
+from callboard.workspace.outside_answers import OutsideAnswers
 from callboard_testing.fake_client import FakeClient
 from serving import served
 from stateless_client import Stateless

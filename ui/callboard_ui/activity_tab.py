@@ -27,8 +27,8 @@ from callboard_ui.history import History
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import em
 from callboard_ui.save_run_dialog import SaveRunDialog
+from callboard_ui.theme import em
 
 #: A call that ends sooner than this, seconds, never shows as running: it would only flicker.
 FLICKER = 0.3

@@ -8,9 +8,9 @@ from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from callboard.panel.status import Snapshot
-from callboard_ui import words
+from callboard_ui import texts
 from callboard_ui.labels import Elided, tint
-from callboard_ui.look import em
+from callboard_ui.theme import em
 
 
 class Banner(QWidget):
@@ -40,7 +40,7 @@ class Banner(QWidget):
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """Says how many wait, and who is first."""
         self._asked = bool(snapshot.questions)
-        self.text.show_text(words.waiting(snapshot, self.tr))
+        self.text.show_text(texts.waiting(snapshot, self.tr))
         self.button.setVisible(self._asked)
         self._draw()
 

@@ -23,8 +23,8 @@ from callboard_ui.calls_model import CallRow
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided, as_tip, plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import bold, em, fixed
 from callboard_ui.shown_text import clock, duration, one_line, shown, visible
+from callboard_ui.theme import bold, em, fixed
 
 #: Wider than this, in ems, there is room for all that is known of a call.
 _WIDE = 24.0

@@ -14,8 +14,8 @@ from callboard.panel.records import CallRecord
 from callboard.panel.status import CallStatus, SceneChange
 from callboard_ui.icons import icon
 from callboard_ui.labels import as_tip
-from callboard_ui.look import Kind, color
 from callboard_ui.shown_text import clock, duration, one_line
+from callboard_ui.theme import Kind, color
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()

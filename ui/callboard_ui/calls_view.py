@@ -10,8 +10,8 @@ from qtpy.QtWidgets import QHeaderView, QMenu, QTreeView, QWidget
 
 from callboard_ui import calls_model as columns
 from callboard_ui.calls_model import CallsModel
-from callboard_ui.look import em
 from callboard_ui.progress_delegate import ProgressDelegate
+from callboard_ui.theme import em
 
 #: Milliseconds after the pointer moved over the list in which nothing in it moves.
 POINTING_MS = 1500

@@ -22,14 +22,14 @@ from qtpy.QtWidgets import (
 
 from callboard.panel.records import missing_capabilities
 from callboard.panel.status import BundleStatus, CapabilityStatus, Snapshot, ToolStatus
-from callboard_ui import words
+from callboard_ui import texts
 from callboard_ui.labels import plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import em
 from callboard_ui.plug_ins import PlugIns
 from callboard_ui.row_delegate import RowDelegate
 from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
+from callboard_ui.theme import em
 
 #: What is asked for and missing is counted over this many seconds, and again after this many.
 _PERIOD, _FRESH = 7 * 86_400.0, 10.0
@@ -48,7 +48,7 @@ class CapabilitiesTab(QWidget):
         #: What belongs together, and what each is called, in the order that it is shown.
         self._areas = tuple(
             (self.tr(area), {name: self.tr(title) for name, title in named.items()})
-            for area, named in words.AREAS
+            for area, named in texts.AREAS
         )
         self._titles = {name: title for _, named in self._areas for name, title in named.items()}
         self.model = RowsModel((self.tr("Offered"), self.tr("Tools"), self.tr("Name")), self)
@@ -279,7 +279,7 @@ class CapabilitiesTab(QWidget):
 
     def _fill_asked(self, text: str) -> None:
         self._tools_shown = ()
-        words = {
+        texts = {
             "requested": self.tr("asked for"),
             "refused": self.tr("refused"),
             "inferred": self.tr("supposed"),
@@ -290,7 +290,7 @@ class CapabilitiesTab(QWidget):
             if text not in name.casefold():
                 continue
             says = self.tr("{0}, sessions: {1}").format(
-                words.get(entry["source"], entry["source"]), entry["sessions"]
+                texts.get(entry["source"], entry["source"]), entry["sessions"]
             )
             tip = "\n".join([visible(entry["capability"]), *map(visible, entry["examples"])])
             rows.append(Row(entry["capability"], (name, says), "question", "warn", tip))

@@ -11,8 +11,8 @@ from qtpy.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 from callboard.panel.status import ClientStatus, GrantStatus, Snapshot, TokenStatus, living
 from callboard_ui.labels import Elided, as_tip, plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import bold, em
 from callboard_ui.shown_text import clock, one_line
+from callboard_ui.theme import bold, em
 
 
 class ClientsBox(QWidget):

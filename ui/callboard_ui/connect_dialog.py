@@ -38,9 +38,9 @@ from callboard.panel.client_files import (
 )
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain, tint
-from callboard_ui.look import em, fixed
-from callboard_ui.posting import Background
+from callboard_ui.qt_threads import Background
 from callboard_ui.shown_text import visible
+from callboard_ui.theme import em, fixed
 
 T = TypeVar("T")
 

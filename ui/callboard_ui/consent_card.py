@@ -20,11 +20,11 @@ from qtpy.QtWidgets import (
 
 from callboard.panel.controls import Decision
 from callboard.panel.status import QuestionStatus
-from callboard_ui import words
+from callboard_ui import texts as words
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain, tint
-from callboard_ui.look import bold, em, fixed
 from callboard_ui.shown_text import MOST, arguments_text, one_line
+from callboard_ui.theme import bold, em, fixed
 
 #: Milliseconds for which a card that just appeared or moved takes no yes: a click that was meant
 #: for something else must not allow it.

@@ -26,7 +26,7 @@ from callboard_ui.consent_card import Answered, ConsentCard
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import em
+from callboard_ui.theme import em
 
 
 class ConsentCards(QWidget):
@@ -168,7 +168,7 @@ class ConsentTab(QWidget):
             ("allow", self.tr("Allow")),
             ("refuse", self.tr("Refuse")),
         )
-        combo = _Calm(self._policies)
+        combo = _DeliberateComboBox(self._policies)
         combo.setAccessibleName(title)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setMinimumContentsLength(6)
@@ -186,7 +186,7 @@ class ConsentTab(QWidget):
         tint(self._empty, "dim")
 
 
-class _Calm(QComboBox):
+class _DeliberateComboBox(QComboBox):
     """Changes only where somebody opens it and chooses: not by the wheel, nor by what was typed for
     something else."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from time import monotonic
 
-from callboard_ui.posting import Background
+from callboard_ui.qt_threads import Background
 
 #: Seconds for which an answer counts.
 FRESH = 5.0

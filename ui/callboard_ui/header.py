@@ -10,12 +10,12 @@ from qtpy.QtGui import QGuiApplication
 from qtpy.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
 from callboard.panel.status import Snapshot, living
-from callboard_ui import words
+from callboard_ui import texts
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided, tint
 from callboard_ui.link import Link
-from callboard_ui.look import Kind, bold, em
+from callboard_ui.theme import Kind, bold, em
 
 _COPIED_MS = 1500
 #: The picture and the colour of each of `words.state`.
@@ -88,7 +88,7 @@ class Header(QWidget):
             self._show_rest(snapshot)
 
     def _show_state(self) -> None:
-        state = words.state(self._snapshot, self.tr)
+        state = texts.state(self._snapshot, self.tr)
         self.state.show_text(state.text)
         glyph, kind = _LOOKS[state.name]
         if (glyph, kind) != self._shown_glyph:
@@ -124,8 +124,8 @@ class Header(QWidget):
 
     def _show_clients(self) -> None:
         clients = living(self._snapshot.clients)
-        tip = [words.client(one) + (self.tr(" · lost") if one.lost else "") for one in clients]
-        who = words.clients(self._snapshot, self.tr)
+        tip = [texts.client(one) + (self.tr(" · lost") if one.lost else "") for one in clients]
+        who = texts.clients(self._snapshot, self.tr)
         self.clients.show_text(who, "\n".join(tip) if tip else None)
         lost = any(one.lost for one in clients)
         tint(self.clients, "warn" if lost else "text" if clients else "dim")

@@ -9,7 +9,7 @@ from time import monotonic
 from qtpy.QtCore import QObject, QTimer
 
 from callboard.panel.records import CallRecord, Filter, Page, Reader
-from callboard_ui.posting import Background
+from callboard_ui.qt_threads import Background
 
 PAGE = 200
 #: Seconds between two looks at the records, at least; and how many times longer than the look

@@ -11,7 +11,7 @@ from functools import lru_cache
 from qtpy.QtCore import QPointF, Qt
 from qtpy.QtGui import QColor, QIcon, QPainter, QPainterPath, QPalette, QPen, QPixmap
 
-from callboard_ui.look import Kind, color
+from callboard_ui.theme import Kind, color
 
 _GLYPHS = {
     "pause": "M 5.5 3.5 L 5.5 12.5 M 10.5 3.5 L 10.5 12.5",

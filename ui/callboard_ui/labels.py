@@ -6,8 +6,8 @@ from qtpy.QtCore import QEvent, QSize, Qt
 from qtpy.QtGui import QPainter, QPaintEvent, QPalette
 from qtpy.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from callboard_ui.look import Kind, color, palette_of
 from callboard_ui.shown_text import one_line
+from callboard_ui.theme import Kind, color, palette_of
 
 
 class Tinted(QLabel):

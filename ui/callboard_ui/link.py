@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from callboard.panel.controls import Controls
 from callboard.panel.status import Snapshot
-from callboard_ui.posting import Background, Newest, make_ready, post
+from callboard_ui.qt_threads import Background, LatestValue, make_ready, post
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ class Link:
         #: For folders that anybody may have named: one on a dead mount holds up nothing else.
         self.folders = Background(may_hang=True)
         self.open = True
-        self._newest = Newest(show)
+        self._newest = LatestValue(show)
         self._leave = controls.attend()
         self._unsubscribe = controls.status.watch(self._newest.put)
 

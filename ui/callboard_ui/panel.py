@@ -17,9 +17,9 @@ from callboard_ui.consent_tab import ConsentNotice, ConsentTab, titles_of
 from callboard_ui.header import Header
 from callboard_ui.icons import icon
 from callboard_ui.link import Link
-from callboard_ui.look import em
 from callboard_ui.roots_tab import RootsTab
 from callboard_ui.skills_tab import SkillsTab
+from callboard_ui.theme import em
 
 ACTIVITY, ROOTS, CAPABILITIES, CONSENT, SKILLS = range(5)
 

@@ -11,8 +11,8 @@ from qtpy.QtWidgets import QGridLayout, QPushButton, QWidget
 from callboard.panel.status import CapabilityStatus
 from callboard_ui.labels import Tinted, plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import em
 from callboard_ui.shown_text import visible
+from callboard_ui.theme import em
 
 
 class PlugIns(QWidget):

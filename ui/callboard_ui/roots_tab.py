@@ -22,15 +22,15 @@ from qtpy.QtWidgets import (
 )
 
 from callboard.panel.status import PathAnswer, RootStatus, Snapshot
+from callboard_ui.artist_roots import ArtistRoots
 from callboard_ui.folder_states import FolderStates
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided, plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import bold, em
-from callboard_ui.own_roots import OwnRoots
 from callboard_ui.row_delegate import RowDelegate
 from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
+from callboard_ui.theme import bold, em
 
 OWN = "own"
 
@@ -43,7 +43,7 @@ class RootsTab(QWidget):
         self._link = link
         self._snapshot = Snapshot()
         self._states = FolderStates(link.folders, self._fill)
-        self.own = OwnRoots(link, self._report)
+        self.own = ArtistRoots(link, self._report)
         self._follow: int | None = None
         self.setAcceptDrops(True)
         self._workspace_label = QLabel("workspace://", self)

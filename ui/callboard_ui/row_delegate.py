@@ -6,7 +6,7 @@ from qtpy.QtCore import QModelIndex, QPersistentModelIndex, QSize
 from qtpy.QtGui import QPalette
 from qtpy.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
-from callboard_ui.look import color, is_dark
+from callboard_ui.theme import color, is_dark
 
 
 class RowDelegate(QStyledItemDelegate):

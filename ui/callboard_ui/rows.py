@@ -16,7 +16,7 @@ from qtpy.QtGui import QBrush, QFont, QIcon, QPalette
 
 from callboard_ui.icons import icon
 from callboard_ui.labels import as_tip
-from callboard_ui.look import Kind, bold, color
+from callboard_ui.theme import Kind, bold, color
 
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()

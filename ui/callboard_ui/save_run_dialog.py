@@ -22,9 +22,9 @@ from qtpy.QtWidgets import (
 from callboard.panel.saved_runs import SavedRun, SavedRuns
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain, tint
-from callboard_ui.look import em
-from callboard_ui.posting import Background
+from callboard_ui.qt_threads import Background
 from callboard_ui.shown_text import visible
+from callboard_ui.theme import em
 
 
 class SaveRunDialog(QDialog):

@@ -18,10 +18,10 @@ from callboard.panel.status import PromptsStatus, PromptStatus, SkillStatus, Sna
 from callboard_ui.icons import icon
 from callboard_ui.labels import plain, tint
 from callboard_ui.link import Link
-from callboard_ui.look import em
 from callboard_ui.row_delegate import RowDelegate
 from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
+from callboard_ui.theme import em
 
 
 class SkillsTab(QWidget):

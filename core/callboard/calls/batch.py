@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, cast
 
-from callboard.calls.asks import InputNeeded
 from callboard.calls.batch_references import (
     check_references,
     refers,
@@ -21,6 +20,7 @@ from callboard.calls.batch_references import (
 )
 from callboard.calls.call import Call, CallServer
 from callboard.calls.capabilities import Offer
+from callboard.calls.client_questions import InputNeeded
 from callboard.calls.context import ToolContext
 from callboard.calls.entry import entry_of
 from callboard.calls.grants import Subject
@@ -148,7 +148,7 @@ def require_plain(tool: GatheredTool) -> None:
             raise _unsuitable(index, call.tool, "runs beside the main thread")
 
 
-def tell_what_became(call: Call, result: Json) -> None:
+def add_outcomes(call: Call, result: Json) -> None:
     """Adds to a batch's failure what is left of its changes; not where it was never gathered."""
     if isinstance(call.tool, GatheredTool):
         add_text(result, _put_back_in_words(call.undo))

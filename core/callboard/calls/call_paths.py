@@ -14,8 +14,8 @@ from callboard.ground.named_files import may_use
 from callboard.ports.contract import Host
 from callboard.workspace.containment import Root, WorkspaceRoots
 from callboard.workspace.fields import has_folder, is_absolute
+from callboard.workspace.found_paths import FoundPaths
 from callboard.workspace.path_text import shown
-from callboard.workspace.places import Places
 from callboard.workspace.roots import RootsBook
 
 
@@ -57,7 +57,7 @@ class CallPaths:
         if not paths:
             return
         roots = call.roots or WorkspaceRoots()
-        places = Places(roots)
+        places = FoundPaths(roots)
 
         def admit(path: str) -> str:
             if not (tool.touches_files or has_folder(path)):

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from callboard.calls import asks
-from callboard.calls.asks import (
+from callboard.calls import client_questions
+from callboard.calls.client_questions import (
     READ_RESOURCE,
     ROOTS_KEY,
     AskedTooLate,
@@ -150,7 +150,7 @@ class BaseContext:
         if call.roots is None and lacks(self.client_capabilities, {"roots": {}}):
             return None
         if call.roots is None:
-            call.roots = self._ask_one(ROOTS_KEY, asks.roots())
+            call.roots = self._ask_one(ROOTS_KEY, client_questions.roots())
         return call.roots
 
     def _ask_one(self, key: str, ask: Ask) -> Any:
@@ -187,7 +187,7 @@ def call_of(ctx: BaseContext) -> Call:
 
 def _seen(method: str, params: Any) -> Any:
     """A person or a model reads these; the others name things."""
-    return shown(params) if method in (asks.ELICIT, asks.SAMPLE) else params
+    return shown(params) if method in (client_questions.ELICIT, client_questions.SAMPLE) else params
 
 
 class _Noting:
@@ -225,12 +225,12 @@ class ToolContext(BaseContext):
         """Asks the person a form; see :func:`asks.elicitation`. ``key`` names the question where
         a tool asks several; by default they are numbered. Raises AskFailed where the client can't
         or won't."""
-        answer: Elicited = self._ask_one(key, asks.elicitation(message, schema))
+        answer: Elicited = self._ask_one(key, client_questions.elicitation(message, schema))
         return answer
 
     def elicit_url(self, message: str, url: str, *, key: str = "") -> Elicited:
         """Asks the person to visit a page. An accept is consent, not completion."""
-        ask = asks.url_elicitation(message, url, self._call.id)
+        ask = client_questions.url_elicitation(message, url, self._call.id)
         answer: Elicited = self._ask_one(key, ask)
         return answer
 
@@ -245,13 +245,13 @@ class ToolContext(BaseContext):
     ) -> Json:
         """Asks the client's model: ``{role, content, model, stopReason}``. ``options`` are
         sampling/createMessage's other params, such as ``systemPrompt``."""
-        ask = asks.sampling(messages, max_tokens, **options)
+        ask = client_questions.sampling(messages, max_tokens, **options)
         answer: Json = self._ask_one(key, ask)
         return answer
 
     def ask_all(self, /, **questions: Ask) -> dict[str, Any]:
-        """Asks several things in one round: ``ctx.ask_all(name=elicitation(…), idea=sampling(…))``,
-        made by the functions in :mod:`callboard.calls.asks`. Answers under the same names."""
+        """Ask several things in one round: ``ctx.ask_all(name=elicitation(…), idea=sampling(…))``.
+        :mod:`callboard.calls.client_questions` makes them. The answers have the same names."""
         return self._ask(questions)
 
     def read_resource(self, uri: str) -> str | bytes:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from callboard.calls.call import Call
 from callboard.calls.context import AsyncToolContext
-from callboard.calls.main_stay import MainStay
+from callboard.calls.main_thread_coroutine import MainThreadCoroutine
 from callboard.calls.outcomes import ToolExited, finished_later
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import MainThread
@@ -30,7 +30,7 @@ class Coroutines:
         Raises what it raises."""
         call.state = "running"
         tool, entry = call.tool, call.tool.entry
-        stay = MainStay(self._main, tool.name, call.context, call.undo, tool.work, call)
+        stay = MainThreadCoroutine(self._main, tool.name, call.context, call.undo, tool.work, call)
         stay.turn.owner = call.request.peer.owner
         call.main_stay = stay
         extra: dict[str, Any] = {}

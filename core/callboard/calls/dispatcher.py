@@ -10,15 +10,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from callboard.calls import results
-from callboard.calls.asks import READ_RESOURCE, ROUND_LIMIT, InputNeeded
 from callboard.calls.batch_tool import BatchTool
+from callboard.calls.breakpoints import held
 from callboard.calls.call import Call, RunningCalls
 from callboard.calls.call_workers import CallWorkers
 from callboard.calls.capabilities import Capabilities
-from callboard.calls.changed import ChangeBook
+from callboard.calls.change_history import ChangeBook
+from callboard.calls.client_questions import READ_RESOURCE, ROUND_LIMIT, InputNeeded
 from callboard.calls.consent import ConsentDesk
 from callboard.calls.context import ToolContext
-from callboard.calls.debugging import held
 from callboard.calls.entry import Entry
 from callboard.calls.invisible import meant
 from callboard.calls.json_schema import SchemaViolation
@@ -39,7 +39,7 @@ from callboard.errors import (
     ResourceNotFound,
     SkillError,
 )
-from callboard.ground.by_itself import comes_back
+from callboard.ground.unattended import comes_back
 from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import MainThread
 from callboard.guest.turn import Turn
@@ -292,9 +292,9 @@ class Dispatcher(RunningCalls):
         if failed and call.tool.concern == "script":
             results.add_printed(result, call.output.excerpts())
         if failed and call.tool.name == BATCH:
-            from callboard.calls.batch import tell_what_became
+            from callboard.calls.batch import add_outcomes
 
-            tell_what_became(call, result)
+            add_outcomes(call, result)
         if failed or old or undo is not None or call.output.written:
             results.add_meta(
                 result,

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from callboard.calls import results
-from callboard.calls.asks import InputNeeded
+from callboard.calls.client_questions import InputNeeded
 from callboard.calls.invisible import hides, shown
 from callboard.content import BLOCKS, Json, Resource, Result, Text
 from callboard.errors import (
@@ -154,7 +154,7 @@ def read(value: Any) -> Any:
     return value
 
 
-def told(error: BaseException) -> BaseException:
+def reported_error(error: BaseException) -> BaseException:
     """What stands for what a tool raised: as it is where it is our own, else ToolRaised."""
     try:
         if isinstance(error, _PASSING) and type(error).__module__.startswith("callboard."):
@@ -185,7 +185,7 @@ def finished(run: Callable[[], Any], shape: Shape) -> Any:
             return _sliced(value, shape)
         return shape(value)
     except BaseException as error:
-        raised = told(error)
+        raised = reported_error(error)
     raise raised
 
 
@@ -196,7 +196,7 @@ def _sliced(slices: Generator[Any, None, Any], shape: Shape) -> Generator[Any, N
     except GeneratorExit:
         raise
     except BaseException as error:
-        raised = told(error)
+        raised = reported_error(error)
     raise raised
 
 
@@ -208,7 +208,7 @@ async def finished_later(run: Callable[[], Awaitable[Any]], shape: Shape) -> Any
     except asyncio.CancelledError:
         raise
     except BaseException as error:
-        raised = told(error)
+        raised = reported_error(error)
     raise raised
 
 

@@ -39,7 +39,7 @@ def rules_file(project: str) -> Path:
     return project_file(project, "rules")
 
 
-class RuleKeeper:
+class RuleStore:
     """Puts a project's rules in force, and writes down what the artist decides. On the server's
     loop."""
 

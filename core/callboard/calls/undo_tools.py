@@ -33,7 +33,7 @@ def undo_tools(dispatcher: Dispatcher) -> list[Tool]:
         return []
 
     async def go(name: str, ctx: AsyncToolContext, steps: int) -> Json:
-        from callboard.calls.undoing import alone, redo_own, undo_own
+        from callboard.calls.undo_history import alone, redo_own, undo_own
 
         own = undo_own if name == UNDO else redo_own
         call = call_of(ctx)

@@ -12,8 +12,8 @@ from typing import Any
 from callboard.client_files import json_text, toml_text, yaml_text
 from callboard.client_files.known import NAME, ClientFormat
 from callboard.errors import PeerError
+from callboard.ground.atomic_write import replacing_bytes
 from callboard.ground.private_file import write_private
-from callboard.ground.replacing import replacing_bytes
 
 #: Of a client's file. Claude Code keeps much else in its own.
 _MOST_BYTES = 64 * 2**20

@@ -16,7 +16,7 @@ from typing import Any
 
 from callboard.demand.intent import missing_capabilities
 from callboard.demand.request_capability import TOOL_NAME
-from callboard.demand.wishes import key_of, plain
+from callboard.demand.request_wording import key_of, plain
 from callboard.errors import CAPABILITY_MISSING, INVALID_PARAMS, UNKNOWN_TOOL
 from callboard.records.reader import EVERYTHING, Reader
 

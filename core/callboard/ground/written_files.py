@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.errors import HostError
-from callboard.ground.replacing import replacing_bytes
+from callboard.ground.atomic_write import replacing_bytes
 
 #: What belongs to the file that is asked for, and is replaced with it.
 _PARTS = (".mtl", ".bin")

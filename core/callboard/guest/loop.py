@@ -25,8 +25,8 @@ from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
 from callboard.guest.selector import GuestSelector
-from callboard.guest.short_turns import short_turns
-from callboard.guest.standstill import Bell, go_on
+from callboard.guest.switch_interval import short_turns
+from callboard.guest.thread_pause import PausableEvent, go_on
 from callboard.guest.worker_loop import WorkerLoop
 from callboard.ports.contract import Host
 
@@ -65,7 +65,7 @@ class GuestLoop:
         self._posted = False
         self._ticking = False
         self._foreign = False
-        self._rest = Bell()
+        self._rest = PausableEvent()
         self._alive = self._asked = perf_counter()
         self._owner: int | None = None
         self._closed = False
@@ -130,7 +130,7 @@ class GuestLoop:
             self._asked = perf_counter()
             self._host.post(self._tick)
 
-    def ask_anew(self) -> None:
+    def ask_again(self) -> None:
         """Asks for a tick although one seems to be on its way: that one may be lost. Main
         thread."""
         self._posted = False

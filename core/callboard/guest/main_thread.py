@@ -14,7 +14,7 @@ from typing import Any
 from callboard.clients.shares import has_place
 from callboard.errors import HostBusy
 from callboard.guest.loop import GuestLoop
-from callboard.guest.standstill import go_on
+from callboard.guest.thread_pause import go_on
 from callboard.guest.turn import Turn, TurnState
 from callboard.ports.contract import Work
 
@@ -236,7 +236,7 @@ class MainThread:
                 # It may have landed at the beginning or the end of a standstill.
                 go_on()
                 # It may have landed between the host and a tick that was posted.
-                self._guest.ask_anew()
+                self._guest.ask_again()
 
     def abandon(self) -> None:
         """Ends every turn at shut-down; what was open is rolled back. Main thread."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
 
-from callboard.guest.standstill import Seat
+from callboard.guest.thread_pause import PythonPermit
 
 #: While callbacks are waiting to run, sockets are looked at once in this many seconds.
 POLL_INTERVAL = 0.0005
@@ -36,7 +36,7 @@ class GuestSelector(selectors.BaseSelector):
         #: Somebody sits in ``watch``, or is about to.
         self.watched = False
         #: That of the thread that watches.
-        self.seat = Seat()
+        self.seat = PythonPermit()
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
         self._wake_writer.setblocking(False)

@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeVar
 from callboard.clients.holder import NOBODY
 from callboard.clients.owner import Owner
 from callboard.errors import CallCancelled
-from callboard.ground.by_itself import BY_ITSELF
+from callboard.ground.unattended import UNATTENDED
 from callboard.ports.contract import Work
 
 T = TypeVar("T")
@@ -250,7 +250,7 @@ class Turn:
             told = self.code.run(partial(next, slices))
         except StopIteration as stop:
             return True, stop.value
-        self.looks = told is BY_ITSELF
+        self.looks = told is UNATTENDED
         self._wants_park = self.looks or told is PARK
         return False, None
 

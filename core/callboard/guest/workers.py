@@ -9,7 +9,7 @@ from concurrent.futures import Executor, Future
 from time import monotonic
 from typing import Any, TypeVar
 
-from callboard.guest.standstill import Seat
+from callboard.guest.thread_pause import PythonPermit
 
 T = TypeVar("T")
 
@@ -91,11 +91,11 @@ class Workers(Executor):
             threading.Thread(target=self._work, name=self._name, daemon=True).start()
 
     def _work(self) -> None:
-        with (seat := Seat()):
+        with (seat := PythonPermit()):
             while self._work_on(seat):
                 pass
 
-    def _work_on(self, seat: Seat) -> bool:
+    def _work_on(self, seat: PythonPermit) -> bool:
         """Waits for a job and runs it; whether the thread goes on."""
         seat.leave(self._stir, self._stirred)
         try:
@@ -111,7 +111,7 @@ class Workers(Executor):
                 self._running.discard(job)
         return not ended
 
-    def _next(self, seat: Seat) -> _Job | None:
+    def _next(self, seat: PythonPermit) -> _Job | None:
         """None for a thread that ends, or is summoned."""
         self._idle += 1
         while not (self._queue or self._closed or self._surplus() or seat.summoned):

@@ -21,9 +21,9 @@ from callboard.calls.capabilities import ATTENDED_ONLY, OFF_AT_FIRST, VOCABULARY
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
 from callboard.guest.inbox import MainThreadInbox
-from callboard.headless.ending import Ending, end_with_stdin, ended_at_once
-from callboard.headless.numbers import port_number
+from callboard.headless.number_arguments import port_number
 from callboard.headless.scene_host import host_by_scene, settle_host
+from callboard.headless.stop_signals import Ending, end_with_stdin, ended_at_once
 from callboard.host_kit.headless import HOSTS, make_host, pip_install
 from callboard.ports.contract import FILESYSTEM_READ, Host
 from callboard.settings import config_from, unknown_project

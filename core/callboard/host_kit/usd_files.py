@@ -9,7 +9,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.ground.suffixes import checked_suffix
-from callboard.host_kit.usd_nesting import check_usd_nesting
+from callboard.host_kit.usd_depth import check_usd_nesting
 
 READ = (".usd", ".usda", ".usdc", ".usdz")
 WRITE = (".usd", ".usda", ".usdc")

@@ -19,7 +19,7 @@ from callboard.ground.named_files import (
     unreadable,
 )
 from callboard.ground.usdz_entries import usdz_entries
-from callboard.host_kit.usd_nesting import check_usd_nesting
+from callboard.host_kit.usd_depth import check_usd_nesting
 
 _LAYERS = (".usd", ".usda", ".usdc", ".usdz")
 _COMPUTED = "`"

@@ -12,7 +12,7 @@ from callboard.calls.json_schema import SchemaViolation
 from callboard.calls.tools import Tool
 from callboard.content import Json
 from callboard.errors import InvalidParams, PeerError, WorkspaceResolveError
-from callboard.mapping.over import TooManyFrames, frames_of, tasks_over
+from callboard.mapping.task_sources import TooManyFrames, frames_of, tasks_over
 from callboard.mapping.tasks import Task, filled, tasks_of
 from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.fields import has_folder

@@ -25,7 +25,7 @@ from callboard.panel.status import (
 )
 from callboard.protocol.jsonrpc import encode
 from callboard.transport.rest.problems import NotFound, Unacceptable
-from callboard.transport.rest.routes import Asked, RestAnswer, Route
+from callboard.transport.rest.routes import ReadRequest, RestAnswer, Route
 from callboard.transport.rest.schemas import ARTIST_ACT
 
 if TYPE_CHECKING:  # most hosts that answer over REST have no page
@@ -45,7 +45,7 @@ UNDO_PATIENCE = 30.0
 def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Route, ...]:
     """``controls`` are made with the first who may use them; ``instance`` is the server's id."""
 
-    async def require(asked: Asked) -> Controls:
+    async def require(asked: ReadRequest) -> Controls:
         word = asked.exchange.headers.get(ARTIST_HEADER.lower(), "")
         if not word or not await asyncio.to_thread(is_artist, instance, word):
             raise Unacceptable(
@@ -55,7 +55,7 @@ def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Rout
             )
         return controls()
 
-    async def events(asked: Asked) -> RestAnswer:
+    async def events(asked: ReadRequest) -> RestAnswer:
         status, exchange = (await require(asked)).status, asked.exchange
         if exchange.method == "HEAD":
             return 200, {}
@@ -70,7 +70,7 @@ def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Rout
         tell(status.snapshot)
         return None
 
-    async def act(asked: Asked) -> RestAnswer:
+    async def act(asked: ReadRequest) -> RestAnswer:
         controls, body = await require(asked), asked.body
         return 200, await _ACTS[body["do"]](controls, body["id"])
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from time import time
 from typing import Any, TypeVar
 
-from callboard.calls.changed import SceneChange
+from callboard.calls.change_history import SceneChange
 from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.undo_history import WithoutOpenSteps, undo_newest
 from callboard.calls.undo_step import UndoStep
-from callboard.calls.undoing import Alone, undo_newest
 from callboard.errors import CallboardError, HostError
 from callboard.guest.turn import Transaction, Turn
 from callboard.panel.status import UndoAnswer
@@ -50,7 +50,9 @@ class ChangeControls:
             book.undone(done)
             return UndoAnswer(len(done), len(ids) - len(done))
 
-        self._in_scene("undo", undo, Alone(), answered, lambda why: UndoAnswer(0, 1, why))
+        self._in_scene(
+            "undo", undo, WithoutOpenSteps(), answered, lambda why: UndoAnswer(0, 1, why)
+        )
 
     def select(
         self, call: str, answered: Callable[[str | None], None] = lambda problem: None

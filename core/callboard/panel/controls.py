@@ -31,7 +31,7 @@ from callboard.records.store import Store
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.prompts.registry import PromptRegistry
 from callboard.transport.instances import Instance
-from callboard.transport.revoking import revoke
+from callboard.transport.revoke import revoke
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots
 from callboard.workspace.roots import RootsBook
 

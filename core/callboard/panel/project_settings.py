@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.errors import CallboardError
-from callboard.ground.replacing import replacing
+from callboard.ground.atomic_write import replacing
 from callboard.workspace.containment import Root, RootsPolicy, parse_root
 from callboard.workspace.projects import project_file, project_of
 

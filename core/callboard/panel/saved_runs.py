@@ -51,7 +51,7 @@ class SavedRuns:
     def save(self, ids: Sequence[str], name: str, parent: Path) -> SavedRun:
         """Writes ``parent/name``. Raises CallboardError, and sqlite3.Error for damaged records."""
         # Most panels never save any.
-        from callboard.skills.from_calls.make import make_skill
+        from callboard.skills.from_calls.skill_writer import make_skill
 
         calls = self._reader.several(ids)
         if not calls:

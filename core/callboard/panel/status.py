@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from callboard.calls.changed import SceneChange
+from callboard.calls.change_history import SceneChange
 from callboard.calls.consent import Decision
 from callboard.changes import Changes
 

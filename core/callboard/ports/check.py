@@ -24,7 +24,7 @@ class Fault:
     severity: Severity = "warning"
     fix: Json | None = None
 
-    def told(self) -> Json:
+    def as_json(self) -> Json:
         entry: Json = {"rule": self.rule, "object": self.object, "why": self.why}
         entry["severity"] = self.severity
         return entry if self.fix is None else {**entry, "fix": self.fix}

@@ -183,7 +183,7 @@ class RenderPort(Protocol):
 
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
         """Renders one frame. Returns ``{path, width, height, frame, seconds}``; where the interface
-        goes on meanwhile, a generator as :mod:`callboard.ground.by_itself` says."""
+        goes on meanwhile, a generator as :mod:`callboard.ground.unattended` says."""
 
     def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
         """Orbits the camera once around the scene; yields ``{path, frame}`` per frame written.

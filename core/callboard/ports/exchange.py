@@ -55,7 +55,7 @@ class Axes:
 
     meters_per_unit: float
     up_axis: str
-    told: bool = True
+    format_json: bool = True
 
 
 class ExchangePort(Protocol):
@@ -114,7 +114,7 @@ def lacking_uvs(
     return lacking
 
 
-def told(one: FileFormat) -> Json:
+def format_json(one: FileFormat) -> Json:
     """As ``exchange__formats`` answers."""
     entry: Json = {"format": one.name, "import": [*one.reads], "export": [*one.writes]}
     if one.reads or one.writes:

@@ -12,7 +12,7 @@ from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, HostBusy, PeerError
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Id, Notification, Request, Response
-from callboard.protocol.pending import PendingAnswers
+from callboard.protocol.pending_answers import PendingAnswers
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from callboard.errors import (
 from callboard.protocol import jsonrpc, peer
 from callboard.protocol.jsonrpc import Id, Notification, Request, Response
 from callboard.protocol.peer import Ask, AskFailed, ClientInfo, Peer, PeerRequest
-from callboard.protocol.pending import PendingAnswers
+from callboard.protocol.pending_answers import PendingAnswers
 from callboard.protocol.revisions import Revision, negotiate
 
 PeerEvent = Literal["ready", "roots_changed", "closed"]
@@ -56,7 +56,7 @@ class Channel(Protocol):
 
 
 @runtime_checkable
-class Outlet(Channel, Protocol):
+class ResponseChannel(Channel, Protocol):
     """A channel that also takes the response itself, as bytes that are still on their way."""
 
     def can_pour(self, size: int | None) -> bool:
@@ -66,7 +66,7 @@ class Outlet(Channel, Protocol):
         """Sends them; nothing else is sent after them. Raises what ``parts`` raises."""
 
 
-class Answered(Exception):
+class ResponseSent(Exception):
     """The response was poured: nothing is left to be sent."""
 
 
@@ -320,7 +320,7 @@ class SessionEra:
             if isinstance(failed, ResourceNotFound):
                 failed.code = RESOURCE_NOT_FOUND
             return jsonrpc.error_message(message.id, failed)
-        except Answered:
+        except ResponseSent:
             return None
         except asyncio.CancelledError:
             if not request.cancelled:

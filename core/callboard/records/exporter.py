@@ -25,7 +25,7 @@ from typing import Any
 
 from callboard.config import ExportTarget
 from callboard.ground.file_lock import lock
-from callboard.guest.standstill import Bell, Seat, go_on
+from callboard.guest.thread_pause import PausableEvent, PythonPermit, go_on
 from callboard.records import schema
 
 _log = logging.getLogger(__name__)
@@ -54,8 +54,8 @@ class Exporter:
         self._folder = folder
         self._target = target
         self._began = time.time()
-        self._stop = Bell()
-        self._seat = Seat()
+        self._stop = PausableEvent()
+        self._seat = PythonPermit()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:

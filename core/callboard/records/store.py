@@ -17,7 +17,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from callboard.ground.folders import data_folder
-from callboard.guest.standstill import Bell, Seat, go_on
+from callboard.guest.thread_pause import PausableEvent, PythonPermit, go_on
 from callboard.records import schema
 from callboard.records.journal import HEADER, Journal, JournalCut, is_abandoned, journals
 from callboard.records.model import CallRecord
@@ -80,13 +80,13 @@ class Store:
         self._memory: deque[bytes] = deque(maxlen=MEMORY)
         self._writable = False
         self._dirty = False
-        self._wake = Bell()
-        self._hurry = Bell()
+        self._wake = PausableEvent()
+        self._hurry = PausableEvent()
         self._stopping = False
         self._folded = threading.Condition()
         self._rounds = (0, 0)  # begun, finished
         self._thread: threading.Thread | None = None
-        self._seat = Seat()
+        self._seat = PythonPermit()
         self._database: Database | None = None
 
     def hiding(self, find: Callable[[str], T], own: str | None) -> Callable[[str], T]:

@@ -29,7 +29,7 @@ class ResourceUpdates:
         self._subscriptions = subscriptions
         self._loop = loop
         self._pending = False
-        by_tools.watch(self._told_by_tool)
+        by_tools.watch(self._updated_by_tool)
 
     def watch(self) -> Callable[[], None]:
         """Resources that are replaced are told from now on; returns the way to stop."""
@@ -41,7 +41,7 @@ class ResourceUpdates:
             self._pending = True
             self._loop.call_soon_threadsafe(self._loop.call_later, SCENE_PAUSE, self._tell_scene)
 
-    def _told_by_tool(self, uri: str) -> None:
+    def _updated_by_tool(self, uri: str) -> None:
         """However the tool spells the variables of a template."""
         meant = self._resource_of(uri)
         if meant is not None:

@@ -23,7 +23,7 @@ from callboard.ports.contract import SCENE_READ
 from callboard.protocol.revisions import Revision
 
 if TYPE_CHECKING:
-    from callboard.bundles.running.listed_others import ListedResource
+    from callboard.bundles.running.listed_resources import ListedResource
 
 log = logging.getLogger(__name__)
 

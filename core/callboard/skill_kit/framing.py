@@ -9,7 +9,7 @@ from typing import Literal
 
 from callboard.errors import HostError
 from callboard.ground.matrices import Rows
-from callboard.host_kit.aiming import Box, Point, facing
+from callboard.host_kit.aim import Box, Point, facing
 
 Angle = Literal["front", "back", "left", "right", "top", "bottom", "three_quarter"]
 

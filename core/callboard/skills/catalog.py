@@ -21,7 +21,7 @@ from callboard.skills.dependencies import dependency_failures, dependents, load_
 from callboard.skills.discovery import BUNDLED, scan, search_paths, site_skills
 from callboard.skills.discovery_cache import DiscoveryCache
 from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
-from callboard.skills.newer_files import SeenSkill, seen_now
+from callboard.skills.reload_check import SeenSkill, seen_now
 
 if TYPE_CHECKING:
     from callboard.calls.tools import Tool

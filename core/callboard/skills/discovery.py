@@ -14,7 +14,7 @@ from callboard.skills.model import (
     FailureKind,
     SkillMetadata,
     is_usable,
-    told_folder,
+    shown_folder,
 )
 from callboard.skills.reserved_names import is_own_prefix
 
@@ -152,7 +152,7 @@ def scan(
                     "this skill path isn't there; mount it, or correct the --skills, variable or "
                     "settings file that names it (`callboard doctor` tells of the last two)"
                 )
-                skipped.append(Failure(told_folder(search_path), ".", "missing", reason))
+                skipped.append(Failure(shown_folder(search_path), ".", "missing", reason))
             continue
         except OSError as error:
             reason = f"the search path can't be listed: {error.strerror or 'unreadable'}"
@@ -175,12 +175,12 @@ def scan(
             apart = dcc_name is None and first.skill.dcc != skill.dcc
             if first.skill is not skill and not apart:
                 kind: FailureKind = "metadata" if first.search_path == search_path else "replaced"
-                why = f"was found before it, in '{told_folder(first.skill.path)}'"
+                why = f"was found before it, in '{shown_folder(first.skill.path)}'"
                 if first.search_path in shipped:
                     kind = "metadata"
                     why = "ships with callboard and is never replaced; give yours another name"
                 reason = (
-                    f"the skill in folder '{told_folder(folder)}' isn't used: "
+                    f"the skill in folder '{shown_folder(folder)}' isn't used: "
                     f"'{first.skill.name}' {why}"
                 )
                 skipped.append(Failure(skill.name, SKILL_FILE, kind, reason))

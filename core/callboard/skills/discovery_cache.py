@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.errors import HostError
-from callboard.ground.replacing import replacing
+from callboard.ground.atomic_write import replacing
 from callboard.ground.version import __version__
 from callboard.skills.file_stamps import Stamp, settled, stamp
 from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata, ToolDeclaration

@@ -16,7 +16,7 @@ from callboard.skills.model import (
     FailureKind,
     SkillMetadata,
     ToolDeclaration,
-    told_folder,
+    shown_folder,
 )
 from callboard.skills.skill_files import FileProblem, read_text, relative, resolve_inside
 from callboard.skills.tool_entry import EntryProblem, read_most, texts
@@ -43,7 +43,7 @@ class _Reader:
 
     def __init__(self, folder: Path) -> None:
         self._folder = Path(os.path.realpath(folder))
-        self._name = told_folder(folder.absolute() if folder.name else self._folder)
+        self._name = shown_folder(folder.absolute() if folder.name else self._folder)
         self._failures: list[Failure] = []
         self._document = safe_yaml.Document({})
         #: Keys of the ``dcc-mcp`` block -> where they are written.

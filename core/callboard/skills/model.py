@@ -141,7 +141,7 @@ class SkillMetadata(NamedTuple):
         return f"{self.name.replace('-', '_')}__{tool}"
 
 
-def told_folder(folder: Path) -> str:
+def shown_folder(folder: Path) -> str:
     """How messages call a skill's folder: one that is called by a version, with the one above."""
     above = folder.parent.name if folder.name.lstrip("v")[:1].isdecimal() else ""
     return f"{above}/{folder.name}" if above else folder.name

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from callboard.guest.standstill import Bell, Seat, go_on
+from callboard.guest.thread_pause import PausableEvent, PythonPermit, go_on
 from callboard.skills.file_stamps import Stamp, tree_stamps
 
 log = logging.getLogger(__name__)
@@ -47,8 +47,8 @@ class SkillWatcher:
         self._notify = not poll
         self._quiet_secs = quiet_secs
         self._poll_secs = poll_secs
-        self._dirty = Bell()
-        self._seat = Seat()
+        self._dirty = PausableEvent()
+        self._seat = PythonPermit()
         #: A folder came. watchdog 6, for Python 3.10, doesn't watch one that was moved here.
         self._folder_came = threading.Event()
         self._stopping = False

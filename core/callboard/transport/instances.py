@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from callboard.content import Json
 from callboard.ground.folders import data_folder
 from callboard.ground.private_file import read_private, write_private
-from callboard.transport import proving
+from callboard.transport import instance_proof
 from callboard.transport.machine import this_boot, this_machine
 
 if TYPE_CHECKING:
@@ -281,10 +281,12 @@ def _asked(
 
 def _proved(connection: HTTPConnection, token: str) -> bool:
     """Whether the instance listens there. Raises what reading an answer raises."""
-    challenge = proving.Challenge.new(token, connection.port)
-    connection.request("GET", proving.PATH, headers={proving.HEADER: challenge.header})
+    challenge = instance_proof.Challenge.new(token, connection.port)
+    connection.request(
+        "GET", instance_proof.PATH, headers={instance_proof.HEADER: challenge.header}
+    )
     answer = connection.getresponse()
-    proved = challenge.is_proof(answer.status, answer.read(proving.MOST_BYTES))
+    proved = challenge.is_proof(answer.status, answer.read(instance_proof.MOST_BYTES))
     connection.auto_open = 0  # what is sent next goes to who proved it, or to nobody
     return proved
 

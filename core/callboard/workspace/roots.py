@@ -17,9 +17,9 @@ from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.errors import PeerError, WorkspaceResolveError
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest
-from callboard.workspace.ceiling import Judged, is_whole_disk, judge
+from callboard.workspace.artist_limit import LimitedRoots, is_whole_disk, judge
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots, parse_root
-from callboard.workspace.outside import OutsideAnswers
+from callboard.workspace.outside_answers import OutsideAnswers
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ CALL_PATIENCE = 2.0
 _ASK = Ask("roots/list")
 
 #: Runs what may wait for a disk on a thread that may.
-InThread = Callable[[Callable[[], Judged]], Awaitable[Judged]]
+InThread = Callable[[Callable[[], LimitedRoots]], Awaitable[LimitedRoots]]
 #: Asks a person whether these folders of a client's count: for this call, from now on, or not. None
 #: where nobody can be asked.
 AskPerson = Callable[
@@ -49,7 +49,7 @@ class ClientRoots:
         #: The client said that its roots are others by now, and hasn't said which.
         self.outdated = False
         #: The roots beside the artist's, as they were when a call last needed them.
-        self.judged: Judged | None = None
+        self.judged: LimitedRoots | None = None
 
 
 class RootsBook:
@@ -188,7 +188,9 @@ class RootsBook:
         for_now = await self._ask_about(request.peer, judged, ask)
         return judged.roots([*self._allowed(request.peer), *for_now], self.policy)
 
-    async def _ask_about(self, peer: Peer, judged: Judged, ask: AskPerson | None) -> list[str]:
+    async def _ask_about(
+        self, peer: Peer, judged: LimitedRoots, ask: AskPerson | None
+    ) -> list[str]:
         """The folders that a person lets count for this call alone; other answers are kept."""
         paths = self._answers.unanswered(peer, (str(root.path) for root in judged.outside))
         new = [root for root in judged.outside if str(root.path) in paths]
@@ -243,7 +245,7 @@ class RootsBook:
         return entry
 
 
-async def _in_thread(work: Callable[[], Judged]) -> Judged:
+async def _in_thread(work: Callable[[], LimitedRoots]) -> LimitedRoots:
     return await asyncio.get_running_loop().run_in_executor(None, work)
 
 

@@ -10,7 +10,7 @@ import asyncio
 import threading
 
 from callboard_programs.bridge.bridge import Bridge, Lines
-from callboard_programs.bridge.lines import LineWriter, claim, read_lines
+from callboard_programs.bridge.stdio_lines import LineWriter, claim, read_lines
 from callboard_programs.relay.finder import Finder
 
 
@@ -27,10 +27,10 @@ async def _serve(finder: Finder, client: str | None) -> None:
         except (RuntimeError, asyncio.CancelledError):
             return  # the bridge has ended already
 
-    def nobody_reads() -> None:
+    def reader_is_gone() -> None:
         loop.call_soon_threadsafe(serving.cancel)
 
-    writer = LineWriter(sink, nobody_reads)
+    writer = LineWriter(sink, reader_is_gone)
     serving = asyncio.ensure_future(Bridge(finder, writer.send, client).run(lines))
     threading.Thread(target=read, name="stdin", daemon=True).start()
     try:

@@ -16,11 +16,11 @@ from callboard.protocol.session import INFLIGHT_LIMIT
 from callboard.protocol.stateless import is_stateless
 from callboard.transport.http.mcp import BATCH_LIMIT
 from callboard.transport.instances import Instance
-from callboard_programs.bridge.lines import LINE_LIMIT
+from callboard_programs.bridge.stdio_lines import LINE_LIMIT
 from callboard_programs.client.http_client import CANCELLED
 from callboard_programs.relay.finder import Finder
 from callboard_programs.relay.host_side import HostSide
-from callboard_programs.relay.keeper import own_token
+from callboard_programs.relay.reconnect import own_token
 
 #: Seconds that requests under way get once the client has said its last.
 _LAST_ANSWERS = 1.0
@@ -32,7 +32,7 @@ Lines = asyncio.Queue[bytes | EOFError | None]
 
 
 @dataclass(eq=False)
-class UnderWay:
+class RequestInProgress:
     """A request that isn't answered yet."""
 
     request: Request
@@ -55,7 +55,7 @@ class Bridge:
             return own_token(instance) if client is None else read_token(client)
 
         self._side = HostSide(finder, self, present)
-        self._under_way: dict[Id, UnderWay] = {}
+        self._under_way: dict[Id, RequestInProgress] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def run(self, lines: Lines) -> None:
@@ -134,7 +134,7 @@ class Bridge:
             busy = PeerError(f"{INFLIGHT_LIMIT} requests are under way; wait for an answer")
             return self._start(_refused(request, busy))
         task = self._start(self._answer(request))
-        self._under_way[request.id] = UnderWay(request, task)
+        self._under_way[request.id] = RequestInProgress(request, task)
         task.add_done_callback(lambda done: self._under_way.pop(request.id, None))
         return task
 

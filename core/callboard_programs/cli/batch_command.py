@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from callboard.headless.numbers import count
+from callboard.headless.number_arguments import count
 from callboard.headless.serve import warn_of_folders
 from callboard_programs.cli.task_lines import (
     add_task_options,

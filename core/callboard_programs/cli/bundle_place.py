@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.bundles.installed.install import Bundles
-from callboard.bundles.installed.places import project_bundles, site_bundles, user_bundles
+from callboard.bundles.installed.install_folders import project_bundles, site_bundles, user_bundles
 from callboard.errors import PeerError
 
 

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from callboard.bundles.installed.install import InstalledBundle
-from callboard.bundles.installed.loading import trouble_here
 from callboard.bundles.installed.manifest import ManifestError, folder_name, read_manifest
-from callboard.bundles.installed.unpacking import unpack
+from callboard.bundles.installed.skill_check import trouble_here
+from callboard.bundles.installed.unpack import unpack
 from callboard_programs.cli.first_start import FirstStart, start_once
 from callboard_testing.lint.bundle_lint import is_own, lint_bundle
 from callboard_testing.lint.manifest_lines import MANIFEST, ManifestLines

@@ -11,9 +11,9 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import PeerError
 from callboard.ground.regular_file import refuse_special
-from callboard_programs.cli.answers import ASKABLE, Answers
+from callboard_programs.cli.command_result import run_and_print, show
 from callboard_programs.cli.instance import choose
-from callboard_programs.cli.outcome import show, told
+from callboard_programs.cli.question_answers import ASKABLE, Answers
 from callboard_programs.client import Client
 from callboard_programs.client.tool_call import call_tool
 
@@ -53,7 +53,7 @@ def add_tool_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ends as :data:`callboard_programs.cli.outcome.EXITS` says."""
+    """Ends as :data:`callboard_programs.cli.command_result.EXITS` says."""
 
     went_out = False
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             return call_tool(client, arguments.tool, given, show, wait=arguments.wait)
 
     try:
-        return told(work, arguments.tool, arguments.out)
+        return run_and_print(work, arguments.tool, arguments.out)
     except KeyboardInterrupt:
         became = (
             "the call is cancelled, and what it changed is put back, unless it is a job, which "

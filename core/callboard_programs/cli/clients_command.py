@@ -10,7 +10,7 @@ from datetime import datetime
 from callboard.clients.book import ClientBook
 from callboard.errors import PeerError
 from callboard.ground.plain_text import plain, plain_json
-from callboard.transport.revoking import revoke
+from callboard.transport.revoke import revoke
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

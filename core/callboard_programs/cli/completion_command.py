@@ -77,7 +77,7 @@ def _known(command: str, name: str) -> Iterable[str]:
 
         return [one.name for one in ClientBook().all()]
     if (command, name) == ("uninstall-skill", "name"):
-        from callboard.bundles.installed.places import places
+        from callboard.bundles.installed.install_folders import places
 
         return [one.name for place, _ in places([Path.cwd()]) for one in place.installed()]
     return ()

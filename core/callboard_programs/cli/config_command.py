@@ -12,8 +12,8 @@ from callboard.ground.plain_text import plain_json
 from callboard.panel.client_files import ClientFormat, bridge, formats, own_token, planned
 from callboard_programs.cli.install_link import install_link
 from callboard_programs.cli.instance import choose
-from callboard_programs.gateway.kept import gateway_url, instance_path
-from callboard_programs.gateway.running import running_gateway, started_gateway
+from callboard_programs.gateway.kept_address import gateway_url, instance_path
+from callboard_programs.gateway.running_gateway import running_gateway, started_gateway
 
 NO_BRIDGE = (
     "this client starts the program 'callboard', which isn't installed for this user: install it "

@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show_settings(*, as_json: bool) -> int:
-    from callboard.settings import absent, settled, sources, told
+    from callboard.settings import absent, setting_line, settled, sources
 
     named = sources({})
     misspelt = [line for good, line in _variables() if not good]
@@ -73,7 +73,7 @@ def _show_settings(*, as_json: bool) -> int:
         ]
         print(json.dumps({"settings": rows, "wrong": missing}, indent=2, ensure_ascii=False))
         return 1 if missing else 0
-    for line in map(told, values):
+    for line in map(setting_line, values):
         print(line)
     for line in missing:
         print(f"WRONG {line}")
@@ -166,8 +166,8 @@ def _variables() -> Iterator[tuple[bool, str]]:
 
 def _gateway() -> Iterator[tuple[bool, str]]:
     """Of one that its clients may know and that doesn't run, too."""
-    from callboard_programs.gateway.kept import gateway_url, read_address
-    from callboard_programs.gateway.running import folder, running_gateway
+    from callboard_programs.gateway.kept_address import gateway_url, read_address
+    from callboard_programs.gateway.running_gateway import folder, running_gateway
 
     known = [one for one in announced(folder()) if one.is_here]
     running = running_gateway()
@@ -236,11 +236,11 @@ def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
     yield True, f"{len(skills)} skills are in the folders of this Python"
     for skill in skills:
         skipped += [*skill.failures, *script_failures(skill)]
-    told = {
+    setting_line = {
         _sentence(failure.as_json()): (failure.kind == "replaced", failure.skill)
         for failure in skipped
     }
-    for sentence, (good, name) in told.items():
+    for sentence, (good, name) in setting_line.items():
         if sentence not in served:
             folder = None if good else _folder_of(name, search_paths(extra=named))
             yield good, sentence if folder is None else f"{sentence}; mend it, then {_lint(folder)}"
@@ -260,15 +260,15 @@ def _folder_of(name: str, paths: Iterable[Path]) -> Path | None:
 
 
 def _bundles() -> Iterator[tuple[bool, str]]:
-    from callboard.bundles.installed.loading import trouble_here
-    from callboard.bundles.installed.places import places
+    from callboard.bundles.installed.install_folders import places
+    from callboard.bundles.installed.skill_check import trouble_here
 
     for place, scope in places([Path.cwd()]):
         for bundle in place.installed():
             trouble = trouble_here(bundle)
-            told = f"{bundle.manifest.version} ({scope})"
+            setting_line = f"{bundle.manifest.version} ({scope})"
             if trouble:
-                told = (
+                setting_line = (
                     f"not loaded, because {trouble}; or `callboard uninstall-skill {bundle.name}`"
                 )
-            yield trouble is None, f"bundle {bundle.name}: {told}"
+            yield trouble is None, f"bundle {bundle.name}: {setting_line}"

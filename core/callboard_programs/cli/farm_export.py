@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from callboard.errors import PeerError
-from callboard.headless.numbers import count
-from callboard.mapping.over import tasks_over
+from callboard.headless.number_arguments import count
+from callboard.mapping.task_sources import tasks_over
 from callboard_programs.cli.farm_options import add_needs
 from callboard_programs.cli.task_lines import add_scene_options, add_work, ended, work_of
 from callboard_programs.farm.flamenco import write_job

@@ -8,9 +8,9 @@ import os
 import sys
 import threading
 
-from callboard.headless.ending import Ending
-from callboard.headless.numbers import port_number, repetitions
+from callboard.headless.number_arguments import port_number, repetitions
 from callboard.headless.serve import add_host, host_options, warn_of_folders
+from callboard.headless.stop_signals import Ending
 from callboard_programs.cli.farm_options import (
     FARM_GOODBYE,
     SUPERVISOR_GOODBYE,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from callboard.errors import PeerError
-from callboard.headless.ending import end_with_stdin
-from callboard.headless.numbers import amount, count, size
+from callboard.headless.number_arguments import amount, count, size
+from callboard.headless.stop_signals import end_with_stdin
 from callboard.mapping.host_process import GOODBYE
 from callboard_programs.farm.security import Certificates
 

@@ -13,9 +13,9 @@ from functools import partial
 from time import monotonic
 
 from callboard.errors import PeerError
-from callboard.headless.ending import Ending
-from callboard.headless.numbers import count
+from callboard.headless.number_arguments import count
 from callboard.headless.serve import host_options, warn_of_folders
+from callboard.headless.stop_signals import Ending
 from callboard.mapping.host_process import GOODBYE, HostProcess
 from callboard_programs.cli.farm_options import (
     FARM_GOODBYE,
@@ -29,7 +29,7 @@ from callboard_programs.cli.farm_options import (
 )
 from callboard_programs.cli.task_lines import add_task_options, add_work, ended, work_of, work_off
 from callboard_programs.farm.dask_hosts import DaskHosts
-from callboard_programs.farm.orders import Asker
+from callboard_programs.farm.orders import RunOwner
 from callboard_programs.farm.security import require_private_address, security_of
 
 #: Seconds between two lines about how things stand.
@@ -68,7 +68,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     @contextmanager
     def hosts() -> Iterator[DaskHosts]:
-        told = _Standing() if arguments.attached else lambda out, hosts: None
+        told = _StatusLines() if arguments.attached else lambda out, hosts: None
         with (
             _scheduler(arguments) as address,
             DaskHosts(address, security, needs, told) as executor,
@@ -102,7 +102,7 @@ def _require_others_hosts(arguments: argparse.Namespace) -> None:
         )
 
 
-class _Standing:
+class _StatusLines:
     """Tells the program that started this how things stand: a line now and then, where it
     changed."""
 
@@ -115,8 +115,8 @@ class _Standing:
             print(json.dumps({"event": "standing", "out": out, "hosts": hosts}), flush=True)
 
 
-def _asker(text: str) -> Asker:
+def _asker(text: str) -> RunOwner:
     parts = json.loads(text)
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
         raise ValueError
-    return Asker(*parts)
+    return RunOwner(*parts)

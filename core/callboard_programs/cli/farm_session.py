@@ -10,9 +10,9 @@ from pathlib import Path
 
 from callboard.content import Json
 from callboard.errors import PeerError
+from callboard.ground.atomic_write import replacing_bytes
 from callboard.ground.plain_text import plain
-from callboard.ground.replacing import replacing_bytes
-from callboard.headless.numbers import repetitions
+from callboard.headless.number_arguments import repetitions
 from callboard.mapping.tasks import TaskResult
 from callboard_programs.cli.task_lines import ended, tell
 from callboard_programs.farm.flamenco import ORDERS, host_of

@@ -12,9 +12,9 @@ import tempfile
 from typing import Any
 
 from callboard.content import Json
-from callboard.headless.ending import Ending
-from callboard.headless.numbers import amount
+from callboard.headless.number_arguments import amount
 from callboard.headless.serve import add_host, host_options, warn_of_folders
+from callboard.headless.stop_signals import Ending
 from callboard_programs.cli.farm_options import (
     SUPERVISOR_GOODBYE,
     add_attached,

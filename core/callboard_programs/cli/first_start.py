@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 from callboard.bundles.files.host_resources import CAPABILITY, advertisement
 from callboard.bundles.installed.install import InstalledBundle
-from callboard.bundles.installed.loading import command_of
+from callboard.bundles.installed.skill_check import command_of
 from callboard.bundles.running import child_process
 from callboard.bundles.running.child_process import ChildProcess, environment
 from callboard.bundles.running.errors import BundleError, Refused
-from callboard.bundles.running.listing import listed
+from callboard.bundles.running.paged_lists import listed
 from callboard.content import Json
 from callboard.errors import PeerError, SkillError
 from callboard.ground.version import __version__
 from callboard.protocol import jsonrpc
 from callboard.protocol.conversation import Conversation
-from callboard.protocol.opening import open_talk
+from callboard.protocol.handshake import open_talk
 
 #: Seconds; a server may have to fetch itself first, as ``npx`` and ``uvx`` do.
 PATIENCE = 60.0

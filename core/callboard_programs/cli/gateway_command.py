@@ -12,8 +12,8 @@ from pathlib import Path
 
 from callboard.errors import PeerError
 from callboard.ground.plain_text import plain
-from callboard.headless.ending import Ending
-from callboard.headless.numbers import port_number, seconds
+from callboard.headless.number_arguments import port_number, seconds
+from callboard.headless.stop_signals import Ending
 from callboard_programs.gateway.certificate import Certificate, own_certificate
 from callboard_programs.gateway.gateway import Gateway
 from callboard_programs.gateway.kept_names import forget, kept_names
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(_forget(arguments.forget) if arguments.forget else _names())
         return 0
     if arguments.open and arguments.port is None:
-        from callboard_programs.gateway.page.opening import running_link
+        from callboard_programs.gateway.page.browser import running_link
 
         link = running_link()
         if link is not None:
@@ -100,7 +100,7 @@ def _outside(arguments: argparse.Namespace) -> Outside | None:
 
 
 def _open(link: str) -> None:
-    from callboard_programs.gateway.page.opening import open_link
+    from callboard_programs.gateway.page.browser import open_link
 
     opened = open_link(link)
     told = "Opened. Should the browser not show it" if opened else "No browser is here; the link"

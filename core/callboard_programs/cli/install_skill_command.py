@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from callboard.bundles.installed.install import InstalledBundle, InstallError
-from callboard.bundles.installed.loading import problem_of, skill_of, trouble_here
-from callboard.bundles.installed.places import PROVIDED
+from callboard.bundles.installed.install_folders import PROVIDED
+from callboard.bundles.installed.skill_check import problem_of, skill_of, trouble_here
 from callboard.errors import HostError, PeerError
 from callboard.ground.plain_text import plain, plain_json
 from callboard_programs.cli.bundle_place import add_place, place_of

@@ -86,7 +86,7 @@ What an agent should know before it uses these tools: conventions, units, what t
 tools:
   - name: count_objects
     description: Counts the objects whose name contains a text; without one, all objects.
-    source_file: scripts/reading.py
+    source_file: scripts/read.py
     required_capabilities: [scene.read]
     annotations: {read_only_hint: true}
     input_schema:
@@ -101,7 +101,7 @@ tools:
 
   - name: place_marker
     description: Places a small sphere as a marker.
-    source_file: scripts/changing.py
+    source_file: scripts/change.py
     required_capabilities: [scene.read, scene.mutate]
     annotations: {destructive_hint: false}
     input_schema:
@@ -148,7 +148,7 @@ steps:
     tool: WIRE__count_objects
     args: {containing: corner}
 """,
-    "scripts/reading.py": '''\
+    "scripts/read.py": '''\
 """What reads the scene."""
 
 
@@ -156,7 +156,7 @@ def count_objects(ctx, containing=""):
     names = ctx.port("scene.read").names()
     return {"count": sum(containing in name.rsplit("/", 1)[-1] for name in names)}
 ''',
-    "scripts/changing.py": '''\
+    "scripts/change.py": '''\
 """What changes the scene. Each call is one undo step; if it raises, the scene is put back."""
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from callboard.bundles.installed.manifest import folder_name, read_manifest
 from callboard.errors import HostError, PeerError
+from callboard.ground.atomic_write import replacing
 from callboard.ground.plain_text import plain, plain_json
-from callboard.ground.replacing import replacing
 from callboard_programs.cli.bundle_source import findings_about, unpacked
 
 #: All files get one date, so that the same folder makes the same file.

@@ -14,7 +14,7 @@ from callboard.demand.report import build
 from callboard.errors import HostError, PeerError
 from callboard.ground.plain_text import plain
 from callboard.ground.regular_file import refuse_special
-from callboard.headless.numbers import count
+from callboard.headless.number_arguments import count
 from callboard.records.reader import MAX_PAGE, Filter, Reader
 from callboard.records.store import default_folder
 from callboard_programs.cli.report_html import render

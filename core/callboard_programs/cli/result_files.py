@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from callboard.content import Json
 from callboard.errors import HostError, PeerError, SkillError
+from callboard.ground.atomic_write import replacing_bytes
 from callboard.ground.plain_text import plain
-from callboard.ground.replacing import replacing_bytes
 from callboard_programs.client.tool_call import not_text
 
 _KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file"}

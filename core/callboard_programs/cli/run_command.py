@@ -8,13 +8,13 @@ from pathlib import Path
 
 from callboard.content import Json
 from callboard.errors import PeerError
-from callboard.headless.numbers import seconds
+from callboard.headless.number_arguments import seconds
 from callboard.headless.scene_host import host_by_scene, settle_host
 from callboard.headless.serve import add_host, host_options, warn_of_folders
-from callboard_programs.cli.answers import ASKABLE, Answers
 from callboard_programs.cli.call_command import add_call_arguments, given_arguments
-from callboard_programs.cli.outcome import show, told
+from callboard_programs.cli.command_result import run_and_print, show
 from callboard_programs.cli.progress_bar import meanwhile
+from callboard_programs.cli.question_answers import ASKABLE, Answers
 from callboard_programs.farm.orders import UNSAVED, is_changed, on_scene
 from callboard_programs.farm.warm_host import WarmHost
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ends as :data:`callboard_programs.cli.outcome.EXITS` says."""
+    """Ends as :data:`callboard_programs.cli.command_result.EXITS` says."""
 
     def work() -> Json:
         given, answers = given_arguments(arguments.arguments), Answers(arguments.answer)
@@ -50,4 +50,4 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"callboard: {UNSAVED}", file=sys.stderr)
         return result
 
-    return told(work, arguments.tool, arguments.out)
+    return run_and_print(work, arguments.tool, arguments.out)

@@ -12,11 +12,11 @@ from callboard.errors import HostError, PeerError
 from callboard.ground.plain_text import plain
 from callboard_programs.cli.progress_bar import meanwhile
 from callboard_programs.install.hosts import HOSTS
-from callboard_programs.setup.kept import Kept, new_kept, only_one, read_kept
+from callboard_programs.setup.apply import Tell, set_up, watched
+from callboard_programs.setup.backup import Backup, new_kept, only_one, read_kept
 from callboard_programs.setup.plan import Plan, plan
-from callboard_programs.setup.trial import try_out
+from callboard_programs.setup.trial_call import try_out
 from callboard_programs.setup.undo import undo
-from callboard_programs.setup.work import Tell, set_up, watched
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +88,7 @@ def _set_up(arguments: argparse.Namespace, tell: Tell) -> Json:
         return _done(intended, read_kept() or new, arguments, tell)
 
 
-def _done(intended: Plan, kept: Kept, arguments: argparse.Namespace, tell: Tell) -> Json:
+def _done(intended: Plan, kept: Backup, arguments: argparse.Namespace, tell: Tell) -> Json:
     if intended.hosts:
         meanwhile("installing, which may take half a minute for each application")
     done = set_up(intended, kept, tell)

@@ -19,7 +19,7 @@ from callboard.records.redaction import Redactor
 from callboard.records.store import default_folder
 from callboard.settings import config_from
 from callboard.skills.discovery import BUNDLED, scan, search_paths
-from callboard.skills.from_calls.make import NewSkill, make_skill
+from callboard.skills.from_calls.skill_writer import NewSkill, make_skill
 from callboard.skills.load import load_skill
 from callboard.skills.new_folder import write_folder
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from callboard.bundles.installed.loading import trouble_here
-from callboard.bundles.installed.places import as_offered, places
+from callboard.bundles.installed.install_folders import as_offered, places
+from callboard.bundles.installed.skill_check import trouble_here
 from callboard.settings import config_from
 from callboard.skills.discovery import scan_and_load
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.ground.plain_text import plain
-from callboard.headless.numbers import count, repetitions, seconds
+from callboard.headless.number_arguments import count, repetitions, seconds
 from callboard.headless.scene_host import host_by_scene, settle_host
 from callboard.headless.serve import add_host, host_options
-from callboard.mapping.over import tasks_over
+from callboard.mapping.task_sources import tasks_over
 from callboard.mapping.tasks import PLACES, TaskResult, unfilled
 from callboard_programs.cli.call_command import add_tool_arguments, given_arguments
-from callboard_programs.cli.outcome import EXITS, say
+from callboard_programs.cli.command_result import EXITS, say
 from callboard_programs.cli.progress_bar import bar, clear, meanwhile
 from callboard_programs.cli.task_files import TaskFiles, described_place
 from callboard_programs.client.tool_call import failure

@@ -1,5 +1,5 @@
 """The MCP client over HTTP: :class:`Client` blocks; the bridge uses what it is made of."""
 
-from callboard_programs.client.blocking import Client as Client
+from callboard_programs.client.blocking_client import Client as Client
 from callboard_programs.client.http_client import RemoteError as RemoteError
 from callboard_programs.client.http_client import refuse as refuse

@@ -15,10 +15,10 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.protocol.events import EventReader
 from callboard.protocol.jsonrpc import refuse_constant
-from callboard.transport.proving import HEADER, MOST_BYTES, NOT_PROVED, PATH, Challenge
+from callboard.transport.instance_proof import HEADER, MOST_BYTES, NOT_PROVED, PATH, Challenge
 
 if TYPE_CHECKING:
-    from callboard_programs.client.pinned import Pinned
+    from callboard_programs.client.pinned_tls import Pinned
 
 T = TypeVar("T")
 Connected = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -74,7 +74,7 @@ class Endpoint:
             headers["Authorization"] = f"Bearer {token}"
         tls = None
         if parts.scheme == "https":
-            from callboard_programs.client.pinned import Pinned  # few ever need it
+            from callboard_programs.client.pinned_tls import Pinned  # few ever need it
 
             tls = Pinned.by(parts.fragment)
         return Endpoint(name, port, parts.path or "/mcp", headers, patience, tls=tls, key=key)

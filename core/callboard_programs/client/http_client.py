@@ -11,9 +11,9 @@ from callboard.content import Json
 from callboard.errors import CallboardError, HostError, MethodNotFound, ParseError
 from callboard.protocol import jsonrpc
 from callboard.protocol.conversation import Conversation
+from callboard.protocol.handshake import Dialect, open_talk
 from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
 from callboard.protocol.jsonrpc import Id, Request
-from callboard.protocol.opening import Talk, open_talk
 from callboard.protocol.stateless import is_stateless
 from callboard_programs.client.http import Broken, Endpoint, HttpAnswer, exchange
 from callboard_programs.client.sent_headers import stateless_headers
@@ -62,7 +62,7 @@ class HttpClient:
     def __init__(
         self,
         endpoint: Endpoint,
-        talk: Talk | None = None,
+        talk: Dialect | None = None,
         *,
         asked: Callable[[str, Json], Awaitable[Json]] = refuse,
         notified: Callable[[str, Json], None] = pass_over,

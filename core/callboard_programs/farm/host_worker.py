@@ -16,8 +16,8 @@ from typing import Any
 
 from callboard.app import Callboard
 from callboard.content import Json
-from callboard_programs.farm.orders import Asker, carried_out, perform_by
-from callboard_programs.farm.own_calls import TYPED, OwnClient
+from callboard_programs.farm.direct_client import TYPED, DirectClient
+from callboard_programs.farm.orders import RunOwner, carried_out, perform_by
 from callboard_programs.farm.security import quiet
 
 #: Seconds for the last results to be fetched before a host makes room for a fresh one.
@@ -69,7 +69,7 @@ class HostWorker:
     ) -> None:
         """``security`` is Dask's."""
         self._catalog, self._dispatcher = app.catalog, app.dispatcher
-        self._client_of = lru_cache(maxsize=16)(partial(OwnClient, app))
+        self._client_of = lru_cache(maxsize=16)(partial(DirectClient, app))
         self._member, self._security = member, security
         self._report, self._ended = report, ended
         self._done = 0
@@ -167,7 +167,7 @@ class HostWorker:
             self._report({"event": "ended", "key": order["key"]})
 
     def _answered(self, order: Json) -> Json:
-        asker = Asker(*order["asker"]) if "asker" in order else TYPED
+        asker = RunOwner(*order["asker"]) if "asker" in order else TYPED
         known = self._catalog.known if order["skills"] else ()
         skills = {one.skill.name: one.skill.version for one in known}
         try:

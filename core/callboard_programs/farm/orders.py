@@ -34,7 +34,7 @@ OPEN, SAVE, SKILL = "scene__open_file", "scene__save_file", "skills__describe"
 LOST = "callboard-lost"
 
 
-class Asker(NamedTuple):
+class RunOwner(NamedTuple):
     """For whom a run is done: what the client calls itself, and who holds its token."""
 
     name: str
@@ -60,7 +60,7 @@ class Work:
     timeout: float | None = None
     needs: Mapping[str, float] = field(default_factory=dict)
     skills: Mapping[str, str | None] = field(default_factory=dict)
-    asker: Asker | None = None
+    asker: RunOwner | None = None
     files: bool = False
 
     def described(self) -> Json:

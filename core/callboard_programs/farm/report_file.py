@@ -47,7 +47,7 @@ class ReportFile:
                 f"{self._path} is the report of another tool, host, files, arguments or --out, or "
                 "none at all; name another file, or remove it"
             )
-        done = {_name(value): value for value in values if _tells_what_is_done(value)}
+        done = {_name(value): value for value in values if _writes_progress(value)}
         return [
             TaskResult(
                 task.index,
@@ -108,7 +108,7 @@ def _name(line: Json) -> Any:
     return line.get("key") or line.get("file")
 
 
-def _tells_what_is_done(line: Json) -> bool:
+def _writes_progress(line: Json) -> bool:
     artefacts = line.get("artefacts", {})
     return (
         line.get("status") == "done"

@@ -14,9 +14,9 @@ from callboard.skills.model import SkillMetadata, ToolDeclaration
 from callboard.skills.search import SearchIndex
 from callboard.transport.instances import ListedInstance
 from callboard_programs.gateway.names import HostNames, NameFinder
-from callboard_programs.relay.keeper import HostKeeper
-from callboard_programs.relay.known import Known
+from callboard_programs.relay.last_known import KnownHost
 from callboard_programs.relay.link import Link
+from callboard_programs.relay.reconnect import Reconnector
 
 #: Characters that a client takes for a tool's name.
 LONGEST_NAME = 63
@@ -32,8 +32,8 @@ class Directory:
 
     def __init__(self, names: HostNames) -> None:
         self._names = names
-        self._keepers: dict[str, tuple[HostKeeper, asyncio.Task[None]]] = {}
-        self._indexed: dict[str, Known] = {}
+        self._keepers: dict[str, tuple[Reconnector, asyncio.Task[None]]] = {}
+        self._indexed: dict[str, KnownHost] = {}
         self._index = SearchIndex()
         self._looked = 0.0
 
@@ -64,29 +64,29 @@ class Directory:
         running = self._names.current()
         return next((n for n, entry in running.items() if wanted == entry.instance.id), None)
 
-    async def known(self, name: str) -> Known | None:
+    async def known(self, name: str) -> KnownHost | None:
         """What an instance offers; None where it doesn't answer."""
         keeper = self.keeper(name)
         return None if await keeper.current() is None else keeper.offline.known
 
-    def keeper(self, name: str) -> HostKeeper:
+    def keeper(self, name: str) -> Reconnector:
         """The gateway's own connection to an instance."""
-        if name in self._keepers and self._is_anothers(name):
+        if name in self._keepers and self._is_stale(name):
             self._forget(name)
         if name not in self._keepers:
             finder = NameFinder(name, self._names, remembers=False)
-            keeper = HostKeeper(finder, _nothing_to_prepare, lambda: None)
+            keeper = Reconnector(finder, _nothing_to_prepare, lambda: None)
             keeper.client_info = {"name": "callboard-gateway"}
             keeper.begin()
             self._keepers[name] = keeper, asyncio.ensure_future(keeper.run())
         return self._keepers[name][0]
 
-    def _is_anothers(self, name: str) -> bool:
+    def _is_stale(self, name: str) -> bool:
         """Whether the instance that is connected to has another name now."""
         link, entry = self._keepers[name][0].link, self._names.current().get(name)
         return link is not None and entry is not None and link.instance.id != entry.instance.id
 
-    async def offers(self) -> dict[str, Known | None]:
+    async def offers(self) -> dict[str, KnownHost | None]:
         """Of each instance that serves."""
         running = await self.running()
         for name in [name for name in self._keepers if name not in running]:
@@ -130,7 +130,7 @@ async def _nothing_to_prepare(link: Link) -> None:
     """The directory opens no session."""
 
 
-def _as_skill(name: str, known: Known) -> SkillMetadata:
+def _as_skill(name: str, known: KnownHost) -> SkillMetadata:
     """An instance's list, as the search knows lists: a skill's."""
     tools = tuple(
         ToolDeclaration(

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from callboard.errors import HostError
 from callboard.transport.instances import Instance
-from callboard_programs.gateway.kept import instance_path
+from callboard_programs.gateway.kept_address import instance_path
 from callboard_programs.gateway.names import NAME
-from callboard_programs.gateway.running import started_gateway
+from callboard_programs.gateway.running_gateway import started_gateway
 from callboard_programs.relay.finder import OneServerFinder
-from callboard_programs.relay.known import GATEWAY
+from callboard_programs.relay.last_known import GATEWAY
 
 
 class GatewayFinder(OneServerFinder):

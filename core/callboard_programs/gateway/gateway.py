@@ -16,21 +16,21 @@ from callboard.protocol.subscriptions import Topic
 from callboard.transport.http.exchange import Exchange
 from callboard.transport.http.listener import Listener
 from callboard.transport.instances import Announcement, Instance, new_id
-from callboard_programs.gateway import running
+from callboard_programs.gateway import running_gateway
 from callboard_programs.gateway.conversations import StatelessConversations
 from callboard_programs.gateway.directory import Directory
-from callboard_programs.gateway.kept import KeptAddress, keep_address, read_address
+from callboard_programs.gateway.kept_address import KeptAddress, keep_address, read_address
 from callboard_programs.gateway.kept_names import kept_names
 from callboard_programs.gateway.named_hosts import PREFIX, NamedHosts
 from callboard_programs.gateway.names import HostNames
 from callboard_programs.gateway.other_machines import Outside, RemoteListener
 from callboard_programs.gateway.own_endpoint import OwnEndpoint
 from callboard_programs.gateway.own_server import GatewayServer
-from callboard_programs.gateway.page.door import BELOW, PageAccess, PageDoor
+from callboard_programs.gateway.page.access import BELOW, PageAccess, PageLogin
 from callboard_programs.gateway.page.endpoint import PageEndpoint
-from callboard_programs.gateway.page.watching import PageFeed
-from callboard_programs.relay.keeper import LOOK_EVERY
-from callboard_programs.relay.known import GATEWAY
+from callboard_programs.gateway.page.feed import PageFeed
+from callboard_programs.relay.last_known import GATEWAY
+from callboard_programs.relay.reconnect import LOOK_EVERY
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Gateway:
         self._directory = Directory(self._names)
         self._server = GatewayServer(self._names, self._directory)
         self._own = OwnEndpoint(self._server, self._stateless)
-        self._door = PageDoor()
+        self._door = PageLogin()
         self._feed = PageFeed(self._names, self._clients)
         self._access: PageAccess
         self._page = PageEndpoint(self._door, self._feed, lambda: self._access)
@@ -118,7 +118,7 @@ class Gateway:
         self._access = PageAccess(self._listener.port, self.token, self._clients.find, self._door)
         await self._listener.start(self._access)
         self._watching = asyncio.ensure_future(self._watch(ending))
-        announcement = Announcement(running.folder())
+        announcement = Announcement(running_gateway.folder())
         started = time()
         announcement.begin(
             Instance(self.id, GATEWAY, "Gateway", self.url, self.token, os.getpid(), started)

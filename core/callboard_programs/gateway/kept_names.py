@@ -26,7 +26,7 @@ _PATIENCE = 5.0
 
 
 @dataclass(frozen=True)
-class Standing:
+class SceneIdentity:
     """An application and its scene: the file, or for an unsaved scene the instance. ``instance``
     and ``opened`` are where it was open last."""
 
@@ -38,9 +38,9 @@ class Standing:
     opened: int
 
     @staticmethod
-    def of(instance: Instance) -> Standing:
+    def of(instance: Instance) -> SceneIdentity:
         at = (instance.machine, instance.scene, instance.id, instance.opened)
-        return Standing(instance.kind, instance.name, *at)
+        return SceneIdentity(instance.kind, instance.name, *at)
 
     @property
     def words(self) -> str:
@@ -48,7 +48,7 @@ class Standing:
         file = self.scene or f"the unsaved scene of instance {self.instance}"
         return f"{file} in {self.title} on {self.machine}"
 
-    def told(self) -> Json:
+    def as_json(self) -> Json:
         """For an error's data."""
         about = {"application": self.kind, "scene": self.scene, "instance": self.instance}
         return {**about, "machine": self.machine}
@@ -92,7 +92,7 @@ def stamp() -> object:
     return status.st_mtime_ns, status.st_ino
 
 
-def kept_names() -> dict[str, Standing]:
+def kept_names() -> dict[str, SceneIdentity]:
     """By name, the oldest first. Raises HostError where the file can't be read: names that begin
     anew would lead elsewhere."""
     try:
@@ -108,7 +108,7 @@ def kept_names() -> dict[str, Standing]:
 
 
 @contextmanager
-def changing() -> Iterator[dict[str, Standing]]:
+def changing() -> Iterator[dict[str, SceneIdentity]]:
     """The names, to be changed in the block, and kept at its end. No other process changes them
     meanwhile. Raises HostError, OSError."""
     path = file()
@@ -128,7 +128,7 @@ def forget(wanted: Sequence[str]) -> list[str]:
     no name."""
     running = {instance.id for instance in announced(instances_folder())}
 
-    def is_gone(standing: Standing) -> bool:
+    def is_gone(standing: SceneIdentity) -> bool:
         return standing.scene is None and standing.instance not in running
 
     try:
@@ -146,9 +146,9 @@ def forget(wanted: Sequence[str]) -> list[str]:
     return forgotten
 
 
-def _read(value: Json) -> Standing:
-    known = {each.name: value[each.name] for each in fields(Standing)}
-    standing = Standing(**known)
+def _read(value: Json) -> SceneIdentity:
+    known = {each.name: value[each.name] for each in fields(SceneIdentity)}
+    standing = SceneIdentity(**known)
     texts = [getattr(standing, name) for name in ("kind", "title", "machine", "instance")]
     scene = standing.scene
     if not all(isinstance(text, str) for text in (*texts, "" if scene is None else scene)):

@@ -12,7 +12,7 @@ from callboard.errors import HostError, InvalidParams
 from callboard.transport.instances import ListedInstance
 from callboard_programs.client.http_client import RemoteError
 from callboard_programs.gateway.directory import LIST_PATIENCE, Directory
-from callboard_programs.relay.known import LISTS
+from callboard_programs.relay.last_known import LISTS
 from callboard_programs.relay.pages import object_in, objects_in, pages
 
 _SCHEME = "instance://"

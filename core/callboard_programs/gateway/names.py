@@ -13,7 +13,7 @@ from callboard.errors import HostError, NotThatScene
 from callboard.transport import instances
 from callboard.transport.instances import Instance, ListedInstance
 from callboard_programs.gateway import kept_names
-from callboard_programs.gateway.kept_names import Standing
+from callboard_programs.gateway.kept_names import SceneIdentity
 from callboard_programs.relay.finder import OneServerFinder, announced_files
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class HostNames:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: dict[str, Standing] = {}
+        self._kept: dict[str, SceneIdentity] = {}
         self._named: dict[str, ListedInstance] = {}
         self._files: object = None
         self._stamp: object = None
@@ -48,12 +48,12 @@ class HostNames:
         with self._lock:
             return dict(self._named)
 
-    def standing(self, name: str) -> Standing | None:
+    def standing(self, name: str) -> SceneIdentity | None:
         """What a name stands for, as of the last look."""
         with self._lock:
             return self._kept.get(name)
 
-    def kept(self) -> dict[str, Standing]:
+    def kept(self) -> dict[str, SceneIdentity]:
         """All names, as of the last look."""
         with self._lock:
             return dict(self._kept)
@@ -100,16 +100,16 @@ class HostNames:
 
 
 def _assigned(
-    kept: dict[str, Standing], running: Sequence[ListedInstance]
-) -> tuple[dict[str, ListedInstance], dict[str, Standing]]:
+    kept: dict[str, SceneIdentity], running: Sequence[ListedInstance]
+) -> tuple[dict[str, ListedInstance], dict[str, SceneIdentity]]:
     """Who runs by which name, and what the names stand for then. The surest proof goes first: the
     scene that an instance never closed, then its file, then the instance of an unsaved one."""
     named: dict[str, ListedInstance] = {}
     left = {entry.instance.id: entry for entry in running}
-    proofs: tuple[Callable[[Standing, Instance], bool], ...] = (
-        Standing.is_open_in,
-        Standing.is_file_in,
-        Standing.is_unsaved_in,
+    proofs: tuple[Callable[[SceneIdentity, Instance], bool], ...] = (
+        SceneIdentity.is_open_in,
+        SceneIdentity.is_file_in,
+        SceneIdentity.is_unsaved_in,
     )
     for proof in proofs:
         for name, standing in list(kept.items()):
@@ -118,15 +118,15 @@ def _assigned(
             proved = (entry for entry in left.values() if proof(standing, entry.instance))
             if (entry := next(proved, None)) is not None:
                 named[name] = left.pop(entry.instance.id)
-                kept[name] = Standing.of(entry.instance)
+                kept[name] = SceneIdentity.of(entry.instance)
     for entry in list(left.values()):
         if (free := _free(entry.instance.kind, kept)) is not None:
             named[free] = entry
-            kept[free] = Standing.of(entry.instance)
+            kept[free] = SceneIdentity.of(entry.instance)
     return named, kept
 
 
-def _free(kind: str, kept: dict[str, Standing]) -> str | None:
+def _free(kind: str, kept: dict[str, SceneIdentity]) -> str | None:
     if NAME.fullmatch(kind) is None:
         return None
     candidates = (kind if n == 1 else f"{kind}_{n}" for n in range(1, _LAST_NUMBER + 1))
@@ -146,7 +146,7 @@ class NameFinder(OneServerFinder):
         self._look_again = True
         self._seen = 0
         #: What the conversation means, once it has been there.
-        self._meant: Standing | None = None
+        self._meant: SceneIdentity | None = None
 
     def find(self) -> Instance | None:
         self._look_again = False
@@ -169,7 +169,7 @@ class NameFinder(OneServerFinder):
             self._miss(standing)
         return None
 
-    def _miss(self, standing: Standing) -> None:
+    def _miss(self, standing: SceneIdentity) -> None:
         """Says why none is found though the name stands for something."""
         there = self._names.current()
         ended = all(entry.instance.id != standing.instance for entry in there.values())
@@ -182,7 +182,7 @@ class NameFinder(OneServerFinder):
 
     def _remember(self, instance: Instance) -> None:
         if self._remembers:
-            self._meant = Standing.of(instance)
+            self._meant = SceneIdentity.of(instance)
 
     def _is_meant(self, instance: Instance) -> bool:
         return self._meant is None or self._meant.leads_to(instance)
@@ -193,7 +193,7 @@ class NameFinder(OneServerFinder):
 
     def leads_to(self, instance: Instance) -> bool:
         there = instances.announced_as(instance.id)
-        if there is not None and Standing.of(there) == self._meant:
+        if there is not None and SceneIdentity.of(there) == self._meant:
             return True
         entry = self._names.refresh().get(self._name)
         same = entry is not None and entry.instance.id == instance.id
@@ -209,11 +209,12 @@ class NameFinder(OneServerFinder):
 
 
 def not_that_scene(
-    name: str, standing: Standing | None, there: dict[str, ListedInstance]
+    name: str, standing: SceneIdentity | None, there: dict[str, ListedInstance]
 ) -> NotThatScene:
     """The refusal of a call by a name that leads to no scene of its own now."""
     rows: list[Json] = [
-        {"name": each, **Standing.of(entry.instance).told()} for each, entry in there.items()
+        {"name": each, **SceneIdentity.of(entry.instance).as_json()}
+        for each, entry in there.items()
     ]
     listed = ", ".join(f"{row['name']} ({row['scene'] or 'unsaved'})" for row in rows[:20])
     stood = "nothing" if standing is None else standing.words
@@ -225,7 +226,7 @@ def not_that_scene(
         f"another scene by `callboard gateway --forget {name}`.",
         data={
             "name": name,
-            "stood_for": None if standing is None else standing.told(),
+            "stood_for": None if standing is None else standing.as_json(),
             "names": rows,
         },
     )

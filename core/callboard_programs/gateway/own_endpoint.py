@@ -41,7 +41,7 @@ class OwnEndpoint(McpEndpoint):
         try:
             self.stateless.check(message, exchange.headers, exchange.holder)
             self._server.shown_tokens[exchange.holder] = shown_token(exchange.headers)
-            target = await self._server.stands_for(message)
+            target = await self._server.scene_of(message)
         except CallboardError as error:
             exchange.on_gone = None
             fail(exchange, status_of(error), error, message.id)

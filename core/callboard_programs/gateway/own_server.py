@@ -17,10 +17,10 @@ from callboard.protocol.jsonrpc import Notification, Request, Response, is_id
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
-from callboard.protocol.session import Answered, PeerEvent, Session, SessionRequest
+from callboard.protocol.session import PeerEvent, ResponseSent, Session, SessionRequest
 from callboard_programs.client.http_client import CANCELLED
 from callboard_programs.gateway import own_tools
-from callboard_programs.gateway.attached import Attachments
+from callboard_programs.gateway.attachments import Attachments
 from callboard_programs.gateway.directory import Directory
 from callboard_programs.gateway.listings import LISTINGS, completed_of, prompt_of, resource_of
 from callboard_programs.gateway.names import HostNames
@@ -99,7 +99,7 @@ class GatewayServer:
         """The result. Raises CallboardError."""
         try:
             return await self._handle(request)
-        except (CallboardError, Answered):
+        except (CallboardError, ResponseSent):
             raise
         except Exception:
             # Without an answer its client would wait for ever.
@@ -171,7 +171,7 @@ class GatewayServer:
             del result["structuredContent"]
         return result
 
-    async def stands_for(self, message: Request) -> tuple[str, Request] | None:
+    async def scene_of(self, message: Request) -> tuple[str, Request] | None:
         """The instance, and the request there, that one of a client without sessions stands for;
         None where the gateway answers. Raises PeerError."""
         params = message.params

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from callboard.errors import HostError
-from callboard.ground.replacing import replacing
+from callboard.ground.atomic_write import replacing
 
 #: What is written is listed in this file, in a folder that is ours alone.
 RECEIPT = ".callboard-installed.json"

@@ -8,7 +8,7 @@ from callboard.errors import PeerError
 from callboard.transport.instances import Instance
 from callboard_programs.client.http import Endpoint
 from callboard_programs.relay.finder import OneServerFinder
-from callboard_programs.relay.known import GATEWAY
+from callboard_programs.relay.last_known import GATEWAY
 
 
 class AddressFinder(OneServerFinder):

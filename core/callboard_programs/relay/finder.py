@@ -8,7 +8,7 @@ from typing import Protocol
 from callboard.errors import CallboardError, HostError, NotThatScene
 from callboard.transport import instances
 from callboard.transport.instances import Instance
-from callboard_programs.relay.choosing import CHOOSE, names
+from callboard_programs.relay.choose_tool import CHOOSE, names
 
 
 class Finder(Protocol):

@@ -24,9 +24,9 @@ from callboard.protocol.jsonrpc import Notification, Request, Response
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.revisions import REVISIONS
 from callboard.protocol.session import (
-    Answered,
     Channel,
     PeerEvent,
+    ResponseSent,
     Session,
     SessionEra,
     SessionRequest,
@@ -37,13 +37,13 @@ from callboard_programs.client.http import Broken, Unreachable
 from callboard_programs.client.http_client import CANCELLED, RemoteError
 from callboard_programs.client.sent_headers import stateless_headers
 from callboard_programs.relay.finder import Finder
-from callboard_programs.relay.keeper import HostKeeper, Present, own_token
 from callboard_programs.relay.link import HostConnection, Link
 from callboard_programs.relay.listen import ALL_TOPICS, ListenStreams
 from callboard_programs.relay.offline import LostServer
 from callboard_programs.relay.pages import object_in
+from callboard_programs.relay.reconnect import Present, Reconnector, own_token
 from callboard_programs.relay.relay import Relay, result_of
-from callboard_programs.relay.wishes import REMEMBERED, remember, restore
+from callboard_programs.relay.session_settings import REMEMBERED, remember, restore
 
 if TYPE_CHECKING:
     from callboard_programs.relay.onto_sessions import OntoSessions
@@ -86,7 +86,7 @@ class HostSide:
         self._channel = channel or self
         self._holder = holder
         self._relay = Relay(self._channel)
-        self.keeper = HostKeeper(finder, self._prepare, self._tell_changed, present, self._heard)
+        self.keeper = Reconnector(finder, self._prepare, self._tell_changed, present, self._heard)
         self._lost = LostServer(self.keeper.offline)
         self._era = SessionEra(self)
         self._stateless = StatelessEra(self.keeper.offline)
@@ -181,7 +181,7 @@ class HostSide:
             response = await self._answer_stateless(request, channel, headers)
         except CallboardError as error:
             return status_of(error), jsonrpc.error_message(request.id, error)
-        except Answered:
+        except ResponseSent:
             return 200, None
         except Exception:
             return 200, _failed(request)
@@ -354,7 +354,7 @@ class HostSide:
     def _heard(self, link: Link, method: str, params: Json) -> None:
         """Passes on what the host tells, where the client can't hear it by itself."""
         if link.era == "sessions":
-            self._streams.told(method, params)
+            self._streams.notified(method, params)
         elif link.era == "stateless" and self.client is not None:
             meta = {k: v for k, v in object_in(params, "_meta").items() if k != SUBSCRIPTION_KEY}
             told = {key: value for key, value in params.items() if key != "_meta"}

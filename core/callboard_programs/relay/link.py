@@ -19,8 +19,8 @@ from callboard.errors import (
 )
 from callboard.ground.version import __version__
 from callboard.protocol import jsonrpc
+from callboard.protocol.handshake import Dialect
 from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
-from callboard.protocol.opening import Talk
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.protocol.stateless import SERVER_KEY
 from callboard.transport.instances import Instance, file_of
@@ -39,7 +39,7 @@ from callboard_programs.client.http_client import (
     RefusedByHttp,
     RemoteError,
 )
-from callboard_programs.relay.known import LISTS, Known
+from callboard_programs.relay.last_known import LISTS, KnownHost
 from callboard_programs.relay.pages import object_in, objects_in, pages
 
 #: Seconds for what needs no work of the host's.
@@ -87,7 +87,7 @@ class Link:
         self._turned_away = False
         #: Our own requests; the client's are passed on as they are.
         self.client_info = client_info or _NOBODY
-        self._own = self._own_client(Talk(self.client_info, True, {}))
+        self._own = self._own_client(Dialect(self.client_info, True, {}))
         #: Where ours are in a session, and what the host said when it was opened.
         self._own_session: HostConnection | None = None
         self._listening: asyncio.Task[None] | None = None
@@ -157,7 +157,7 @@ class Link:
         async with exchange(self._endpoint, "DELETE", headers):
             pass
 
-    async def known(self) -> Known:
+    async def known(self) -> KnownHost:
         """What the host says of itself and what it lists. Raises Unreachable, Broken."""
         if self._own_session is not None:
             discovered = object_in(self._own_session.response, "result")
@@ -174,7 +174,7 @@ class Link:
         }
         if isinstance(instructions := discovered.get("instructions"), str):
             introduction["instructions"] = instructions
-        return Known(introduction, {key: await self._list(key) for key in LISTS})
+        return KnownHost(introduction, {key: await self._list(key) for key in LISTS})
 
     async def _list(self, key: str) -> list[Json]:
         entries: list[Json] = []
@@ -211,7 +211,7 @@ class Link:
                 before.cancel()
         self._watched = set(uris)
 
-    def _own_client(self, talk: Talk, session: Mapping[str, str] | None = None) -> HttpClient:
+    def _own_client(self, talk: Dialect, session: Mapping[str, str] | None = None) -> HttpClient:
         own = replace(self._endpoint, most=OWN_LIMIT)
         return HttpClient(own, talk, notified=self._notified, session=session)
 
@@ -238,7 +238,7 @@ class Link:
                 return  # why it wasn't listened to says more
             self.era, self._own_session = "sessions", session
             await session.send(jsonrpc.notification_message("notifications/initialized"))
-            self._own = self._own_client(Talk(self.client_info, False, {}), session.headers)
+            self._own = self._own_client(Dialect(self.client_info, False, {}), session.headers)
             async with self.get(session.headers) as stream:
                 if stream.status >= 400:
                     self._refused = f"the host answered {stream.status} to who listens"

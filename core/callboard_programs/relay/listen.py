@@ -11,8 +11,8 @@ from callboard.protocol.session import Channel
 from callboard.protocol.subscriptions import Subscriber, Subscriptions, Topic
 from callboard_programs.client.http import Broken, Unreachable
 from callboard_programs.client.http_client import RemoteError
-from callboard_programs.relay.keeper import HostKeeper
 from callboard_programs.relay.link import Link
+from callboard_programs.relay.reconnect import Reconnector
 from callboard_programs.relay.relay import Relay
 
 log = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class ListenStream:
         else:
             self._begin_again(self._listener)
 
-    def told(self, method: str, params: Json) -> None:
+    def notified(self, method: str, params: Json) -> None:
         """Takes what a host told a session."""
         listener = self._listener
         if listener is None:
@@ -89,7 +89,7 @@ class ListenStream:
 class ListenStreams:
     """All of one client's. On one loop."""
 
-    def __init__(self, keeper: HostKeeper, relay: Relay) -> None:
+    def __init__(self, keeper: Reconnector, relay: Relay) -> None:
         self._keeper = keeper
         self._relay = relay
         self._streams: set[ListenStream] = set()
@@ -127,10 +127,10 @@ class ListenStreams:
         stream.heard_in_session()
         await link.closed.wait()
 
-    def told(self, method: str, params: Json) -> None:
+    def notified(self, method: str, params: Json) -> None:
         """Takes what a host told a session."""
         for stream in self._streams:
-            stream.told(method, params)
+            stream.notified(method, params)
 
     def changed(self) -> None:
         """The bridge's own lists are others; no host is there to tell."""

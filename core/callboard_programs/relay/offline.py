@@ -10,8 +10,8 @@ from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.session import PeerEvent
 from callboard_programs.client.http import NotLetIn
-from callboard_programs.relay.choosing import TOOL, HostChoice
-from callboard_programs.relay.known import LISTS, Known
+from callboard_programs.relay.choose_tool import TOOL, HostChoice
+from callboard_programs.relay.last_known import LISTS, KnownHost
 
 #: How every answer begins that a host should have given.
 HOST_OFFLINE_TEXT = "host offline: start Maya/Blender… or run callboard serve"
@@ -51,7 +51,7 @@ class OfflineServer:
     """Stands where a host's server would: introduces itself as the last host did, gives its lists,
     and says of everything else why it can't be."""
 
-    def __init__(self, known: Known, choice: HostChoice) -> None:
+    def __init__(self, known: KnownHost, choice: HostChoice) -> None:
         self.known = known
         self._choice = choice
         #: What to say of a call, besides what to do.

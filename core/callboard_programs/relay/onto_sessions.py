@@ -22,10 +22,10 @@ from callboard.protocol.stateless import MAY_ASK, META_KEYS, StatelessRequest
 from callboard_programs.client.http import Broken, HttpAnswer, Unreachable
 from callboard_programs.client.http_client import CANCELLED, RefusedByHttp, RemoteError
 from callboard_programs.relay.held_call import CallSession, HeldCall
-from callboard_programs.relay.keeper import HostKeeper
 from callboard_programs.relay.link import HostConnection, Link, soon
 from callboard_programs.relay.offline import LostServer
 from callboard_programs.relay.pages import object_in
+from callboard_programs.relay.reconnect import Reconnector
 from callboard_programs.relay.relay import Relay, result_of
 
 #: Seconds for which a session is used again: what it knows of its client, as roots, is no older.
@@ -46,7 +46,7 @@ class OntoSessions:
     """The server that the stateless era asks, for one client. On one loop."""
 
     def __init__(
-        self, keeper: HostKeeper, relay: Relay, exchange: Exchange, lost: LostServer
+        self, keeper: Reconnector, relay: Relay, exchange: Exchange, lost: LostServer
     ) -> None:
         self._keeper = keeper
         self._relay = relay

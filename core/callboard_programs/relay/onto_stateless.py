@@ -8,9 +8,9 @@ from secrets import token_hex
 
 from callboard.content import Json
 from callboard.errors import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from callboard.protocol.handshake import Dialect
 from callboard.protocol.jsonrpc import Request, result_message
 from callboard.protocol.logging_levels import DEFAULT_LEVEL, set_level
-from callboard.protocol.opening import Talk
 from callboard.protocol.peer import Ask, AskFailed
 from callboard.protocol.session import Channel, Session, SessionRequest
 from callboard_programs.client.http import Broken
@@ -27,7 +27,7 @@ _MODERN = ("resultType", "ttlMs", "cacheScope")
 Exchange = Callable[[Request, Mapping[str, str], Channel], Awaitable[Json]]
 
 
-class _Unpoured:
+class _UnsentChannel:
     """A request's channel, to which the response isn't poured: it may be another question."""
 
     def __init__(self, channel: Channel) -> None:
@@ -48,7 +48,7 @@ class OntoStateless(HostConnection):
         if capabilities.get("elicitation") == {}:
             capabilities["elicitation"] = {"form": {}}  # which it means (2025-11-25)
         self._capabilities = capabilities
-        self._talk = Talk(client, True, {})
+        self._talk = Dialect(client, True, {})
 
     async def send(self, message: Json) -> None:
         """A host without sessions hears nothing between requests; closing cancels them."""
@@ -85,7 +85,7 @@ class OntoStateless(HostConnection):
             params.pop("requestState", None)
             if "requestState" in result:
                 params["requestState"] = result["requestState"]
-            channel = _Unpoured(request)
+            channel = _UnsentChannel(request)
         raise Broken(f"the host asked its client more than {MOST_ROUNDS} times in one call")
 
     async def _answers(self, request: SessionRequest, result: Json) -> Json:

@@ -12,7 +12,7 @@ from callboard.content import Json
 from callboard.errors import CallboardError, PeerError
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Id, Request, Response
-from callboard.protocol.session import Answered, Channel, Outlet, SessionRequest
+from callboard.protocol.session import Channel, ResponseChannel, ResponseSent, SessionRequest
 from callboard_programs.client.http import HttpAnswer, LargeMessage, Unreachable
 from callboard_programs.client.http_client import CANCELLED, RemoteError
 from callboard_programs.relay.link import HostConnection, Link
@@ -76,7 +76,7 @@ class Relay:
                     if isinstance(message, LargeMessage):
                         assert outlet is not None
                         await outlet.pour(message.size, message.parts)
-                        raise Answered
+                        raise ResponseSent
                     if "method" not in message:
                         if id is not None and message.get("id") == id:
                             return message
@@ -110,17 +110,19 @@ def result_of(response: Json) -> Json:
     return result
 
 
-def _outlet(channel: Channel, id: Id) -> Outlet | None:
+def _outlet(channel: Channel, id: Id) -> ResponseChannel | None:
     """What takes the response to that request; what our own requests are answered, no client
     gets."""
     while isinstance(channel, SessionRequest):
         if channel.id != id:
             return None
         channel = channel.channel
-    return channel if isinstance(channel, Outlet) else None
+    return channel if isinstance(channel, ResponseChannel) else None
 
 
-def _pours(outlet: Outlet | None, id: Id | None, size: int | None, beginning: bytes) -> bool:
+def _pours(
+    outlet: ResponseChannel | None, id: Id | None, size: int | None, beginning: bytes
+) -> bool:
     """Whether a message is the response, and can be passed on unread. It begins as hosts write it;
     what begins in another way is read and checked."""
     if outlet is None or id is None or not outlet.can_pour(size):

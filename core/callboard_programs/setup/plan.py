@@ -13,7 +13,7 @@ from callboard.clients.book import ClientBook
 from callboard.clients.kept_tokens import token_of
 from callboard.content import Json
 from callboard.errors import CallboardError, PeerError
-from callboard_programs.gateway.kept import gateway_url
+from callboard_programs.gateway.kept_address import gateway_url
 from callboard_programs.install.hosts import HOSTS, installer
 
 #: Stands for a token that isn't made yet.

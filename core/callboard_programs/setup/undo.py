@@ -14,9 +14,10 @@ from callboard.ground.folders import cache_folder, data_folder
 from callboard.settings import FILE as SETTINGS
 from callboard.transport.instances import listed
 from callboard_programs.install.hosts import installer
-from callboard_programs.setup.kept import (
-    Kept,
-    KeptFile,
+from callboard_programs.setup.apply import Tell
+from callboard_programs.setup.backup import (
+    Backup,
+    BackupFile,
     end_kept,
     forget,
     listing,
@@ -24,7 +25,6 @@ from callboard_programs.setup.kept import (
     put_back,
     read_kept,
 )
-from callboard_programs.setup.work import Tell
 
 #: What users themselves put into callboard's folder.
 _USERS = ("bundles", SETTINGS)
@@ -57,7 +57,7 @@ def _nothing(tell: Tell) -> bool:
     return True
 
 
-def _undo_all(kept: Kept, tell: Tell, dry_run: bool) -> bool:
+def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:
     """All but callboard's own folders. What could not be put back stays noted."""
     running = [f"{each.instance.name} (pid {each.instance.pid})" for each in listed()]
     if running and not dry_run:
@@ -84,7 +84,7 @@ def _undo_all(kept: Kept, tell: Tell, dry_run: bool) -> bool:
     return not left
 
 
-def _uninstall(host: str, kept: Kept, tell: Tell, dry_run: bool) -> set[str]:
+def _uninstall(host: str, kept: Backup, tell: Tell, dry_run: bool) -> set[str]:
     """Takes callboard out of it. What the host makes meanwhile is noted as what it made when
     callboard came; the files among that."""
     how = installer(host)
@@ -98,11 +98,11 @@ def _uninstall(host: str, kept: Kept, tell: Tell, dry_run: bool) -> set[str]:
     came = sorted({name for place in places for name in listing(place)} - before)
     kept.folders += [name.rstrip("/") for name in came if name.endswith("/")]
     files = {name for name in came if not name.endswith("/")}
-    kept.files.update({name: KeptFile(None, None) for name in files - kept.files.keys()})
+    kept.files.update({name: BackupFile(None, None) for name in files - kept.files.keys()})
     return files
 
 
-def _undo_file(path: Path, file: KeptFile, whole: bool, tell: Tell, dry_run: bool) -> bool:
+def _undo_file(path: Path, file: BackupFile, whole: bool, tell: Tell, dry_run: bool) -> bool:
     try:
         if whole:
             if file.client is not None:
@@ -126,7 +126,7 @@ def _undo_file(path: Path, file: KeptFile, whole: bool, tell: Tell, dry_run: boo
     return False
 
 
-def _undo_own(kept: Kept, tell: Tell, dry_run: bool) -> None:
+def _undo_own(kept: Backup, tell: Tell, dry_run: bool) -> None:
     """Callboard's own folders, where they came with setup."""
     for folder in (data_folder(), cache_folder()):
         if str(folder) not in kept.folders or not folder.is_dir():

@@ -14,7 +14,7 @@ from callboard.host import (
     SCENE_READ,
     ObjectNotFound,
 )
-from callboard.host_kit.aiming import placed
+from callboard.host_kit.aim import placed
 from callboard.skill_kit.framing import corners, filled
 from callboard_testing.checks.objects import close, raised
 from callboard_testing.trust import check_change

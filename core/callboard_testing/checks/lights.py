@@ -16,7 +16,7 @@ from callboard.host import (
     SCENE_READ,
     ObjectNotFound,
 )
-from callboard.host_kit.aiming import placed
+from callboard.host_kit.aim import placed
 from callboard_testing.checks.materials import picture
 from callboard_testing.checks.objects import close, raised
 from callboard_testing.trust import check_change

@@ -13,7 +13,7 @@ from callboard_testing.checks.objects import raised
 
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
-    from callboard_testing.direct import DirectContext
+    from callboard_testing.direct_calls import DirectContext
 
 
 def _png_size(path: str) -> tuple[int, int]:

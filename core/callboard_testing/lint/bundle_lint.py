@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from callboard.bundles.installed.install import InstalledBundle, require_content
+from callboard.bundles.installed.install_folders import PROVIDED
 from callboard.bundles.installed.manifest import (
     HOST_KEY,
     BundleManifest,
@@ -19,7 +20,6 @@ from callboard.bundles.installed.manifest import (
     gate,
     read_manifest,
 )
-from callboard.bundles.installed.places import PROVIDED
 from callboard.bundles.running.programs import as_called_here
 from callboard_testing.lint.manifest_lines import MANIFEST, ManifestLines, Place, field_of
 from callboard_testing.lint.skill_lint import Finding, lint

@@ -16,7 +16,7 @@ from typing import Any
 
 import bpy
 
-from callboard.host import Standstill
+from callboard.host import ThreadPause
 
 #: Whether this Blender has the fault.
 NEEDED = sys.version_info < (3, 12)
@@ -72,7 +72,7 @@ def _wrap() -> Callable[[], None]:
     def call_in_standstill(*arguments: Any) -> Any:
         if threading.get_ident() != main or not _in_one():
             return call(*arguments)
-        with Standstill():
+        with ThreadPause():
             return call(*arguments)
 
     def temp_override(self: Any, *arguments: Any, **members: Any) -> Any:

@@ -41,7 +41,7 @@ _MANY = 100
 
 
 @dataclass(frozen=True)
-class Taker:
+class ModalHandler:
     """``operator`` is its name, ``TRANSFORM_OT_translate``; None for a menu, a pop-up or a text
     field."""
 
@@ -55,7 +55,7 @@ class WindowEvents:
         self._places: _Places | None = None
         self._looked = False
 
-    def takers(self) -> Iterator[Taker]:
+    def takers(self) -> Iterator[ModalHandler]:
         """Those of all windows, but for operators that add-ons wrote in Python: many of those run
         for as long as Blender does, and let events through; and but for the splash screen, which
         holds nothing of the scene and which nobody at an agent's side would click away."""
@@ -69,7 +69,7 @@ class WindowEvents:
             if taker.operator is None or not _by_an_addon(taker.operator):
                 yield taker
 
-    def _listed(self) -> Iterator[Taker]:
+    def _listed(self) -> Iterator[ModalHandler]:
         windows = bpy.context.window_manager.windows
         if self._places is not None:
             # A Blender to come may keep handlers otherwise: what isn't there must not end it.
@@ -79,7 +79,7 @@ class WindowEvents:
             return
         for window in windows:
             for operator in getattr(window, "modal_operators", ()):
-                yield Taker(operator.bl_idname)
+                yield ModalHandler(operator.bl_idname)
 
 
 def _by_an_addon(operator: str) -> bool:
@@ -100,7 +100,7 @@ class _Places:
     blocks: int
     named: int
 
-    def takers(self, window: int, read: Read) -> Iterator[Taker]:
+    def takers(self, window: int, read: Read) -> Iterator[ModalHandler]:
         at: int | None = window
         if self.runtime is not None:
             at = read(window + self.runtime)
@@ -111,10 +111,10 @@ class _Places:
             kind = (read(handler + _KIND) or 0) & 0xFFFFFFFF
             if kind == _UI:
                 if not self._is_splash(handler, read):
-                    yield Taker(None)
+                    yield ModalHandler(None)
             elif kind == _OPERATOR:
                 operator = read(handler + _ITS_OPERATOR)
-                yield Taker(_text(operator + self.name, read) if operator else None)
+                yield ModalHandler(_text(operator + self.name, read) if operator else None)
             handler = read(handler + _NEXT)
 
     def _is_splash(self, handler: int, read: Read) -> bool:

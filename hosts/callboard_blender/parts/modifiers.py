@@ -42,7 +42,7 @@ _TAKES = {
 _ALIGN = {"left": "LEFT", "center": "CENTER", "right": "RIGHT"}
 
 
-def told(modifier: Any) -> Json:
+def modifier_json(modifier: Any) -> Json:
     """``{name, kind, shown}`` and its values, as the port tells them."""
     kind = next((key for key, word in TYPES.items() if word == modifier.type), None)
     entry: Json = {"name": modifier.name, "kind": kind or modifier.type.lower()}

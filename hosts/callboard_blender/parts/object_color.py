@@ -6,7 +6,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Vector
-from callboard_blender.application.linked import refuse_linked_data
+from callboard_blender.application.linked_data import refuse_linked_data
 from callboard_blender.parts.principled import shader_of
 
 

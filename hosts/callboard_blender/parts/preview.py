@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 
 from callboard_blender.application.names import scene, view_layer
-from callboard_blender.parts.rendering import Setting
+from callboard_blender.parts.render_picture import Setting
 
 _GREY = (0.05, 0.05, 0.05, 1.0)
 _DARK, _CLAY, _LINE = (0.1, 0.1, 0.1, 1.0), (0.8, 0.8, 0.8, 1.0), (0.9, 0.9, 0.9, 1.0)

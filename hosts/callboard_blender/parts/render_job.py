@@ -17,10 +17,10 @@ import bpy
 from bpy.app.handlers import persistent
 
 from callboard.errors import HostError
-from callboard.host import BY_ITSELF, comes_back, replacing
+from callboard.host import UNATTENDED, comes_back, replacing
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import scene, view_layer
-from callboard_blender.parts.rendering import kept_as, put_back, settings
+from callboard_blender.parts.render_picture import kept_as, put_back, settings
 from callboard_blender.parts.views import in_a_window
 
 #: Seconds that Blender has to copy the scene; it takes as long as going to another frame.
@@ -30,7 +30,7 @@ _COPIED = "frame_change_post"
 _ENDS = ("render_complete", "render_cancel")
 
 
-def goes_by_itself() -> bool:
+def renders_unattended() -> bool:
     """Whether a render does here: in Blender 3 one looks like a change of the artist's."""
     return not bpy.app.background and bpy.app.version >= (4, 0) and comes_back.get()
 
@@ -47,7 +47,7 @@ def rendered(
                 job.start()
             view_layer().update()
         while job.goes_on():
-            yield BY_ITSELF
+            yield UNATTENDED
         job.require_result(path)
         source = bpy.data.scenes.get(shown)
         if source is None:

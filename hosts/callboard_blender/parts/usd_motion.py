@@ -17,7 +17,7 @@ from mathutils import Euler, Matrix
 
 from callboard.host import without_jumps
 from callboard_blender.application.names import scene
-from callboard_blender.parts.baking import frame_kept, go_to, insert
+from callboard_blender.parts.bake import frame_kept, go_to, insert
 from callboard_blender.parts.curves import curves_of
 from callboard_blender.ports.animation import COMPONENTS, local_at, transform_curves
 

@@ -10,10 +10,10 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import Json, Vector
 from callboard_blender.application.changes import Changes
-from callboard_blender.application.linked import refuse_linked
+from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import find, scene
 from callboard_blender.parts import transforms
-from callboard_blender.parts.baking import bake, go_to, insert
+from callboard_blender.parts.bake import bake, go_to, insert
 from callboard_blender.parts.curves import (
     TRANSFORM,
     curves_of,

@@ -14,9 +14,9 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import MOST_ELEMENTS, AttributeNotFound, Json
 from callboard_blender.application.changes import Changes
-from callboard_blender.application.linked import refuse_linked, refuse_linked_data
+from callboard_blender.application.linked_data import refuse_linked, refuse_linked_data
 from callboard_blender.application.names import find, forget, view_layer
-from callboard_blender.parts.copying import own_data
+from callboard_blender.parts.copies import own_data
 from callboard_blender.parts.curves import curves_of, drivers_of
 from callboard_blender.parts.property_values import converted, plain, type_of
 from callboard_blender.parts.world import doubt

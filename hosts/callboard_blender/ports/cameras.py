@@ -11,10 +11,10 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard_blender.application.changes import Changes
-from callboard_blender.application.linked import refuse_linked_data
+from callboard_blender.application.linked_data import refuse_linked_data
 from callboard_blender.application.names import changed, find, made, objects, scene
 from callboard_blender.application.unique_names import refuse_miscounted
-from callboard_blender.parts.copying import own_data
+from callboard_blender.parts.copies import own_data
 from callboard_blender.ports.edit import home
 
 _PROJECTIONS = {"PERSP": "perspective", "ORTHO": "orthographic"}

@@ -11,7 +11,7 @@ from mathutils import Matrix
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
 from callboard_blender.application.changes import Changes
-from callboard_blender.application.linked import refuse_kept_by_library, refuse_linked
+from callboard_blender.application.linked_data import refuse_kept_by_library, refuse_linked
 from callboard_blender.application.names import (
     changed,
     find,
@@ -25,7 +25,7 @@ from callboard_blender.application.names import (
 )
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts import object_color, shapes, transforms
-from callboard_blender.parts.copying import copy_tree
+from callboard_blender.parts.copies import copy_tree
 from callboard_blender.parts.world import causes, world_of
 
 

@@ -31,8 +31,8 @@ from callboard.host import (
 from callboard_blender.application import modes
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import find, forget, objects, scene, tree, view_layer
-from callboard_blender.application.outside import refuse_used_outside
-from callboard_blender.parts.baking import frame_kept
+from callboard_blender.application.outside_paths import refuse_used_outside
+from callboard_blender.parts.bake import frame_kept
 from callboard_blender.parts.exchange_options import (
     Operator,
     export_options,

@@ -12,7 +12,7 @@ from callboard.host import Json, mode_to_keep, pointed_at, require_folder
 from callboard_blender.application.blend_named import refuse_blend_outside
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import scene, view_layer
-from callboard_blender.application.outside import own_folders
+from callboard_blender.application.outside_paths import own_folders
 
 #: A .blend file is plain, or compressed with gzip (before 3.0) or Zstandard.
 _STARTS = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")

@@ -13,10 +13,10 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import CheckPort, FacesLook, Json, MeshData, SubdivisionScheme
 from callboard_blender.application.changes import Changes
-from callboard_blender.application.linked import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.application.linked_data import is_brought, refuse_linked, refuse_linked_data
 from callboard_blender.application.names import find, view_layer
 from callboard_blender.parts import modifiers
-from callboard_blender.parts.copying import own_data
+from callboard_blender.parts.copies import own_data
 from callboard_blender.parts.shapes import forget_kind, kind_in_words, kind_of
 
 _SHAPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
@@ -43,7 +43,7 @@ class BlenderGeometry:
             "shading": None if mesh is None else _shading(mesh),
             "subdivision": _subdivision(obj),
             "uv_sets": [] if mesh is None else [layer.name for layer in mesh.uv_layers],
-            "modifiers": [modifiers.told(each) for each in obj.modifiers],
+            "modifiers": [modifiers.modifier_json(each) for each in obj.modifiers],
         }
         if obj.type == "FONT":
             info["text"] = modifiers.text_told(obj.data)

@@ -11,11 +11,11 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import POWER, Json, LightKind, refuse_unknown
 from callboard_blender.application.changes import Changes
-from callboard_blender.application.linked import refuse_linked_data
+from callboard_blender.application.linked_data import refuse_linked_data
 from callboard_blender.application.names import changed, find, made, objects, view_layer
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts import surroundings
-from callboard_blender.parts.copying import own_data
+from callboard_blender.parts.copies import own_data
 from callboard_blender.ports.edit import home
 
 _KINDS = {"SUN": "sun", "POINT": "point", "SPOT": "spot", "AREA": "area"}

@@ -15,11 +15,11 @@ from callboard.errors import HostError
 from callboard.host import Json, Look, Picture, Point, View, decode
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import find, scene, view_layer
-from callboard_blender.application.outside import refuse_used_outside
-from callboard_blender.parts.baking import frame_kept
-from callboard_blender.parts.picking import first_hit
+from callboard_blender.application.outside_paths import refuse_used_outside
+from callboard_blender.parts.bake import frame_kept
+from callboard_blender.parts.pick import first_hit
 from callboard_blender.parts.preview import previewed
-from callboard_blender.parts.rendering import (
+from callboard_blender.parts.render_picture import (
     Setting,
     camera_at,
     made_by,

@@ -10,7 +10,7 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, Json, MaterialNotFound, Texture, nearest_names
 from callboard_blender.application.changes import Changes
-from callboard_blender.application.linked import refuse_linked, refuse_linked_data
+from callboard_blender.application.linked_data import refuse_linked, refuse_linked_data
 from callboard_blender.application.names import find, objects, view_layer
 from callboard_blender.parts import principled, textures
 

@@ -14,11 +14,11 @@ from mathutils import Vector
 from callboard.errors import HostError
 from callboard.host import CleanedFault, UnwrapMethod
 from callboard_blender.application.changes import Changes
-from callboard_blender.application.linked import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.application.linked_data import is_brought, refuse_linked, refuse_linked_data
 from callboard_blender.application.names import changed, find, view_layer
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts import modifiers, transforms
-from callboard_blender.parts.copying import own_data
+from callboard_blender.parts.copies import own_data
 from callboard_blender.parts.shapes import forget_kind
 from callboard_blender.parts.views import in_a_window
 from callboard_blender.parts.world import is_evaluated, world_of

@@ -14,15 +14,15 @@ from callboard.errors import HostError
 from callboard.host import Json, numbered, orbiting
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import scene, view_layer
-from callboard_blender.application.outside import (
+from callboard_blender.application.outside_paths import (
     outputs_inside,
     outputs_outside,
     refuse_used_outside,
 )
 from callboard_blender.application.undo import BlenderUndo
-from callboard_blender.parts.baking import frame_kept
-from callboard_blender.parts.render_job import goes_by_itself, rendered
-from callboard_blender.parts.rendering import camera_at, made_by, render_to, settings
+from callboard_blender.parts.bake import frame_kept
+from callboard_blender.parts.render_job import rendered, renders_unattended
+from callboard_blender.parts.render_picture import camera_at, made_by, render_to, settings
 from callboard_blender.parts.world import bounds
 
 
@@ -41,7 +41,7 @@ class BlenderRender:
         # Another frame, another mode, and outputs that are left out would have to stay until the
         # picture is there.
         plain = frame is None and self._changes.mode.mode == "OBJECT" and not outputs_outside()
-        if plain and goes_by_itself():
+        if plain and renders_unattended():
             return self._beside(path, width, height)
         with (
             _put_back(self._changes),

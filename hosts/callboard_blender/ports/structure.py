@@ -9,7 +9,7 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, GroupNotFound, nearest_names
 from callboard_blender.application.changes import Changes
-from callboard_blender.application.linked import refuse_linked
+from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import (
     changed,
     find,

@@ -23,9 +23,9 @@ from callboard.host import (
 )
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import find, forget, objects, scene, view_layer
-from callboard_blender.application.outside import refuse_used_outside
-from callboard_blender.parts.baking import frame_kept
-from callboard_blender.parts.usd_arrival import settle, traced
+from callboard_blender.application.outside_paths import refuse_used_outside
+from callboard_blender.parts.bake import frame_kept
+from callboard_blender.parts.usd_import import settle, traced
 from callboard_blender.parts.usd_motion import note_keys, object_of
 from callboard_blender.parts.views import in_a_window
 

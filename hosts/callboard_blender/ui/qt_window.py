@@ -91,7 +91,7 @@ class QtWindow:
         self.close()
         app, self._app = self._app, None
         if app is not None:
-            from callboard_ui.posting import make_unready
+            from callboard_ui.qt_threads import make_unready
 
             make_unready()
         if app is not None and self._ours and not app.topLevelWidgets():

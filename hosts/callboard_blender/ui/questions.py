@@ -11,8 +11,8 @@ from typing import Any
 import blf
 import bpy
 
-from callboard_blender.application.residence import drawn, residence
-from callboard_ui import words
+from callboard_blender.application.server import drawn, residence
+from callboard_ui import texts
 from callboard_ui.shown_text import arguments_text, one_line
 
 #: Seconds for which a pop-up that just came takes no yes: the click was meant for something else.
@@ -121,7 +121,7 @@ def draw_mark(header: Any, context: Any) -> None:
     """First in the 3D view's header, where it shows with the sidebar closed. It is always there:
     nothing beside it moves when somebody asks."""
     shown = residence.snapshot
-    drawn.add(words.waiting(shown))
+    drawn.add(texts.waiting(shown))
     asked = bool(shown.questions)
     row = header.layout.row()
     row.alert = row.enabled = asked
@@ -131,7 +131,7 @@ def draw_mark(header: Any, context: Any) -> None:
 def draw_line(header: Any, context: Any) -> None:
     """Last in the status bar, which shows in every workspace."""
     shown = residence.snapshot
-    line = words.waiting(shown)
+    line = texts.waiting(shown)
     drawn.add(line)
     if shown.questions:
         row = header.layout.row()
@@ -151,8 +151,8 @@ def draw_details(layout: Any, question: Any) -> None:
     layout.label(text=f"{one_line(question.client)} asks", icon="QUESTION")
     called = one_line(question.client)
     if question.tool:
-        called = f"{words.title(residence.snapshot, question.tool)} ({one_line(question.tool)})"
-    why = f"{called} {words.reason(question)}."
+        called = f"{texts.title(residence.snapshot, question.tool)} ({one_line(question.tool)})"
+    why = f"{called} {texts.reason(question)}."
     column = layout.column(align=True)
     for line in _wrapped(why, size.width):
         column.label(text=line)

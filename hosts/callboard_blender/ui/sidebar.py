@@ -13,9 +13,9 @@ from typing import Any
 import bpy
 
 from callboard.panel.status import Snapshot
-from callboard_blender.application.residence import residence
+from callboard_blender.application.server import residence
 from callboard_blender.ui.questions import draw_answer
-from callboard_ui import words
+from callboard_ui import texts
 from callboard_ui.shown_text import one_line
 
 #: Characters that fit into a line of the sidebar, and lines for what is asked.
@@ -57,8 +57,8 @@ class CALLBOARD_PT_main(_Tab):
         row.operator("callboard.window", icon="WINDOW")
         layout.operator("callboard.end", icon="QUIT")
         column = layout.column(align=True)
-        column.label(text=words.state(shown).text)
-        column.label(text=words.clients(shown), icon="USER")
+        column.label(text=texts.state(shown).text)
+        column.label(text=texts.clients(shown), icon="USER")
         draw_question(layout.box(), shown)
         _draw_calls(layout.column(align=True), shown.calls)
         layout.label(text=residence.app.url)
@@ -101,7 +101,7 @@ class CALLBOARD_PT_capabilities(_Tab):
             row = self.layout.row()
             row.enabled = capability.offered
             on = capability.offered and not capability.withdrawn
-            name = words.CAPABILITIES.get(capability.name, capability.name)
+            name = texts.CAPABILITIES.get(capability.name, capability.name)
             count = "1 tool" if capability.unlocks == 1 else f"{capability.unlocks} tools"
             switch = row.operator(
                 "callboard.capability",
@@ -120,9 +120,9 @@ def draw_question(layout: Any, shown: Snapshot) -> None:
     is about."""
     text, questions = "", shown.questions
     if questions:
-        who = words.title(shown, questions[0].tool) or one_line(questions[0].client)
-        text = f"{who} {words.reason(questions[0])}."
-    layout.label(text=words.waiting(shown), icon="QUESTION" if questions else "NONE")
+        who = texts.title(shown, questions[0].tool) or one_line(questions[0].client)
+        text = f"{who} {texts.reason(questions[0])}."
+    layout.label(text=texts.waiting(shown), icon="QUESTION" if questions else "NONE")
     draw_text(layout, text, lines=_ASKED)
     row = layout.row(align=True)
     row.enabled = bool(questions)
@@ -161,7 +161,7 @@ def _draw_calls(layout: Any, calls: Sequence[Any]) -> None:
 
 
 def _progress(call: Any) -> str:
-    text = words.title(residence.snapshot, call.tool)
+    text = texts.title(residence.snapshot, call.tool)
     if call.done is not None:
         text += f"  {call.done:g}" + (f"/{call.total:g}" if call.total else "")
     return text

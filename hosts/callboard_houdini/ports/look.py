@@ -12,7 +12,7 @@ import hou
 
 from callboard.host import Json, Look, Picture, Point, View, decode
 from callboard_houdini.application.names import telling
-from callboard_houdini.parts.picking import artists_view, first_hit
+from callboard_houdini.parts.pick import artists_view, first_hit
 from callboard_houdini.ports.cameras import camera_named, view_of
 from callboard_houdini.ports.render import HoudiniRender
 from callboard_houdini.ports.viewport import drawn, view

@@ -27,7 +27,7 @@ class MaxUndo(UndoSteps):
         self._undone_at = -1
         self._sets = sets
 
-    def somebody_undid(self) -> None:
+    def artist_undid(self) -> None:
         """Undone or done again: our steps may not be the newest any more."""
         if self._own:
             self._own -= 1

@@ -8,7 +8,7 @@ from pymxs import runtime as rt
 
 from callboard.errors import HostError
 from callboard_max.application.names import Node
-from callboard_max.parts.controlled import has
+from callboard_max.parts.driven_values import has
 
 #: Of ``shapeType``.
 SHAPES = {"point": 0, "sun": 1, "spot": 2, "area": 3, "dome": 6}

@@ -9,7 +9,7 @@ from pymxs import runtime as rt
 from callboard.errors import HostError
 from callboard.host import Vector
 from callboard_max.application.names import Node, telling
-from callboard_max.parts.controlled import has
+from callboard_max.parts.driven_values import has
 from callboard_max.parts.shapes import is_geometry, kind_of
 
 #: The properties that are the colour and its texture, in the materials that 3ds Max ships.

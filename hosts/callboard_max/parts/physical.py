@@ -10,7 +10,7 @@ from pymxs import runtime as rt
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard_max.parts import maps
-from callboard_max.parts.controlled import has, refuse_controlled
+from callboard_max.parts.driven_values import has, refuse_controlled
 from callboard_max.parts.kept_materials import Material, class_of
 from callboard_max.parts.object_color import color_of
 

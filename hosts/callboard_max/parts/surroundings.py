@@ -14,7 +14,7 @@ from callboard.host import Json
 from callboard_max.application.names import Node, free_name, handle, objects, path_of
 from callboard_max.parts import transforms
 from callboard_max.parts.arnold import is_arnold, kind_of, make
-from callboard_max.parts.controlled import refuse_controlled
+from callboard_max.parts.driven_values import refuse_controlled
 from callboard_max.parts.scene_memory import lasting_memory, memory
 
 #: Pictures whose numbers are light already.

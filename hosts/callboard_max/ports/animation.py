@@ -12,7 +12,7 @@ from callboard.errors import HostError
 from callboard.host import Components, Json, Vector
 from callboard_max.application.names import Node, find, handle, path_of, telling
 from callboard_max.parts import transforms
-from callboard_max.parts.timing import current_frame, frame_of, frames_per_second
+from callboard_max.parts.frames import current_frame, frame_of, frames_per_second
 from callboard_qt import SampledBake
 
 _CHANNELS = {"translate": "Position", "rotate": "Rotation", "scale": "Scale"}

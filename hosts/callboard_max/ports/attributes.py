@@ -12,7 +12,7 @@ from pymxs import runtime as rt
 from callboard.errors import HostError
 from callboard.host import MOST_ELEMENTS, Json
 from callboard_max.application.names import Node, find, path_of, telling
-from callboard_max.parts.controlled import has, refuse_controlled
+from callboard_max.parts.driven_values import has, refuse_controlled
 
 #: Also what keeps a name from being code.
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)

@@ -22,7 +22,7 @@ from callboard_max.application.names import (
     paths_of,
     telling,
 )
-from callboard_max.parts.controlled import has, refuse_controlled
+from callboard_max.parts.driven_values import has, refuse_controlled
 from callboard_max.parts.scene_memory import lasting_memory, memory
 from callboard_max.ports.scene import meters_per_unit
 

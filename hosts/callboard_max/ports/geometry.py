@@ -22,7 +22,7 @@ from callboard.host import (
     rounded,
 )
 from callboard_max.application.names import Node, find, path_of, telling
-from callboard_max.parts.controlled import refuse_controlled
+from callboard_max.parts.driven_values import refuse_controlled
 from callboard_max.parts.polygons import MESH, modelled
 from callboard_max.parts.shapes import is_geometry, kind_of
 

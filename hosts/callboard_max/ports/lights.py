@@ -32,7 +32,7 @@ from callboard_max.application.names import (
 )
 from callboard_max.parts import surroundings
 from callboard_max.parts.arnold import is_arnold, is_quad, kind_of, make
-from callboard_max.parts.controlled import has, refuse_controlled
+from callboard_max.parts.driven_values import has, refuse_controlled
 from callboard_max.ports.scene import meters_per_unit
 
 

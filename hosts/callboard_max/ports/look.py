@@ -15,9 +15,9 @@ from pymxs import runtime as rt
 from callboard.errors import HostError
 from callboard.host import Json, Look, Picture, Point, View, decode
 from callboard_max.application.names import Node, objects, path_of, telling
-from callboard_max.parts.controlled import has
+from callboard_max.parts.driven_values import has
 from callboard_max.parts.matrices import rows_of
-from callboard_max.parts.picking import artists_sight, first_hit
+from callboard_max.parts.pick import artists_sight, first_hit
 from callboard_max.parts.shapes import is_geometry
 from callboard_max.ports.cameras import camera_named
 from callboard_max.ports.render import MaxRender

@@ -14,9 +14,9 @@ from pymxs import runtime as rt
 from callboard.errors import HostError
 from callboard.host import View
 from callboard_max.application.names import Node, objects, path_of, telling
+from callboard_max.parts.frames import current_frame
 from callboard_max.parts.matrices import matrix_of
 from callboard_max.parts.shapes import is_geometry, kind_of
-from callboard_max.parts.timing import current_frame
 from callboard_max.ports.cameras import taking_pictures
 from callboard_qt import FileRender
 

@@ -19,9 +19,9 @@ from callboard_max.application.names import (
     paths_of,
 )
 from callboard_max.parts import transforms
+from callboard_max.parts.frames import frame_of, frames_per_second
 from callboard_max.parts.object_color import read_color
 from callboard_max.parts.shapes import is_geometry, kind_of
-from callboard_max.parts.timing import frame_of, frames_per_second
 
 _METERS = {
     "inches": 0.0254,

@@ -9,8 +9,8 @@ from maya import cmds
 from callboard.host import Json, Vector
 from callboard_maya.application.names import bare, find, telling
 from callboard_maya.parts import transforms
+from callboard_maya.parts.frames import current_frame, frames_per_second
 from callboard_maya.parts.keys import AXES, CHANNELS, frames
-from callboard_maya.parts.timing import current_frame, frames_per_second
 from callboard_qt import COMPONENTS, KeyedAnimation
 
 

@@ -20,8 +20,8 @@ from callboard.host import (
     sixteen_of,
     times,
 )
-from callboard_maya.application.companions import is_loaded
 from callboard_maya.application.names import find, full_path, parent_of, paths, telling
+from callboard_maya.application.plug_ins import is_loaded
 from callboard_maya.application.undo import unnoticed
 from callboard_maya.parts import transforms
 from callboard_maya.ports import usd

@@ -13,7 +13,7 @@ from maya import cmds
 
 from callboard.host import Json, Look, Picture, Point, decode
 from callboard_maya.application.names import telling
-from callboard_maya.parts.picking import first_hit
+from callboard_maya.parts.pick import first_hit
 from callboard_maya.ports.cameras import camera_named
 from callboard_maya.ports.render import MayaRender, at_frame
 from callboard_maya.ports.viewport import drawn, view_panel

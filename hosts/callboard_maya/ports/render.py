@@ -19,7 +19,7 @@ from callboard.host import View, decompose
 from callboard_maya.application.names import full_path, telling
 from callboard_maya.application.undo import unnoticed
 from callboard_maya.parts import transforms
-from callboard_maya.parts.timing import current_frame
+from callboard_maya.parts.frames import current_frame
 from callboard_maya.ports.cameras import rendered
 from callboard_qt import PICTURES, FileRender
 

@@ -9,9 +9,9 @@ from maya import cmds
 from callboard.host import Json
 from callboard_maya.application.names import bare, find, parent_of, paths
 from callboard_maya.parts import transforms
+from callboard_maya.parts.frames import frames_per_second
 from callboard_maya.parts.object_color import read_color
 from callboard_maya.parts.shapes import kind_of
-from callboard_maya.parts.timing import frames_per_second
 from callboard_maya.parts.units import units_per_meter
 
 

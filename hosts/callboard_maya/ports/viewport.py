@@ -9,7 +9,7 @@ from maya import cmds
 
 from callboard.errors import HostError
 from callboard_maya.application.names import telling
-from callboard_maya.parts.timing import current_frame
+from callboard_maya.parts.frames import current_frame
 
 
 class MayaViewport:

@@ -10,9 +10,9 @@ from pathlib import Path
 from pxr import Sdf, Tf, Usd, UsdGeom
 
 from callboard.errors import HostError
+from callboard_openusd.application.last_step_layer import LastStepLayer
 from callboard_openusd.application.names import NameIndex
-from callboard_openusd.application.patch import Touched, difference
-from callboard_openusd.application.shadow import Shadow
+from callboard_openusd.application.patch import ChangedPaths, difference
 from callboard_openusd.parts.layout import WORLD
 
 
@@ -32,8 +32,8 @@ class OpenStage:
         self.folder = Path(file).parent if file else None
         self.selection: list[str] = []
         self.names = NameIndex(self.stage)
-        self._shadow = Shadow(layer, file, stamp)
-        self.touched = Touched()
+        self._shadow = LastStepLayer(layer, file, stamp)
+        self.touched = ChangedPaths()
         self.modified = False
         #: The last suffix given to each name, so that the thousandth cube is as fast as the second.
         self._suffixes: dict[Sdf.Path, int] = {}

@@ -12,7 +12,7 @@ ROOT = Sdf.Path.absoluteRootPath
 
 
 @dataclass
-class Touched:
+class ChangedPaths:
     """What may have changed: ``whole`` are paths with all that is below them, ``fields`` prims, or
     the root, of which nothing but their own metadata did."""
 
@@ -56,7 +56,7 @@ class Patch:
             _place(path, place, target)
 
 
-def difference(touched: Touched, wanted: Sdf.Layer, present: Sdf.Layer) -> Patch:
+def difference(touched: ChangedPaths, wanted: Sdf.Layer, present: Sdf.Layer) -> Patch:
     """What makes ``present`` like ``wanted`` where it was touched; refers to ``wanted``."""
     specs = {_spec_path(path, wanted, present) for path in touched.whole}
     fields: set[Sdf.Path] = set()

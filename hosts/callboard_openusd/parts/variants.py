@@ -28,7 +28,7 @@ def refuse_unknown(prim: Usd.Prim, attribute: str) -> None:
         raise HostError(f"'{prim.GetName()}' has no '{attribute}'; it has {there}")
 
 
-def told(variants: Usd.VariantSet) -> Json:
+def variant_json(variants: Usd.VariantSet) -> Json:
     """What an attribute tells of itself; ``value`` is None where none is chosen."""
     chosen, offered = variants.GetVariantSelection(), variants.GetVariantNames()
     return {"type": "variant", "value": chosen or None, "allowed": list(offered)}

@@ -40,7 +40,7 @@ class UsdAttributes(UsdPort):
         if chosen := variants.of_name(prim, attribute):
             about = {"path": str(prim.GetPath()), "attribute": attribute}
             writable = not prim.IsInstanceProxy()
-            return {**about, **variants.told(chosen), "writable": writable, **doubts}
+            return {**about, **variants.variant_json(chosen), "writable": writable, **doubts}
         there = _valid(attribute) and prim.GetAttribute(attribute)
         if not there:
             raise AttributeNotFound(prim.GetName(), attribute, self.names(name))

@@ -23,7 +23,7 @@ from callboard.host import (
     replacing_bytes,
 )
 from callboard_openusd.application.document import Document, OpenStage, reason, refuse
-from callboard_openusd.application.shadow import stamp_of
+from callboard_openusd.application.last_step_layer import stamp_of
 from callboard_openusd.parts.assets import asset_from
 
 #: Marks the layers that are ours alone. They are read at once and whole: a file that somebody

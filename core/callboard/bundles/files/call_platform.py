@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from callboard.bundles.files.workspaces import Workspaces
-from callboard.calls import asks
-from callboard.calls.asks import ROOTS_KEY, InputNeeded, read_answer
+from callboard.calls import client_questions
 from callboard.calls.call import Call
+from callboard.calls.client_questions import ROOTS_KEY, InputNeeded, read_answer
 from callboard.content import Json
 from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.roots import RootsBook
@@ -38,7 +38,7 @@ class CallPlatform:
         request = call.request
         if not request.peer.features.sessions and request.peer.offers("roots"):
             # The client answers with its next request; the tool is run again then.
-            ask = asks.roots()
+            ask = client_questions.roots()
             if ROOTS_KEY not in call.answers:
                 raise InputNeeded({ROOTS_KEY: ask})
             roots: WorkspaceRoots = read_answer(ask, call.answers[ROOTS_KEY])

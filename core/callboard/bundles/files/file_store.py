@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from callboard.bundles.files import mime_types
-from callboard.ground.replacing import replacing
+from callboard.ground.atomic_write import replacing
 
 #: Files a listing holds at most; a project may have millions, and the answer is one message.
 MAX_LISTED = 5_000

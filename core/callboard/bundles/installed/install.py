@@ -26,7 +26,7 @@ from callboard.bundles.installed.manifest import (
     gate,
     read_manifest,
 )
-from callboard.bundles.installed.unpacking import check_name, remove_tree, unpack
+from callboard.bundles.installed.unpack import check_name, remove_tree, unpack
 from callboard.bundles.installed.user_config import (
     Answer,
     answered,
@@ -34,8 +34,8 @@ from callboard.bundles.installed.user_config import (
     unanswered,
 )
 from callboard.errors import SkillError
+from callboard.ground.atomic_write import replacing
 from callboard.ground.file_lock import lock
-from callboard.ground.replacing import replacing
 
 CURRENT = "current.json"
 SETTINGS = "settings.json"

@@ -13,7 +13,7 @@ def bundle_of(folder: Path) -> dict[str, Any] | None:
         return None
     # Most servers have no bundle.
     from callboard.bundles.installed.install import bundle_in
-    from callboard.bundles.installed.places import as_offered
+    from callboard.bundles.installed.install_folders import as_offered
 
     bundle = bundle_in(folder)
     return None if bundle is None else as_offered(bundle)[0].as_json()

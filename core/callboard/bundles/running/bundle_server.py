@@ -12,21 +12,21 @@ from typing import Any, TypeVar
 from callboard.bundles.files.host_resources import CAPABILITY, METHODS
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.bundles.installed.install import InstalledBundle
-from callboard.bundles.installed.loading import command_of, trouble_here
+from callboard.bundles.installed.skill_check import command_of, trouble_here
 from callboard.bundles.running.caller import Caller
 from callboard.bundles.running.callers import Callers
 from callboard.bundles.running.child_process import ChildProcess, environment
 from callboard.bundles.running.errors import BundleError, Refused
-from callboard.bundles.running.lanes import Lanes
-from callboard.bundles.running.listed_others import (
+from callboard.bundles.running.listed_resources import (
     AskServer,
     ListedResource,
     prompts_of,
     resources_of,
 )
 from callboard.bundles.running.listed_tools import result_of, tools_of
-from callboard.bundles.running.listing import ListKey, listed
-from callboard.calls.asks import ROUND_LIMIT
+from callboard.bundles.running.paged_lists import ListKey, listed
+from callboard.bundles.running.workspace_processes import WorkspaceProcesses
+from callboard.calls.client_questions import ROUND_LIMIT
 from callboard.calls.context import AsyncToolContext, call_of
 from callboard.calls.tools import Tool
 from callboard.content import Json
@@ -34,7 +34,7 @@ from callboard.errors import SkillError
 from callboard.ground.version import __version__
 from callboard.protocol import jsonrpc
 from callboard.protocol.conversation import Conversation, Unanswered
-from callboard.protocol.opening import Talk, open_talk
+from callboard.protocol.handshake import Dialect, open_talk
 from callboard.protocol.peer import InputRequired
 from callboard.skills.prompts.registry import FunctionPrompt
 from callboard.workspace.containment import WorkspaceRoots
@@ -89,9 +89,11 @@ class BundleServer:
         self._changed = changed
         self._roots = roots or self._own_roots
         self._callers = Callers(bundle.name, workspaces, self._roots)
-        self._lanes = None if changed is None else Lanes(self, self._make_lane, workspaces)
+        self._lanes = (
+            None if changed is None else WorkspaceProcesses(self, self._make_process, workspaces)
+        )
         self._connection: Conversation | None = None
-        self._talk: Talk | None = None
+        self._talk: Dialect | None = None
         self._process: ChildProcess | None = None
         self._handing_out = asyncio.Lock()
         self._ready = asyncio.Event()
@@ -120,7 +122,7 @@ class BundleServer:
         book = self._book
         return WorkspaceRoots(book.artist or book.project, policy=book.policy)
 
-    def _make_lane(self, roots: Callable[[], WorkspaceRoots]) -> BundleServer:
+    def _make_process(self, roots: Callable[[], WorkspaceRoots]) -> BundleServer:
         return BundleServer(self.bundle, self._book, self._workspaces, None, roots)
 
     @property
@@ -201,7 +203,9 @@ class BundleServer:
             )
             await asyncio.shield(asyncio.to_thread(process.stop))
 
-    async def _unless_it_ends(self, ended: asyncio.Future[str], work: Awaitable[Talk]) -> Talk:
+    async def _unless_it_ends(
+        self, ended: asyncio.Future[str], work: Awaitable[Dialect]
+    ) -> Dialect:
         opening = asyncio.ensure_future(work)
         waiting: set[asyncio.Future[Any]] = {opening, ended}
         try:
@@ -231,7 +235,7 @@ class BundleServer:
                 await asyncio.to_thread((await starting).stop)
             raise
 
-    async def _open(self, connection: Conversation) -> Talk:
+    async def _open(self, connection: Conversation) -> Dialect:
         capabilities: Json = {
             "roots": {"listChanged": True},
             "elicitation": {"form": {}, "url": {}},
@@ -243,7 +247,7 @@ class BundleServer:
             await self._list(connection, talk)
         return talk
 
-    async def _list(self, connection: Conversation, talk: Talk) -> None:
+    async def _list(self, connection: Conversation, talk: Dialect) -> None:
         entries = await listed(connection, talk, "tools")
         # Schemas are compiled here, and nobody knows how large they are.
         self.tools = await asyncio.to_thread(tools_of, self.name, entries, self._call)
@@ -259,7 +263,7 @@ class BundleServer:
     async def _offered(
         self,
         connection: Conversation,
-        talk: Talk,
+        talk: Dialect,
         key: ListKey,
         read: Callable[[str, list[Any], AskServer], list[L]],
     ) -> list[L]:
@@ -312,7 +316,7 @@ class BundleServer:
             answers = await caller.answers(answer)
         raise BundleError(f"the bundle asked {ROUND_LIMIT} times without an end")
 
-    async def _connected(self, method: str) -> tuple[Conversation, Talk]:
+    async def _connected(self, method: str) -> tuple[Conversation, Dialect]:
         if not self._ready.is_set():
             try:
                 await asyncio.wait_for(self._ready.wait(), PATIENCE)
@@ -344,7 +348,7 @@ class BundleServer:
                 answer = await self._callers.answer_own(method, params)
             else:
                 answer = await caller.answer(method, params)
-            self._callers.told(method)
+            self._callers.notified(method)
             return answer
         except InputRequired as needed:
             # The client's next request brings the answer; then the tool is called anew. This run

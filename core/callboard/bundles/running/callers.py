@@ -76,7 +76,7 @@ class Callers:
             return await roots_answer(own)
         raise MethodNotFound(f"method not found outside a call: {method[:80]}")
 
-    def told(self, method: str) -> None:
+    def notified(self, method: str) -> None:
         """A question of the server's was answered. It may ask for its roots as it begins, while a
         call has begun too, and keep them."""
         if method == ROOTS:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from callboard.bundles.files.bundle_host import HostResources
     from callboard.bundles.files.workspaces import Workspaces
     from callboard.bundles.installed.install import InstalledBundle
-    from callboard.bundles.running.keeper import BundleKeeper, ServeResources
+    from callboard.bundles.running.bundle_sync import BundleSync, ServeResources
     from callboard.calls.call import Call
     from callboard.calls.capabilities import Capabilities
     from callboard.calls.tools import ToolRegistry
@@ -40,22 +40,22 @@ class HostBundles:
     ) -> None:
         """``kind`` is the host's; ``base`` are the search paths of skills without the bundles'.
         ``serve_resources`` takes what a bundle's server lists of resources."""
-        self.keeper: BundleKeeper | None = None
+        self.keeper: BundleSync | None = None
         self._roots = roots
         self._loop = loop
         self._capabilities = capabilities
         self._lock = threading.Lock()
         self._workspaces: Workspaces | None = None
 
-        def make() -> BundleKeeper:
-            from callboard.bundles.running.keeper import BundleKeeper
+        def make() -> BundleSync:
+            from callboard.bundles.running.bundle_sync import BundleSync
 
-            return BundleKeeper(
+            return BundleSync(
                 *(catalog, base, kind, tools, roots),
                 *(self.workspaces(), loop, prompts, serve_resources),
             )
 
-        self._make: Callable[[], BundleKeeper] = make
+        self._make: Callable[[], BundleSync] = make
 
     def workspaces(self) -> Workspaces:
         """The files that are handed out. Any thread."""
@@ -101,7 +101,7 @@ class HostBundles:
         if self.keeper is not None:
             await self.keeper.close()
 
-    def _find_keeper(self) -> BundleKeeper | None:
+    def _find_keeper(self) -> BundleSync | None:
         if self.keeper is None and any(one.is_dir() for one in _folders()):
             self.keeper = self._make()
             self.keeper.set_projects(self._projects())

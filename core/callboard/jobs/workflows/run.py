@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from time import monotonic
 from typing import Any, Literal
 
-from callboard.calls.asks import elicitation, read_answer
+from callboard.calls.client_questions import elicitation, read_answer
 from callboard.calls.dispatcher import Dispatcher
 from callboard.content import Json
 from callboard.errors import CallboardError, InvalidParams, PeerError, RefusedByArtist
@@ -191,8 +191,8 @@ class WorkflowRun:
         self._skip((step.otherwise or ()) if then else step.then, where)
         if not then and step.otherwise is None:
             raise StepFailed(
-                f"{self.workflow.told(where + step.id, 'the check')} wasn't passed: {step.on} is"
-                " not true. A workflow that shall go on all the same says else: [] there"
+                f"{self.workflow.step_words(where + step.id, 'the check')} wasn't passed: {step.on}"
+                " is not true. A workflow that shall go on all the same says else: [] there"
             )
         taken = step.then if then else step.otherwise or ()
         results = await self._some(taken, dict(scope), where)
@@ -206,7 +206,9 @@ class WorkflowRun:
     async def _foreach(self, step: ForeachStep, scope: dict[str, Any], where: str) -> list[Json]:
         items = self._resolve(step.items, scope, where + step.id)
         if not isinstance(items, list):
-            raise StepFailed(f"{self.workflow.told(where + step.id)} needs a list to go through")
+            raise StepFailed(
+                f"{self.workflow.step_words(where + step.id)} needs a list to go through"
+            )
         results = []
         for index, item in enumerate(items):
             inner = {**scope, step.variable: item}
@@ -276,7 +278,7 @@ class WorkflowRun:
         try:
             return resolve(value, scope)
         except InvalidParams as error:
-            raise StepFailed(f"{self.workflow.told(where)}: {error.message}") from None
+            raise StepFailed(f"{self.workflow.step_words(where)}: {error.message}") from None
 
     def _enter(self, where: str, tool: str | None) -> Json:
         if len(self._steps) >= PERFORMED_LIMIT:
@@ -302,7 +304,7 @@ class WorkflowRun:
     def _failed(self, entry: Json, failure: Json) -> StepFailed:
         entry["status"], entry["error"] = "failed", failure
         self._updated = _now()
-        return StepFailed(f"{self.workflow.told(entry['step'])} failed: {failure['message']}")
+        return StepFailed(f"{self.workflow.step_words(entry['step'])} failed: {failure['message']}")
 
 
 @contextmanager

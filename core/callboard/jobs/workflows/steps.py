@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from callboard.calls.call import Call
 from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.undo_history import alone, undo_newest
 from callboard.calls.undo_step import UndoStep
-from callboard.calls.undoing import alone, undo_newest
 from callboard.content import Json
 from callboard.errors import CallTimeout
 from callboard.protocol.peer import Ask, AskFailed, PeerRequest

@@ -14,8 +14,8 @@ from pathlib import Path
 from callboard.clients.holder import LOCAL, token_hash
 from callboard.clients.owner import Owner
 from callboard.content import Json
+from callboard.ground.atomic_write import replacing
 from callboard.ground.file_lock import lock
-from callboard.ground.replacing import replacing
 
 #: Runs that are kept on disk.
 KEPT = 200

@@ -59,7 +59,7 @@ class LoadedSkills:
                 self.catalog.load_scope(scope)
         self.catalog.arrived = self._arrived
 
-    def left_for_later(self) -> list[Callable[[], None]]:
+    def deferred(self) -> list[Callable[[], None]]:
         """Work that needn't hold up the start, for threads that may wait."""
         work: list[Callable[[], None]] = []
         if len(self.catalog.known) > FEW_SKILLS:

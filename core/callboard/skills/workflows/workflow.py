@@ -130,7 +130,7 @@ class Workflow:
     #: The lines of steps that have no id of their own, by the one that they got.
     unnamed: Mapping[str, int] = field(default_factory=dict)
 
-    def told(self, where: str, kind: str = "step") -> str:
+    def step_words(self, where: str, kind: str = "step") -> str:
         """As who wrote it finds a step. ``where`` is what the run's status calls it, its id after
         the rounds of the loops that it is in: ``loop[0].step``."""
         *rounds, id = where.split(".")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from callboard.clients.holder import ANYONE, LOCAL, NOBODY, TokenHolder
-from callboard.transport import proving
+from callboard.transport import instance_proof
 
 #: Bytes of a request's body.
 BODY_LIMIT = 8 * 1024 * 1024
@@ -67,7 +67,7 @@ class Access:
             return refusal
         if self._own is None:
             return ANYONE
-        if path == proving.PATH and self.proof(headers) is not None:
+        if path == instance_proof.PATH and self.proof(headers) is not None:
             return NOBODY
         if token := bearer(headers):
             if hmac.compare_digest(_bytes(token), self._own):
@@ -79,8 +79,12 @@ class Access:
 
     def proof(self, headers: Mapping[str, str]) -> str | None:
         """By which the instance shows that it is one; None where its token isn't known there."""
-        challenge = headers.get(proving.HEADER, "")
-        return None if self._token is None else proving.proof(self._token, self._port, challenge)
+        challenge = headers.get(instance_proof.HEADER, "")
+        return (
+            None
+            if self._token is None
+            else instance_proof.proof(self._token, self._port, challenge)
+        )
 
     def check_origin(self, headers: Mapping[str, str]) -> Refusal | None:
         """Host and Origin only: for a browser's preflight, which carries no token."""

@@ -29,7 +29,7 @@ from callboard.transport.http.access import (
     check_length,
 )
 from callboard.transport.http.limits import HttpLimits
-from callboard.transport.http.plain import PlainConnection
+from callboard.transport.http.plain_post import PlainConnection
 from callboard.transport.http.socket_stream import SocketStream
 
 if TYPE_CHECKING:

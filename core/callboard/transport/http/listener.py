@@ -25,13 +25,13 @@ from tornado.iostream import IOStream
 
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
-from callboard.transport import proving
+from callboard.transport import instance_proof
 from callboard.transport.http.access import HEADER_LIMIT, NOTHING_HERE, PREFLIGHT, Access, Refusal
+from callboard.transport.http.body_limit import LIGHT, MOST_VALUES, is_too_much
 from callboard.transport.http.exchange import Exchange
 from callboard.transport.http.limits import HttpLimits
-from callboard.transport.http.plain import PlainConnection, PlainRequest
+from callboard.transport.http.plain_post import PlainConnection, PlainRequest
 from callboard.transport.http.socket_stream import SocketStream
-from callboard.transport.http.weight import LIGHT, MOST_VALUES, is_too_much
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -101,7 +101,7 @@ class Listener(HTTPServerConnectionDelegate):
 
     async def start(self, access: Access, tls: SSLContext | None = None) -> None:
         self.access = access
-        self.route(proving.PATH, self._prove)
+        self.route(instance_proof.PATH, self._prove)
         loop = asyncio.get_running_loop()
         # What one turn of the loop accepts is there before a stranger makes room for it.
         at_once = min(BACKLOG, self.limits.handshakes)

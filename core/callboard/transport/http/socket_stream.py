@@ -24,7 +24,7 @@ LINGER, LINGER_BYTES, LINGERERS = 2.0, 16 * 1024 * 1024, 64
 Find = Callable[[bytearray], int]
 
 
-class Taker(Protocol):
+class RequestReader(Protocol):
     """Reads some requests itself; then ``release`` says when one is answered."""
 
     def begin(self, data: bytes) -> bytes | None:
@@ -41,7 +41,7 @@ class SocketStream(asyncio.Protocol):
     def __init__(self, opened: Callable[[SocketStream], None]) -> None:
         self._opened = opened
         #: Who takes requests before Tornado sees them.
-        self.taker: Taker | None = None
+        self.taker: RequestReader | None = None
         #: It has one that isn't answered yet.
         self._taken = False
         #: A reader waits for a head and has seen nothing of it.

@@ -39,7 +39,7 @@ from callboard.transport.rest.problems import (
     problem,
     status_of,
 )
-from callboard.transport.rest.routes import Asked, Parameter, RestAnswer, Route, find
+from callboard.transport.rest.routes import Parameter, ReadRequest, RestAnswer, Route, find
 from callboard.transport.rest.schemas import CALL, NAME
 
 log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class RestEndpoint:
         task.add_done_callback(self._tasks.discard)
         exchange.on_gone = task.cancel
 
-    async def _answer(self, route: Route, asked: Asked) -> None:
+    async def _answer(self, route: Route, asked: ReadRequest) -> None:
         exchange = asked.exchange
         try:
             answer = await route.handler(asked)
@@ -227,12 +227,12 @@ class RestEndpoint:
 
     # -- the host ---------------------------------------------------------------------------
 
-    async def _health(self, asked: Asked) -> RestAnswer:
+    async def _health(self, asked: ReadRequest) -> RestAnswer:
         kind, tools = self._service.host.identity.kind, self._service.count_tools()
         who = {"instance": self._instance, "host": kind, "version": self._service.version}
         return 200, {**who, "tools": tools}
 
-    async def _ready(self, asked: Asked) -> RestAnswer:
+    async def _ready(self, asked: ReadRequest) -> RestAnswer:
         facts = self._service.dispatcher.main.stall()
         paused = self._service.dispatcher.paused
         starving = self._service.dispatcher.workers.starving()
@@ -244,13 +244,13 @@ class RestEndpoint:
             facts["blocked_by"] = blocked_by
         return 200 if ready else 503, {"ready": ready, "paused": paused, **facts}
 
-    async def _recheck(self, asked: Asked) -> RestAnswer:
+    async def _recheck(self, asked: ReadRequest) -> RestAnswer:
         self._reread_clients()
         return 200, {"looked": True}
 
     # -- tools ------------------------------------------------------------------------------
 
-    async def _list_tools(self, asked: Asked) -> RestAnswer:
+    async def _list_tools(self, asked: ReadRequest) -> RestAnswer:
         tools: list[Json] = []
         cursor: Json = {}
         while True:
@@ -260,7 +260,7 @@ class RestEndpoint:
                 return 200, {"total": len(tools), "tools": tools}
             cursor = {"cursor": page["nextCursor"]}
 
-    async def _get_tool(self, asked: Asked) -> RestAnswer:
+    async def _get_tool(self, asked: ReadRequest) -> RestAnswer:
         name = asked.values["name"]
         try:
             return 200, self._service.describe_tool(name, FEATURES)
@@ -268,7 +268,7 @@ class RestEndpoint:
             hint = "see /v1/tools, or /v1/search"
             raise NotFound(f"unknown tool '{name[:200]}'; {hint}") from None
 
-    async def _call(self, asked: Asked) -> RestAnswer:
+    async def _call(self, asked: ReadRequest) -> RestAnswer:
         name, arguments = asked.body["tool"], asked.body.get("arguments", {})
         try:
             return 200, await self._handle(asked, "tools/call", name=name, arguments=arguments)
@@ -279,7 +279,7 @@ class RestEndpoint:
 
     # -- prompts and resources --------------------------------------------------------------
 
-    async def _list_prompts(self, asked: Asked) -> RestAnswer:
+    async def _list_prompts(self, asked: ReadRequest) -> RestAnswer:
         self._require_prompts()
         prompts = await self._service.read_prompts()
         entries = self._service.prompts.describe(FEATURES, prompts)
@@ -289,7 +289,7 @@ class RestEndpoint:
             "diagnostics": prompts.diagnostics(),
         }
 
-    async def _get_prompt(self, asked: Asked) -> RestAnswer:
+    async def _get_prompt(self, asked: ReadRequest) -> RestAnswer:
         self._require_prompts()
         name, arguments = asked.values["name"], asked.values.get("args", {})
         try:
@@ -301,19 +301,19 @@ class RestEndpoint:
         if not self._service.enable_prompts:
             raise MethodNotFound("prompts are turned off here")
 
-    async def _list_resources(self, asked: Asked) -> RestAnswer:
+    async def _list_resources(self, asked: ReadRequest) -> RestAnswer:
         offer, registry = self._service.offer, self._service.resources
         listed = listed_for({}, registry.all(templates=False))  # nobody declares anything here
         resources = [each.describe(FEATURES, offer) for each in listed]
         templates = [each.describe(FEATURES, offer) for each in registry.all(templates=True)]
         return 200, {"total": len(resources), "resources": resources, "templates": templates}
 
-    async def _read_resource(self, asked: Asked) -> RestAnswer:
+    async def _read_resource(self, asked: ReadRequest) -> RestAnswer:
         return 200, await self._handle(asked, "resources/read", uri=asked.values["uri"])
 
     # -- skills -----------------------------------------------------------------------------
 
-    async def _skills(self, asked: Asked) -> RestAnswer:
+    async def _skills(self, asked: ReadRequest) -> RestAnswer:
         return 200, await self._elsewhere(self._every_skill)
 
     def _every_skill(self) -> Json:
@@ -322,7 +322,7 @@ class RestEndpoint:
         failures = [failure.as_json() for failure in catalog.failures]
         return {"total": len(known), "skills": known, "failures": failures}
 
-    async def _search(self, asked: Asked) -> RestAnswer:
+    async def _search(self, asked: ReadRequest) -> RestAnswer:
         search = partial(search_skills, self._catalog, offer=self._service.offer)
         values = asked.values
         answer = await self._elsewhere(partial(search, values["q"], values.get("limit", 10)))
@@ -336,13 +336,13 @@ class RestEndpoint:
 
     # -- jobs -------------------------------------------------------------------------------
 
-    async def _job(self, asked: Asked) -> RestAnswer:
+    async def _job(self, asked: ReadRequest) -> RestAnswer:
         return 200, self._find_job(asked).describe()
 
-    async def _stop_job(self, asked: Asked) -> RestAnswer:
+    async def _stop_job(self, asked: ReadRequest) -> RestAnswer:
         return 200, self._service.jobs.cancel(self._find_job(asked).id, _asker(asked)).describe()
 
-    async def _job_events(self, asked: Asked) -> RestAnswer:
+    async def _job_events(self, asked: ReadRequest) -> RestAnswer:
         job, exchange = self._find_job(asked), asked.exchange
         if exchange.method == "HEAD":
             return 200, {}
@@ -357,13 +357,13 @@ class RestEndpoint:
         tell(job)
         return None
 
-    def _find_job(self, asked: Asked) -> Job:
+    def _find_job(self, asked: ReadRequest) -> Job:
         with _missing_is_404():
             return self._service.jobs.get(asked.values["id"], _asker(asked))
 
     # -- the rest ---------------------------------------------------------------------------
 
-    async def _report(self, asked: Asked) -> RestAnswer:
+    async def _report(self, asked: ReadRequest) -> RestAnswer:
         if self._build_report is None:
             raise NotFound("no records are kept here")
         try:
@@ -371,12 +371,12 @@ class RestEndpoint:
         except ValueError as error:
             raise InvalidParams(str(error)) from None
 
-    async def _document(self, asked: Asked) -> RestAnswer:
+    async def _document(self, asked: ReadRequest) -> RestAnswer:
         return 200, document(
             self.routes, self._service.version, f"http://{asked.exchange.headers['host']}"
         )
 
-    async def _handle(self, asked: Asked, method: str, **params: Any) -> Json:
+    async def _handle(self, asked: ReadRequest, method: str, **params: Any) -> Json:
         """What MCP answers to the method."""
         agent, holder = asked.exchange.headers.get("user-agent", ""), asked.exchange.holder
         peer = Peer(f"REST {holder.id}", FEATURES, ClientInfo(agent[:200] or "REST"), {}, holder)
@@ -384,7 +384,7 @@ class RestEndpoint:
         return await self._service.handle(request)
 
 
-def _asker(asked: Asked) -> Owner:
+def _asker(asked: ReadRequest) -> Owner:
     return Owner(asked.exchange.holder)
 
 

@@ -53,7 +53,7 @@ class Parameter:
 
 
 @dataclass
-class Asked:
+class ReadRequest:
     """One request, read. ``values`` are its parameters, ``body`` its JSON object."""
 
     exchange: Exchange
@@ -63,7 +63,7 @@ class Asked:
 
 #: A status and what to answer; None where the handler answers by itself.
 RestAnswer = tuple[int, Json] | None
-RouteHandler = Callable[[Asked], Awaitable[RestAnswer]]
+RouteHandler = Callable[[ReadRequest], Awaitable[RestAnswer]]
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Route:
     def _body_validator(self) -> Validator:
         return Validator(self.body or {}, name="body")
 
-    def read(self, exchange: Exchange) -> Asked:
+    def read(self, exchange: Exchange) -> ReadRequest:
         """Raises InvalidParams, ParseError, Unacceptable."""
         match = self.pattern.fullmatch(exchange.path)
         assert match is not None
@@ -104,7 +104,7 @@ class Route:
         for parameter in self.parameters:
             if parameter.required and parameter.name not in values:
                 raise InvalidParams(f"the parameter '{parameter.name}' is missing")
-        return Asked(exchange, values, self._read_body(exchange))
+        return ReadRequest(exchange, values, self._read_body(exchange))
 
     def _query(self, query: str) -> dict[str, str]:
         known = {p.name for p in self.parameters if not p.in_path}

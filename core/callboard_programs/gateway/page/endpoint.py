@@ -17,17 +17,17 @@ from callboard.protocol import jsonrpc
 from callboard.transport.http.access import Refusal
 from callboard.transport.http.exchange import Exchange
 from callboard.transport.instances import Instance
-from callboard_programs.gateway.page import asking
-from callboard_programs.gateway.page.door import (
+from callboard_programs.gateway.page import requests
+from callboard_programs.gateway.page.access import (
     BELOW,
     ENTER,
     LINK,
     PAGE_HEADER,
     PageAccess,
-    PageDoor,
+    PageLogin,
     read_query,
 )
-from callboard_programs.gateway.page.watching import PageFeed
+from callboard_programs.gateway.page.feed import PageFeed
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ _TOOLS = {"viewport": "viewport__capture", "look": "viewport__look"}
 class PageEndpoint:
     """On the gateway's loop. Who comes here holds the cookie, or for a link a token."""
 
-    def __init__(self, door: PageDoor, feed: PageFeed, access: Callable[[], PageAccess]) -> None:
+    def __init__(self, door: PageLogin, feed: PageFeed, access: Callable[[], PageAccess]) -> None:
         """``access`` is there once the gateway listens."""
         self._door = door
         self._feed = feed
@@ -193,7 +193,7 @@ class PageEndpoint:
             self._respond(exchange, {"done": True})
             return
         instance = self._instance(body.get("instance"), body.get("instance_id"))
-        self._respond(exchange, await asking.act(instance, {"do": body["do"], "id": id}))
+        self._respond(exchange, await requests.act(instance, {"do": body["do"], "id": id}))
 
     async def _picture(self, exchange: Exchange) -> None:
         asked = read_query(exchange.query)
@@ -201,18 +201,20 @@ class PageEndpoint:
         if tool is None:
             raise PeerError("a picture is made by viewport or look")
         instance = self._instance(asked.get("instance"), asked.get("id"))
-        made = await asking.picture(instance, tool)
+        made = await requests.picture(instance, tool)
         exchange.on_gone = None
         exchange.respond(200, made.data, made.mime_type, _HEADERS)
 
     async def _report(self, exchange: Exchange) -> None:
-        self._respond(exchange, await asking.report(read_query(exchange.query).get("since", "7d")))
+        self._respond(
+            exchange, await requests.report(read_query(exchange.query).get("since", "7d"))
+        )
 
     async def _calls(self, exchange: Exchange) -> None:
-        self._respond(exchange, await asking.ended_calls())
+        self._respond(exchange, await requests.ended_calls())
 
     async def _trace(self, exchange: Exchange) -> None:
-        self._respond(exchange, await asking.trace(read_query(exchange.query).get("call", "")))
+        self._respond(exchange, await requests.trace(read_query(exchange.query).get("call", "")))
 
     def _instance(self, name: Any, id: Any) -> Instance:
         """The instance that the page means. Raises HostError where another one has its name."""

@@ -25,7 +25,7 @@ from callboard_programs.gateway.transfer.pairs import (
     paired,
 )
 from callboard_programs.gateway.transfer.scene_facts import SceneFacts, names_in, read_facts
-from callboard_programs.gateway.transfer.ways import way_of
+from callboard_programs.gateway.transfer.usd_tools import way_of
 
 #: Objects of one transfer, and entries that an answer lists; counts are complete.
 MOST_OBJECTS, LISTED = 2000, 100

@@ -60,7 +60,7 @@ class Asset:
     up_axis: str | None = None
     preview: str | None = None
 
-    def told(self) -> Json:
+    def as_json(self) -> Json:
         """As every tool answers."""
         return {
             "id": self.id,

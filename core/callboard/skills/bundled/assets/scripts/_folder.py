@@ -76,7 +76,7 @@ def _assets_of(where: Path, names: list[str], above: str) -> Iterable[Asset]:
     """Those of one folder, whose path below the library is ``above``."""
     if MANIFEST in names:
         return [read_manifest(where / MANIFEST, above or where.name)]
-    return _told_by_names(where, names, above)
+    return _sizes_by_name(where, names, above)
 
 
 def _folders(folder: Path, problems: list[str]) -> Iterator[tuple[Path, list[str]]]:
@@ -109,7 +109,7 @@ def _is_own(path: Path) -> bool:
         return False
 
 
-def _told_by_names(where: Path, names: list[str], above: str) -> Iterator[Asset]:
+def _sizes_by_name(where: Path, names: list[str], above: str) -> Iterator[Asset]:
     by_suffix = {name: Path(name).suffix.lower() for name in names}
     models = [name for name in names if by_suffix[name] in MODELS]
     # What is above the library is no asset of it.

@@ -36,7 +36,7 @@ def search_online(
     end = offset + limit
     page = matches[offset:end]
     answer: Json = {
-        "assets": [one.told() for one in page],
+        "assets": [one.as_json() for one in page],
         "total": len(matches),
         "credit": CREDIT,
     }
@@ -83,7 +83,7 @@ def download(
     if there.source != asset.source:
         raise HostError(f"there is already another '{name}' in that folder; give another folder")
     return {
-        "asset": there.told(),
+        "asset": there.as_json(),
         "folder": str(target),
         "files": {what: str(there.path(what)) for what in there.files},
         "bytes": total,
@@ -139,7 +139,7 @@ def _write(file: Path, data: bytes) -> None:
 
 
 def _manifest(asset: Asset, files: Json, preview: str | None) -> Json:
-    told = asset.told()
+    told = asset.as_json()
     kept = ("name", "kind", "provider", "licence", "author", "source", "tags", "size")
     named = {"maps": files} if asset.kind == "textures" else files
     return {**{key: told[key] for key in kept}, **named, "preview": preview}

@@ -1,0 +1,40 @@
+"""A server's lists, whole, whatever pages they come in."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Literal
+
+from callboard.bundles.running.errors import BundleError, Refused
+from callboard.content import Json
+from callboard.protocol.conversation import Conversation
+from callboard.protocol.handshake import OPENING, Dialect
+
+ListKey = Literal["tools", "prompts", "resources", "resourceTemplates"]
+_METHODS: dict[ListKey, str] = {"resourceTemplates": "resources/templates/list"}
+MAX_ENTRIES = 1000
+
+
+async def listed(connection: Conversation, talk: Dialect, key: ListKey) -> list[Any]:
+    """Its entries, at most ``MAX_ENTRIES``. Raises BundleError where it doesn't list them."""
+    method = _METHODS.get(key, f"{key}/list")
+    entries: list[Any] = []
+    cursor: str | None = None
+    while True:
+        params: Json = {"_meta": talk.meta({})} if talk.stateless else {}
+        if cursor is not None:
+            params["cursor"] = cursor
+        try:
+            page = await asyncio.wait_for(connection.request(method, params), OPENING)
+        except asyncio.TimeoutError:
+            raise BundleError(f"did not list its {key}") from None
+        except Refused as refused:
+            raise BundleError(f"did not list its {key}: {refused.message}") from None
+        page_entries = page.get(key)
+        if not isinstance(page_entries, list):
+            raise BundleError(f"sent a list of {key} that is none")
+        entries += page_entries
+        following = page.get("nextCursor")
+        if not isinstance(following, str) or following == cursor or len(entries) >= MAX_ENTRIES:
+            return entries[:MAX_ENTRIES]
+        cursor = following

@@ -1,0 +1,137 @@
+"""Undoing what calls changed, and doing it again: for the artist whatever calls did, for a client
+what it did itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from callboard.calls.change_history import ChangeBook, SceneChange
+from callboard.calls.main_thread_coroutine import MainThreadCoroutine
+from callboard.clients.owner import Owner, owns
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard.guest.main_thread import MainThread
+from callboard.guest.turn import Waiter
+from callboard.ports.contract import UndoPort
+
+T = TypeVar("T")
+
+
+class WithoutOpenSteps:
+    """What surrounds a turn beside which no call's undo step may be open."""
+
+    def enter(self) -> None:
+        """Nothing to open."""
+
+    def leave(self) -> None:
+        """Nothing to close."""
+
+    def end(self, error: BaseException | None) -> None:
+        """Nothing to put back."""
+
+
+async def alone(
+    main: MainThread, name: str, work: Callable[[], T], waiter: Waiter | None = None
+) -> T:
+    """Does ``work`` on the main thread while no step is open. On the server's loop."""
+    done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+    stay = MainThreadCoroutine(
+        main, name, contextvars.copy_context(), WithoutOpenSteps(), "change", waiter
+    )
+    stay.submit(work, done)
+    try:
+        return await done
+    finally:
+        await stay.close(None)
+
+
+def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
+    """Undoes these steps, newest first, up to the first that somebody's later change lies on;
+    those that were undone. Main thread, while no step is open."""
+    done: list[str] = []
+    for id in undo_ids:
+        if not port.undo(id):
+            break
+        done.append(id)
+    return done
+
+
+def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
+    """Undoes so many of ``who``'s newest steps, as far as nobody else changed the scene after them.
+    Raises HostError, and undoes nothing, where that can't be. Main thread, while no step is
+    open."""
+    done: list[SceneChange] = []
+    why = None
+    while len(done) < steps and why is None:
+        newest = _newest(book)
+        if newest is None or newest.undo_id is None or not _is_own(newest.owner, who):
+            why = _none_on_top(book, who)
+        elif port.undo(newest.undo_id):
+            book.undone([newest.undo_id], by=who)
+            done.append(newest)
+        elif newest == _newest(book):  # else the application just told that the artist undid it
+            why = _CHANGED_AFTER.format(newest.words)
+    return _told("undone", done, why)
+
+
+def redo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
+    """Does again so many of the steps that :func:`undo_own` undid for ``who``, the one undone last
+    first. Raises HostError, and does nothing, where that can't be. Main thread, while no step is
+    open."""
+    done: list[SceneChange] = []
+    while len(done) < steps:
+        undone = [one for one in book.all() if one.undone and _is_own(one.undone_by, who)]
+        again = next((one for one in undone if one.undo_id and port.redo(one.undo_id)), None)
+        if again is None or again.undo_id is None:
+            break
+        book.undone([again.undo_id], undone=False)
+        done.append(again)
+    why = None if len(done) == steps else _no_more(book, who)
+    return _told("redone", done, why)
+
+
+_CHANGED_AFTER = (
+    "somebody else changed the scene after '{}', or opened another one; leave it to the artist, or "
+    "change it back with a call"
+)
+
+
+def _is_own(owner: Owner | None, who: Owner) -> bool:
+    return owner is not None and owns(owner, who)
+
+
+def _steps(book: ChangeBook) -> list[SceneChange]:
+    """Steps that can be undone, the newest first."""
+    return [one for one in reversed(book.all()) if one.undo_id is not None and not one.undone]
+
+
+def _newest(book: ChangeBook) -> SceneChange | None:
+    return next(iter(_steps(book)), None)
+
+
+def _none_on_top(book: ChangeBook, who: Owner) -> str:
+    """Says nothing of what others did."""
+    own = next((one for one in _steps(book) if _is_own(one.owner, who)), None)
+    if own is None:
+        return "no call of yours changed anything here that can still be undone"
+    return _CHANGED_AFTER.format(own.words)
+
+
+def _no_more(book: ChangeBook, who: Owner) -> str:
+    undone = [one for one in book.all() if one.undone]
+    if any(_is_own(one.undone_by, who) for one in undone):
+        return "the scene was changed since you undid it; make the calls again instead"
+    own = next((one for one in reversed(undone) if _is_own(one.owner, who)), None)
+    if own is not None:
+        return f"you undid nothing; '{own.words}' was undone by somebody else, who meant it"
+    return "nothing of yours is undone here"
+
+
+def _told(what: str, done: Sequence[SceneChange], why: str | None) -> Json:
+    if not done:
+        raise HostError(f"nothing was {what}: {why}")
+    told = [{"undo_id": one.undo_id, "tool": one.tool, "did": one.words} for one in done]
+    return {what: told, "stopped": why}

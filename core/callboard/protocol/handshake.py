@@ -1,0 +1,118 @@
+"""Opening a conversation with a server, in whichever era it speaks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION
+from callboard.protocol.conversation import Conversation
+from callboard.protocol.revisions import NEWEST_WITH_SESSIONS, REVISION_2026_07_28, REVISIONS
+from callboard.protocol.stateless import (
+    CAPABILITIES_KEY,
+    CLIENT_KEY,
+    LOG_LEVEL_KEY,
+    VERSION_KEY,
+)
+
+#: Seconds a server may be silent when it is asked in the way of the newer era.
+DISCOVERY = 5.0
+#: Seconds it may take to get ready; one that installs itself first takes its time.
+OPENING = 120.0
+#: Errors that only a server of the newer era knows.
+_MODERN = (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How to put requests to this server. ``stateless`` tells the eras apart."""
+
+    #: What the client calls itself.
+    client: Mapping[str, Any]
+    stateless: bool
+    server_capabilities: Mapping[str, Any]
+
+    def meta(self, capabilities: Mapping[str, Any], log_level: str | None = None) -> Json:
+        """What a request's ``_meta`` needs besides its own."""
+        if not self.stateless:
+            return {}
+        meta: Json = {
+            VERSION_KEY: REVISION_2026_07_28.name,
+            CLIENT_KEY: dict(self.client),
+            CAPABILITIES_KEY: dict(capabilities),
+        }
+        if log_level is not None:
+            meta[LOG_LEVEL_KEY] = log_level
+        return meta
+
+    def offers(self, capability: str) -> bool:
+        return isinstance(self.server_capabilities.get(capability), dict)
+
+
+async def open_talk(
+    conversation: Conversation,
+    client: Mapping[str, Any],
+    capabilities: Mapping[str, Any],
+    *,
+    sessions_first: bool,
+) -> Dialect:
+    """Finds out which era the server speaks. ``sessions_first`` for a server that has to ask on
+    its own account, which only a session lets it. Raises the conversation's ``lost``."""
+    if sessions_first:
+        try:
+            return await _initialize(conversation, client, capabilities)
+        except conversation.refused as refused:
+            talk = await _discover(conversation, client, capabilities)
+            if talk is None:
+                raise conversation.lost(f"refused to be initialized: {refused.message}") from None
+            return talk
+    talk = await _discover(conversation, client, capabilities)
+    return talk if talk is not None else await _initialize(conversation, client, capabilities)
+
+
+async def _discover(
+    conversation: Conversation, client: Mapping[str, Any], capabilities: Mapping[str, Any]
+) -> Dialect | None:
+    """None where the server doesn't know the question (2026-07-28, stdio: any other error, or
+    silence, means ``initialize``)."""
+    talk = Dialect(client, True, {})
+    params = {"_meta": talk.meta(capabilities)}
+    try:
+        asking = conversation.request("server/discover", params, abandon=False)
+        answer = await asyncio.wait_for(asking, DISCOVERY)
+    except asyncio.TimeoutError:
+        return None
+    except conversation.refused as refused:
+        if refused.code in _MODERN:
+            raise conversation.lost(f"refused to be discovered: {refused.message}") from None
+        return None
+    versions = answer.get("supportedVersions")
+    if not isinstance(versions, list) or REVISION_2026_07_28.name not in versions:
+        return None
+    offered = answer.get("capabilities")
+    return Dialect(client, True, offered if isinstance(offered, dict) else {})
+
+
+async def _initialize(
+    conversation: Conversation, client: Mapping[str, Any], capabilities: Mapping[str, Any]
+) -> Dialect:
+    params = {
+        "protocolVersion": NEWEST_WITH_SESSIONS.name,
+        "capabilities": dict(capabilities),
+        "clientInfo": dict(client),
+    }
+    asking = conversation.request("initialize", params, abandon=False)
+    try:
+        answer = await asyncio.wait_for(asking, OPENING)
+    except asyncio.TimeoutError:
+        raise conversation.lost(f"did not answer initialize within {OPENING:g} s") from None
+    revision = REVISIONS.get(str(answer.get("protocolVersion")))
+    if revision is None or not revision.sessions:
+        stated = str(answer.get("protocolVersion"))[:40]
+        raise conversation.lost(f"speaks the revision {stated!r}, which isn't known here")
+    conversation.notify("notifications/initialized")
+    offered = answer.get("capabilities")
+    return Dialect(client, False, offered if isinstance(offered, dict) else {})

@@ -1,0 +1,71 @@
+"""The tools ``run`` and ``usd_file``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from callboard.content import Json
+from callboard.skill import Fault, MeshFacts, mesh_facts
+
+from ._meshes import LARGEST, findings_of
+from ._meshes import RULES as MESH_RULES
+from ._scene import RULES as SCENE_RULES
+from ._scene import Seen
+
+RULES = (*MESH_RULES, *SCENE_RULES, "validators")
+_SLICE = 50
+
+
+def run(
+    ctx: Any, rules: Sequence[str] = RULES, objects: Sequence[str] = (), limit: int = 100
+) -> Generator[None, None, Json]:
+    """A mesh a slice, counted once however many objects share it: the artist goes on in between."""
+    port, reader = ctx.port("check"), ctx.port("scene.read")
+    chosen = set(rules or RULES)
+    kept = {reader.get(name)["path"] for name in objects}
+    found_by: list[Fault] = []
+    meshes = [path for path in port.meshes() if not kept or path in kept]
+    too_large: list[str] = []
+    facts: dict[str, MeshFacts] = {}
+    for number, path in enumerate(meshes):
+        if not chosen.intersection(MESH_RULES):
+            break
+        if port.face_count(path) > LARGEST:
+            too_large.append(path)
+            continue
+        shared = port.shared(path)
+        counted = shared not in facts
+        if counted:
+            facts[shared] = mesh_facts(port.mesh(path))
+        found_by += findings_of(path, facts[shared], port, chosen)
+        if counted or number % _SLICE == _SLICE - 1:
+            ctx.progress(number + 1, len(meshes))
+            yield
+    seen = Seen(port, reader)
+    for number, path in enumerate(reader.names()):
+        seen.read(path)
+        if number % _SLICE == _SLICE - 1:
+            yield
+    found_by += (each for each in seen.findings(chosen) if not kept or each.object in kept)
+    if "validators" in chosen and not kept:
+        found_by += port.validate(None)
+    answer = _told(found_by, limit)
+    return {**answer, "not_checked": too_large} if too_large else answer
+
+
+def usd_file(ctx: Any, path: str) -> Json:
+    ctx.port("filesystem.read")
+    return _told(list(ctx.port("check").validate(path)), 1000)
+
+
+def _told(findings: list[Fault], limit: int) -> Json:
+    """The gravest first."""
+    order = ("error", "warning", "hint")
+    findings.sort(key=lambda each: order.index(each.severity))
+    return {
+        "findings": [each.as_json() for each in findings[:limit]],
+        "total": len(findings),
+        "by_rule": dict(Counter(each.rule for each in findings)),
+    }

@@ -1,0 +1,110 @@
+"""Tools that change what holds the scene together. Each reads back what it did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import WrongArgument
+from callboard.skill import compose, expect
+
+from .read import group_json
+
+
+def new_scene(ctx: Any, discard_changes: bool = False) -> Json:
+    port, reader = ctx.port("structure"), ctx.port("scene.read")
+    ctx.port("scene.mutate")
+    if not discard_changes and reader.info()["modified"]:
+        raise WrongArgument(
+            "the scene has unsaved changes; save it with scene__save_file, or pass "
+            "discard_changes: true"
+        )
+    port.new()
+    info = reader.info()
+    expect(info["object_count"] == 0, "the number of objects", 0, info["object_count"])
+    expect(info["file"] is None, "the scene's file", None, info["file"])
+    return {"object_count": 0, "verified": True}
+
+
+def create_empty(
+    ctx: Any,
+    name: str | None = None,
+    translate: Sequence[float] | None = None,
+    rotate: Sequence[float] | None = None,
+    scale: Sequence[float] | None = None,
+) -> Json:
+    port, reader, editor = ctx.port("structure"), ctx.port("scene.read"), ctx.port("scene.mutate")
+    path = port.create_empty(name)
+    expect(path in reader.names(), path, "there", "not there")
+    asked = {"translate": translate, "rotate": rotate, "scale": scale}
+    if any(value is not None for value in asked.values()):
+        editor.set_transform(path, translate, rotate, scale)
+    entry = reader.get(path)
+    still = {"translate": [0, 0, 0], "rotate": [0, 0, 0], "scale": [1, 1, 1]}
+    wanted = [still[key] if value is None else value for key, value in asked.items()]
+    there = [entry[key] for key in asked]
+    # The same turn has several Euler angles.
+    same = all(_close(a, b) for a, b in zip(compose(*wanted), compose(*there), strict=True))
+    expect(same, "its place", wanted, there)
+    doubt = entry.get("doubt")
+    answer: Json = {"changed": [], "created": [path], "verified": doubt is None, "object": entry}
+    return answer if doubt is None else {**answer, "doubt": doubt}
+
+
+def set_visibility(ctx: Any, objects: Sequence[str], visible: bool) -> Json:
+    port, reader = ctx.port("structure"), ctx.port("scene.read")
+    ctx.port("scene.mutate")
+    paths = [reader.get(name)["path"] for name in dict.fromkeys(objects)]
+    for path in paths:
+        port.set_visible(path, visible)
+    doubt = None
+    for path in paths:
+        entry = reader.get(path)
+        doubt = doubt or entry.get("doubt")
+        expect(entry["visible"] is visible, f"visible of {path}", visible, entry["visible"])
+    answer: Json = {"changed": paths, "created": [], "verified": doubt is None}
+    return answer if doubt is None else {**answer, "doubt": doubt}
+
+
+def create_group(ctx: Any, name: str | None = None, objects: Sequence[str] = ()) -> Json:
+    port, paths = _port_and_paths(ctx, objects)
+    path = port.create_group(name)
+    if paths:
+        port.add(path, paths)
+    group = _group(port, path)
+    expect(set(port.members(path)) == set(paths), "its objects", paths, group["objects"])
+    return {"changed": [], "created": [path], "verified": True, "group": group}
+
+
+def add_to_group(ctx: Any, name: str, objects: Sequence[str]) -> Json:
+    port, paths = _port_and_paths(ctx, objects)
+    group = _group(port, port.add(name, paths))
+    missing = [path for path in paths if path not in port.members(group["path"])]
+    expect(not missing, "its objects", paths, group["objects"])
+    return {"changed": [group["path"]], "created": [], "verified": True, "group": group}
+
+
+def remove_from_group(ctx: Any, name: str, objects: Sequence[str]) -> Json:
+    port, paths = _port_and_paths(ctx, objects)
+    group = _group(port, port.remove(name, paths))
+    left = [path for path in paths if path in port.members(group["path"])]
+    expect(not left, f"the group, without {', '.join(paths[:5])}", "so", group["objects"])
+    return {"changed": [group["path"]], "created": [], "verified": True, "group": group}
+
+
+def _port_and_paths(ctx: Any, objects: Sequence[str]) -> tuple[Any, list[str]]:
+    ctx.port("scene.mutate")
+    reader = ctx.port("scene.read")
+    return ctx.port("structure"), [reader.get(name)["path"] for name in dict.fromkeys(objects)]
+
+
+def _group(port: Any, path: str) -> Json:
+    names = port.groups()
+    expect(path in names, path, "a group", "none")
+    return group_json(port, path, names[path])
+
+
+def _close(a: Sequence[float], b: Sequence[float]) -> bool:
+    return all(math.isclose(x, y, rel_tol=1e-3, abs_tol=1e-4) for x, y in zip(a, b, strict=True))

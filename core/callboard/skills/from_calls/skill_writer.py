@@ -1,0 +1,98 @@
+"""A good run -> the files of a skill that does it again, on any host that has what it needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from callboard.errors import SkillError
+from callboard.skills.from_calls.files import Draft
+from callboard.skills.from_calls.inputs import ABSOLUTE, Inputs
+from callboard.skills.from_calls.links import last_part, link
+from callboard.skills.from_calls.steps import Made, RecordedCall, known_tools, steps_of
+from callboard.skills.from_calls.undone_calls import without_undone
+from callboard.skills.model import SkillMetadata
+from callboard.skills.skill_files import MAX_TEXT_BYTES
+
+_ESCAPED = re.compile(r"\\(.)")
+_PLAIN = {"\\": "\\", '"': '"', "'": "'", "/": "/"}
+_MAX_WISHES = 12
+_MAX_WISH = 400
+
+
+@dataclass(frozen=True)
+class NewSkill:
+    """``left_out`` says, a sentence each, which calls aren't in it."""
+
+    draft: Draft
+    files: dict[str, str]
+    left_out: Sequence[str]
+
+
+def make_skill(
+    name: str,
+    calls: Sequence[RecordedCall],
+    skills: Iterable[SkillMetadata],
+    redact: Callable[[str], str],
+) -> NewSkill:
+    """``calls`` are of one run, oldest first; ``redact`` takes secrets out of a text. Reads and
+    writes nothing. Raises SkillError where no skill can be made."""
+    calls, undone = without_undone(calls)
+    steps, left_out = steps_of(calls, known_tools(skills))
+    left_out += dict.fromkeys(f"{call.tool}: it was undone" for call in undone)
+    inputs = Inputs(steps, lambda text: redact(text) == text)
+    link(steps)
+    steps, idle = _needed(steps)
+    left_out += idle
+    if not steps:
+        why = "; ".join(left_out) or "none of them went well"
+        raise SkillError(f"no skill can be made of these calls: {why}")
+    inputs.find(steps)
+    draft = Draft(name, steps, inputs.all, _wishes(calls, redact))
+    files = draft.files()
+    for path, text in files.items():
+        if len(text.encode()) > MAX_TEXT_BYTES:
+            raise SkillError(
+                f"{path} would be larger than {MAX_TEXT_BYTES} bytes; take fewer calls"
+            )
+        for line in text.splitlines():
+            if redact(line) != line or _names_a_place(line):
+                raise SkillError(
+                    f"{path} would hold a secret or an absolute path; choose fewer calls. The line "
+                    f"begins with '{line.strip()[:24]}'"
+                )
+    return NewSkill(draft, files, left_out)
+
+
+def _needed(steps: list[Made]) -> tuple[list[Made], list[str]]:
+    """Without calls that only read, and whose results nobody uses; all, where none changes."""
+    if all(step.only_reads for step in steps):
+        return steps, []
+    kept: list[Made] = []
+    used: set[str] = set()
+    for step in reversed(steps):
+        if not step.only_reads or step.id in used:
+            kept.insert(0, step)
+            used |= step.uses
+    idle = dict.fromkeys(step.wire for step in steps if step not in kept)
+    return kept, [f"{wire}: it only reads, and no later call uses its result" for wire in idle]
+
+
+def _wishes(calls: Sequence[RecordedCall], redact: Callable[[str], str]) -> list[str]:
+    """What was asked for, each once."""
+    texts: dict[str, None] = {}
+    for call in calls:
+        if call.outcome == "ok" and call.intent:
+            plain = "".join(filter(str.isprintable, " ".join(redact(call.intent).split())))
+            texts[ABSOLUTE.sub(_end, plain)[:_MAX_WISH]] = None
+    return list(filter(None, texts))[:_MAX_WISHES]
+
+
+def _names_a_place(line: str) -> bool:
+    # As it was before JSON or Python quoted it: an escaped line's end would pass for a letter.
+    return ABSOLUTE.search(_ESCAPED.sub(lambda one: _PLAIN.get(one[1], " "), line)) is not None
+
+
+def _end(path: re.Match[str]) -> str:
+    return last_part(path[0].replace("\\", "/")) or "…"

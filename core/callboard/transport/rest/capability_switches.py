@@ -1,0 +1,60 @@
+"""What this host offers: every client reads it, and the command line of its user changes it."""
+
+from __future__ import annotations
+
+from callboard.calls.capabilities import VOCABULARY, Capabilities
+from callboard.clients.holder import LOCAL
+from callboard.errors import InvalidParams
+from callboard.transport.rest.problems import Unacceptable
+from callboard.transport.rest.routes import ReadRequest, RestAnswer, Route
+from callboard.transport.rest.schemas import CAPABILITIES_CHANGE
+
+PATH = "/v1/capabilities"
+
+
+def offering_routes(capabilities: Capabilities) -> tuple[Route, ...]:
+    """The two routes. A change is the artist's, as one in the panel is: every client hears of it,
+    and it holds for the project."""
+
+    async def read(asked: ReadRequest) -> RestAnswer:
+        return 200, capabilities.describe()
+
+    async def change(asked: ReadRequest) -> RestAnswer:
+        if asked.exchange.holder != LOCAL:
+            raise Unacceptable(
+                403,
+                "only this user's own command line may change what is offered: run "
+                "`callboard capabilities` on this machine, against a server that asks for tokens",
+            )
+        withdraw, restore = (asked.body.get(key, []) for key in ("withdraw", "restore"))
+        offered = capabilities.offered_by_host
+        known = {*VOCABULARY, *offered, *capabilities.withdrawn}
+        for name in (*withdraw, *restore):
+            if name not in known:
+                raise InvalidParams(
+                    f"there is no capability '{name[:80]}' here; there are {', '.join(offered)}"
+                )
+        for name in restore:
+            if name in capabilities.forbidden:
+                raise Unacceptable(
+                    403,
+                    f"the studio's settings forbid {name}: see `callboard doctor --settings`",
+                )
+        for name in withdraw:
+            capabilities.withdraw(name)
+        for name in restore:
+            capabilities.restore(name)
+        return 200, capabilities.describe()
+
+    return (
+        Route("GET", PATH, "What this host offers", read, {200: "Capabilities"}),
+        Route(
+            "POST",
+            PATH,
+            "Withdraw and restore capabilities, with the instance's own token",
+            change,
+            {200: "Capabilities"},
+            body=CAPABILITIES_CHANGE,
+            example={"withdraw": ["filesystem.write"]},
+        ),
+    )

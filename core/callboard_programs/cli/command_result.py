@@ -1,0 +1,92 @@
+"""How a command that calls a tool ends: its result on stdout, or its failure, in one shape."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+
+from callboard.content import Json
+from callboard.errors import UNKNOWN_TOOL, CallboardError
+from callboard.ground.plain_text import plain, plain_json
+from callboard_programs.cli.progress_bar import bar, clear
+from callboard_programs.cli.result_files import files_in, keep, require_place
+from callboard_programs.client import tool_call
+from callboard_programs.client.tool_call import content_of, failure
+
+#: What the command ends with, by the failure's kind. 0 is success, 130 Ctrl+C.
+EXITS = {
+    tool_call.FAILED: 1,
+    tool_call.WRONG: 2,
+    tool_call.UNREACHABLE: 3,
+    tool_call.REFUSED: 4,
+    tool_call.BUSY: 5,
+    tool_call.UNANSWERED: 6,
+}
+
+
+def say(error: CallboardError) -> None:
+    """Its sentence on stderr, and where else to look."""
+    clear()
+    print(f"callboard: {plain(error.message)}", file=sys.stderr)
+    if error.message.startswith(UNKNOWN_TOOL) and "; nearest: " not in error.message:
+        print(
+            "`callboard tools` lists a running host's. A skill of your own is found by --skills "
+            "DIR of the command that starts its host, or by the setting skill_paths; `callboard "
+            "doctor` tells what is found.",
+            file=sys.stderr,
+        )
+
+
+def run_and_print(work: Callable[[], Json], tool: str, out: str | None) -> int:
+    """Prints what ``work`` answers, a ``tools/call`` result, or the CallboardError that it raises:
+    a sentence on stderr, and ``{"error": …}`` on stdout. The command's exit code. What isn't text
+    goes to ``out``, a file, or a folder in which it is called by the tool. Raises HostError."""
+    unwritten: CallboardError | None = None
+    try:
+        if out is not None:
+            require_place(out)
+        result = work()
+        files = files_in(result)
+    except CallboardError as error:
+        shown = failure(error)
+        say(error)
+        _show_printed(getattr(error, "result", {}))
+        if call := shown.get("call"):
+            print(f"callboard report --call {call} shows it whole", file=sys.stderr)
+        print(plain_json({"error": shown}))
+        return EXITS[shown["kind"]]
+    clear()
+    _show_printed(result)
+    if out is not None:
+        try:
+            keep(files, out, tool)
+        except CallboardError as error:
+            unwritten = error
+    elif files:
+        there = plain(", ".join(file.kind for file in files))
+        print(f"callboard: the answer holds {there}; --out FILE keeps it", file=sys.stderr)
+    print(plain_json(content_of(result)))
+    if unwritten is not None:
+        raise unwritten
+    return 0
+
+
+def show(method: str, params: Json) -> None:
+    """What a tool says on its way, on stderr."""
+    if method == "notifications/message":
+        data = params.get("data")
+        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+        clear()
+        print(plain(f"{params.get('level')}: {text}"), file=sys.stderr)
+    elif method == "notifications/progress":
+        bar(params.get("progress", 0), params.get("total"), params.get("message", ""))
+
+
+def _show_printed(result: Json) -> None:
+    meta = result.get("_meta", {})
+    if old := plain(meta.get("callboard/old", "")):
+        print(f"callboard: {old}", file=sys.stderr)
+    for stream in ("stdout", "stderr"):
+        if text := plain(meta.get(f"callboard/{stream}", "")):
+            print(text, end="" if text.endswith("\n") else "\n", file=sys.stderr)

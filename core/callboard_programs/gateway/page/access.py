@@ -1,0 +1,146 @@
+"""Who may see the page: whoever opened a one-time link in a browser, for as long as that browser
+keeps a cookie and the page a secret beside it."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Mapping
+from http.cookies import CookieError, SimpleCookie
+from time import monotonic
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs
+
+from callboard.clients.holder import TokenHolder, new_token, token_hash
+from callboard.transport.http.access import Access, Refusal
+
+#: Where the page asks and is asked for; the page itself is at ``/``.
+BELOW = "/page/"
+#: Makes a link, for who shows the gateway's own token.
+LINK = "/page/link"
+#: Takes one.
+ENTER = "/page/enter"
+#: Carries the secret.
+PAGE_HEADER = "Callboard-Page"
+#: Seconds that a link is good for, and that a browser may be silent.
+LINK_LASTS, SILENT_FOR = 600.0, 12 * 3600.0
+#: Links and browsers that are kept, the newest.
+MOST = 16
+
+#: Who asks from the page.
+VISITOR = TokenHolder("page", "page")
+
+_NOT_HERE = Refusal(
+    401, "this page opens by a link that works once: run `callboard gateway --open` on this machine"
+)
+
+
+class PageKeys(NamedTuple):
+    """What a browser gets for its link. Cookies are shown to every port of a machine, so that
+    nothing is told for the cookie alone: ``secret`` is kept by the page."""
+
+    cookie: str
+    secret: str
+
+
+class PageLogin:
+    """On the gateway's loop."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now = now
+        #: When each was made, by its hash.
+        self._codes: dict[str, float] = {}
+        #: The hash of the secret, and when it was last used, by the hash of the cookie.
+        self._inside: dict[str, tuple[str, float]] = {}
+
+    def new_code(self) -> str:
+        """For a link."""
+        code = new_token()
+        self._codes[token_hash(code)] = self._now()
+        _keep_newest(self._codes)
+        return code
+
+    def is_good(self, code: str) -> bool:
+        """Whether a link's code would be taken."""
+        made = self._codes.get(token_hash(code))
+        return made is not None and self._now() - made < LINK_LASTS
+
+    def enter(self, code: str) -> PageKeys | None:
+        """Takes a code, which isn't taken again."""
+        if not self.is_good(code):
+            return None
+        del self._codes[token_hash(code)]
+        entry = PageKeys(new_token(), new_token())
+        self._inside[token_hash(entry.cookie)] = token_hash(entry.secret), self._now()
+        _keep_newest(self._inside)
+        return entry
+
+    def knows(self, cookie: str) -> bool:
+        """Whether that browser came in."""
+        key = token_hash(cookie)
+        secret, used = self._inside.get(key, ("", 0.0))
+        if not secret:
+            return False
+        if self._now() - used > SILENT_FOR:
+            del self._inside[key]
+            return False
+        self._inside[key] = secret, self._now()
+        return True
+
+    def belongs(self, cookie: str, secret: str) -> bool:
+        """Whether the page of that browser asks."""
+        if not self.knows(cookie):
+            return False
+        return hmac.compare_digest(self._inside[token_hash(cookie)][0], token_hash(secret))
+
+
+class PageAccess(Access):
+    """The page's own paths ask for the cookie, and nothing else takes it."""
+
+    def __init__(
+        self,
+        port: int,
+        token: str | None,
+        find: Callable[[str], TokenHolder | None],
+        door: PageLogin,
+    ) -> None:
+        super().__init__(port, token, find)
+        self._door = door
+        self.port = port
+        self.cookie_name = f"callboard-{port}"
+
+    def check(
+        self, headers: Mapping[str, str], path: str = "", query: str = ""
+    ) -> TokenHolder | Refusal:
+        if path == LINK or not (path == "/" or path.startswith(BELOW)):
+            return super().check(headers, path, query)
+        refusal = self.check_origin(headers)
+        if refusal is not None:
+            return refusal
+        if path == ENTER:
+            allowed = self._door.is_good(read_query(query).get("code", ""))
+        else:
+            allowed = self._door.knows(self.cookie_of(headers))
+        return VISITOR if allowed else _NOT_HERE
+
+    def cookie_of(self, headers: Mapping[str, str]) -> str:
+        """The page's cookie, or nothing."""
+        try:
+            cookies = SimpleCookie(headers.get("cookie", ""))
+        except CookieError:
+            return ""
+        morsel = cookies.get(self.cookie_name)
+        return "" if morsel is None else str(morsel.value)
+
+
+def read_query(query: str) -> dict[str, str]:
+    """The first value of each name; nothing where there are too many."""
+    try:
+        pairs = parse_qs(query, max_num_fields=8)
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in pairs.items()}
+
+
+def _keep_newest(kept: dict[str, Any]) -> None:
+    while len(kept) > MOST:
+        del kept[next(iter(kept))]

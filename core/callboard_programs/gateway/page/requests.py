@@ -1,0 +1,115 @@
+"""What a page asks of one instance, and of what was written down."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+from typing import Any, NamedTuple
+
+from callboard.content import Json
+from callboard.errors import HostError, PeerError
+from callboard.panel.artist_routes import ACT
+from callboard.protocol import jsonrpc
+from callboard.transport.instances import Instance
+from callboard_programs.client.http import exchange
+from callboard_programs.gateway.page.feed import artist_headers, endpoint_of, problem_of
+
+#: The picture's size, pixels.
+WIDTH, HEIGHT = 480, 270
+#: The newest calls that are listed.
+LISTED = 50
+_PICTURES = ("image/png", "image/jpeg")
+
+
+class MadePicture(NamedTuple):
+    """A file, and of which kind."""
+
+    data: bytes
+    mime_type: str
+
+
+async def act(instance: Instance, body: Json) -> Json:
+    """Has the instance do something, as its panel would. Raises HostError with its reason."""
+    headers = await artist_headers(instance)
+    return await _post(instance, ACT, body, headers)
+
+
+async def picture(instance: Instance, tool: str) -> MadePicture:
+    """The scene, by one of the host's own tools, which its rules are asked about like any call.
+    Raises HostError."""
+    size = {"width": WIDTH, "height": HEIGHT}
+    headers = {"User-Agent": "callboard page"}
+    result = await _post(instance, "/v1/call", {"tool": tool, "arguments": size}, headers)
+    content = result.get("content")
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict) and block.get("mimeType") in _PICTURES:
+            try:
+                return MadePicture(base64.b64decode(str(block.get("data"))), block["mimeType"])
+            except (binascii.Error, ValueError):
+                break
+    raise HostError("it gave no picture")
+
+
+async def report(since: str) -> Json:
+    """Over the calls of all hosts. Raises PeerError for a time that can't be read, HostError."""
+    from callboard.demand.period import parse_since
+    from callboard.demand.report import build
+
+    try:
+        start = parse_since(since)
+    except ValueError as error:
+        raise PeerError(str(error)) from None
+    return await _read(lambda reader: build(reader, since=start))
+
+
+async def ended_calls() -> Json:
+    """The newest calls of all hosts."""
+
+    def read(reader: Any) -> Json:
+        calls = reader.recent(limit=LISTED).calls
+        return {"calls": [_listed(call) for call in calls]}
+
+    return await _read(read)
+
+
+async def trace(call: str) -> Json:
+    """All that is known of a call. Raises PeerError where it isn't kept, HostError."""
+    kept: Json = await _read(lambda reader: _trace(reader.get(call)))
+    if not kept:
+        raise PeerError("that call isn't kept")
+    return kept
+
+
+def _listed(call: Any) -> Json:
+    about = {"id": call.call_id, "tool": call.tool, "outcome": call.outcome, "host": call.host}
+    when = {"started": call.started, "took_ms": call.duration_ms, "client": call.client_name}
+    return {**about, **when, "error": call.error_message}
+
+
+def _trace(call: Any) -> Json:
+    return {} if call is None else call.as_trace()
+
+
+async def _read(work: Any) -> Json:
+    import sqlite3  # with what only the records need: a start has none of it
+
+    from callboard.records.reader import Reader
+    from callboard.records.store import default_folder
+
+    try:
+        kept: Json = await asyncio.to_thread(lambda: work(Reader(default_folder())))
+    except sqlite3.Error as error:
+        raise HostError(f"the records can't be read: {error}; try again in a minute") from None
+    return kept
+
+
+async def _post(instance: Instance, path: str, body: Json, headers: dict[str, str]) -> Json:
+    sent = {"Content-Type": "application/json", "Accept": "application/json", **headers}
+    endpoint = endpoint_of(instance, path)
+    async with exchange(endpoint, "POST", sent, jsonrpc.encode(body)) as answer:
+        if answer.status != 200:
+            raise HostError(await problem_of(answer))
+        async for result in answer.messages():
+            return result
+    raise HostError("it gave no answer")

@@ -1,0 +1,269 @@
+"""Keeps a client connected: looks for a host while none is there, learns what it offers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from callboard.content import Json
+from callboard.errors import HostError, PeerError
+from callboard.protocol.jsonrpc import Request
+from callboard.protocol.peer import PeerRequest
+from callboard.protocol.stateless import CLIENT_KEY
+from callboard.transport.instances import Instance
+from callboard_programs.client.http import NotLetIn
+from callboard_programs.relay.choose_tool import HostChoice
+from callboard_programs.relay.finder import Finder
+from callboard_programs.relay.last_known import KnownHost, last_known
+from callboard_programs.relay.link import QUICK, Link
+from callboard_programs.relay.offline import OfflineServer
+
+log = logging.getLogger(__name__)
+
+#: Seconds between two looks at the folder of instances.
+LOOK_EVERY = 0.5
+#: Seconds that a request waits for a look that is under way.
+_PATIENCE = 10.0
+
+
+#: Which token an instance is shown, None where it asks for none. In a thread; may raise PeerError.
+Present = Callable[[Instance], str | None]
+
+
+def own_token(instance: Instance) -> str | None:
+    """As this user's command line does."""
+    return instance.token
+
+
+def _ignore_notifications(link: Link, method: str, params: Json) -> None:
+    """Each client hears its host by itself."""
+
+
+class Reconnector:
+    """The connection to whichever host is there. On one loop."""
+
+    def __init__(
+        self,
+        finder: Finder,
+        prepare: Callable[[Link], Awaitable[None]],
+        tell: Callable[[], None],
+        present: Present = own_token,
+        told: Callable[[Link, str, Json], None] = _ignore_notifications,
+    ) -> None:
+        """``prepare`` makes a new connection ready for requests, and may raise HostError; ``tell``
+        is called once requests go to it, and once there are several to choose from; ``told`` hears
+        what a host tells of its lists."""
+        self._present = present
+        self._told = told
+        #: What the client calls itself, for the requests of the keeper's own too.
+        self.client_info: Json = {}
+        self.choice = HostChoice(
+            lambda: asyncio.to_thread(finder.running), self._connected_to, self._choose
+        )
+        self.offline = OfflineServer(last_known(finder.kind), self.choice)
+        self.link: Link | None = None
+        #: What isn't ready for requests yet.
+        self._connecting: Link | None = None
+        self._prepare = prepare
+        self._tell = tell
+        self._finder = finder
+        self._connected = asyncio.Event()
+        self._heard = asyncio.Event()
+        self._looked = asyncio.Event()
+        self._look_now = asyncio.Event()
+        self._learning: asyncio.Task[None] | None = None
+
+    def hear(self, request: Request) -> None:
+        """Takes who asks from a request that says so; hosts are looked for from then on."""
+        meta = request.params.get("_meta")
+        info = request.params.get("clientInfo") or (
+            meta.get(CLIENT_KEY) if isinstance(meta, dict) else None
+        )
+        if isinstance(info, dict):
+            self.client_info = info
+        if request.method != "ping":
+            self.begin()
+
+    def begin(self) -> None:
+        """From now on hosts are looked for."""
+        self._heard.set()
+
+    async def link_for(self, request: Request | PeerRequest) -> Link | None:
+        """Where this request goes; None where the bridge answers it."""
+        if self.choice.offered and self.choice.takes(request):
+            return None
+        return await self.current()
+
+    async def current(self) -> Link | None:
+        """The host that is there, after a look for one where none is. One that isn't meant any more
+        is none."""
+        link = self.link
+        if link is not None and not await self._is_meant(link):
+            self.drop(link)
+        if self.link is None:
+            self._looked.clear()
+            self._look_now.set()
+            try:
+                await asyncio.wait_for(self._looked.wait(), _PATIENCE)
+            except asyncio.TimeoutError:
+                return None
+        return self.link
+
+    async def next(self) -> Link:
+        """The host that is there, or the next one that comes."""
+        while self.link is None:
+            self._connected.clear()
+            await self._connected.wait()
+        return self.link
+
+    async def _is_meant(self, link: Link) -> bool:
+        written = link.written_now()
+        if written != link.written:
+            if not await asyncio.to_thread(self._finder.leads_to, link.instance):
+                return False
+            link.written = written
+        return True
+
+    def drop(self, link: Link) -> None:
+        """Gives a connection up; another one is looked for."""
+        link.close()
+        if self.link is link:
+            self.link = None
+
+    async def end(self) -> None:
+        """Tells the host that its client is gone, one too that is still connected to."""
+        for link in (self.link, self._connecting):
+            if link is not None:
+                await link.end()
+
+    async def run(self) -> None:
+        """Never ends by itself."""
+        try:
+            await self._keep_connected()
+        finally:
+            if self.link is not None:
+                self.link.close()
+
+    async def _keep_connected(self) -> None:
+        await self._heard.wait()
+        while True:
+            link = await self._connect()
+            if link is None:
+                self._looked.set()
+                await self._pause()
+                continue
+            self.link = link
+            self._connected.set()
+            self._looked.set()
+            self._tell()
+            # Before Python 3.12 wait_for takes no notice of being cancelled as its wait ends.
+            closing = asyncio.ensure_future(link.closed.wait())
+            try:
+                while not link.closed.is_set() and await self._is_meant(link):
+                    await asyncio.wait([closing], timeout=LOOK_EVERY)
+            finally:
+                closing.cancel()
+            self.drop(link)
+
+    async def _pause(self) -> None:
+        """Until a request asks for a host, or a file changed. Always a moment: a host that refuses
+        would be asked again at once, and again."""
+        while True:
+            try:
+                await asyncio.wait_for(self._look_now.wait(), LOOK_EVERY)
+                break
+            except asyncio.TimeoutError:
+                if self._finder.changed():
+                    break
+        self._look_now.clear()
+
+    async def _connect(self) -> Link | None:
+        instance = await asyncio.to_thread(self._finder.find)
+        self.offline.reason = self._finder.reason
+        self.offline.undecided = self._finder.undecided
+        self.offline.refusal = self._finder.refusal
+        if instance is None:
+            self._offer_choice()
+            return None
+        key = instance.token
+        if key is not None:
+            try:
+                token = await asyncio.to_thread(self._present, instance)
+            except PeerError as refused:
+                self.offline.reason = refused.message
+                return None
+            instance = replace(instance, token=token)
+
+        def told(method: str, params: Json) -> None:
+            if method.endswith("/list_changed"):
+                self._learn_again(link)
+            self._told(link, method, params)
+
+        link = Link(instance, told, self.client_info, key)
+        self._connecting = link
+        try:
+            await link.open()
+            await asyncio.wait_for(self._learn(link), QUICK)
+            await self._prepare(link)
+        except (HostError, asyncio.TimeoutError) as error:
+            why = str(error) or "it did not answer in time"
+            log.warning("%s (%s): %s", instance.id, instance.kind, why)
+            self.offline.reason = f"{instance.name} can't be worked with: {why}"
+            if isinstance(error, NotLetIn):
+                self.offline.refusal = NotLetIn(
+                    f"{instance.name} doesn't let this client in: {why}"
+                )
+            link.close()
+            self._finder.forget()
+            return None
+        except asyncio.CancelledError:
+            link.close()  # nobody else knows of it yet
+            raise
+        self._connecting = None
+        self._finder.connected(instance)
+        return link
+
+    def _offer_choice(self) -> None:
+        if self._finder.undecided and not self.choice.offered:
+            self.choice.offered = True
+            if not self._finder.was_connected:
+                self.offline.known = KnownHost()  # whose lists would they be?
+            self._tell()
+
+    def _connected_to(self) -> str | None:
+        return None if self.link is None else self.link.instance.id
+
+    async def _choose(self, instance: Instance) -> None:
+        if self._connected_to() == instance.id:
+            return
+        self._finder.choose(instance)
+        link = self.link
+        if link is not None:
+            await link.end()
+            self.drop(link)
+        for _ in range(2):  # the first look may have begun before the choice
+            await self.current()
+            if self._connected_to() == instance.id:
+                return
+        raise HostError(f"{instance.name} did not answer ({self.offline.reason or 'it is gone'})")
+
+    async def _learn(self, link: Link) -> None:
+        known = self.offline.known = await link.known()
+        try:
+            known.save(link.instance.kind)
+        except OSError as error:
+            log.warning("the lists can't be kept for later: %s", error)
+
+    def _learn_again(self, link: Link) -> None:
+        async def learn() -> None:
+            await asyncio.sleep(LOOK_EVERY)  # changes come in bursts
+            self._learning = None
+            try:
+                await self._learn(link)
+            except HostError:
+                return
+
+        if self._learning is None:
+            self._learning = asyncio.get_running_loop().create_task(learn())

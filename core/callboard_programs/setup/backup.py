@@ -1,0 +1,201 @@
+"""What was there before setup, kept in one file: all of it can be put back, byte for byte."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from callboard.errors import HostError
+from callboard.ground.atomic_write import replacing_bytes
+from callboard.ground.file_lock import lock
+from callboard.ground.folders import cache_folder, data_folder
+from callboard.ground.private_file import read_private, write_private
+
+_MOST_BYTES = 2**30
+#: Of a file whose bytes are kept: as many as a client's may have.
+_MOST_KEPT = 64 * 2**20
+
+
+@dataclass
+class BackupFile:
+    """A file that setup wrote. ``before`` are its bytes as base64, None where there was none;
+    ``after`` is the hash of what setup leaves, None until it is known, and empty where somebody
+    else wrote to it before setup did so again."""
+
+    before: str | None
+    mode: int | None
+    after: str | None = None
+    #: The client whose file it is.
+    client: str | None = None
+
+    @property
+    def bytes_before(self) -> bytes | None:
+        return None if self.before is None else base64.b64decode(self.before)
+
+    def is_as_left(self, path: Path) -> bool:
+        """Whether nobody else wrote to it: it holds what setup left, or, where setup did not come
+        to write, what was there. What can't be read isn't as it was."""
+        try:
+            return self.after is None or digest(path) in (self.after, _hash(self.bytes_before))
+        except OSError:
+            return False
+
+
+@dataclass
+class Backup:
+    """All that one setup changed, or several after each other. ``write`` before each change."""
+
+    #: Folders that weren't there, each before those in it.
+    folders: list[str] = field(default_factory=list)
+    files: dict[str, BackupFile] = field(default_factory=dict)
+    hosts: list[str] = field(default_factory=list)
+    #: The names of the tokens that were made.
+    tokens: list[str] = field(default_factory=list)
+    #: While a host is at work: the folders that were there in the user's folders of it.
+    seen: list[str] | None = None
+
+    def will_make(self, folder: Path) -> None:
+        """Notes which folders on the way to this one aren't there yet."""
+        missing = []
+        while not folder.exists() and str(folder) not in self.folders:
+            missing.append(str(folder))
+            folder = folder.parent
+        self.folders += reversed(missing)
+
+    def will_write(self, path: Path, client: str | None = None, text: str | None = None) -> None:
+        """Notes what the file holds now, if it is the first time, and what it is to hold where that
+        is known. Raises OSError, HostError."""
+        known = self.files.get(str(path))
+        if known is None:
+            self.files[str(path)] = known = self._as_it_is(path, client)
+        elif not known.is_as_left(path):
+            known.after = ""
+        if text is not None and known.after != "":
+            known.after = _hash(text.encode())
+
+    def _as_it_is(self, path: Path, client: str | None) -> BackupFile:
+        data = _bytes(path)
+        if data is not None and len(data) > _MOST_KEPT:
+            raise HostError(f"{path} is too large to be kept; set this one up by hand")
+        mode = None if data is None else path.stat().st_mode & 0o7777
+        text = None if data is None else base64.b64encode(data).decode("ascii")
+        self.will_make(path.parent)
+        return BackupFile(text, mode, None, client)
+
+    def wrote(self, path: Path) -> None:
+        """Notes what the file holds after setup wrote to it."""
+        known = self.files[str(path)]
+        if known.after != "":
+            known.after = digest(path)
+
+    def save(self) -> None:
+        """Only this user reads it: clients' files hold secrets. Raises OSError."""
+        write_private(_file(), json.dumps(asdict(self), indent=1))
+
+
+@contextmanager
+def only_one() -> Iterator[None]:
+    """Keeps other setups of this user out meanwhile. Raises HostError where one is at work, and
+    where callboard's folder can't be written."""
+    path = data_folder() / "setup.lock"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        opened = path.open("ab")
+    except OSError as error:
+        raise HostError(
+            f"{path.parent} can't be written ({error.strerror}), and callboard keeps there what "
+            "--undo needs; make it writable, or name another folder in CALLBOARD_HOME"
+        ) from None
+    with opened:
+        try:
+            lock(opened.fileno())
+        except OSError:
+            raise HostError(
+                "another `callboard setup` is at work; wait until it has ended"
+            ) from None
+        yield
+
+
+def read_kept() -> Backup | None:
+    """What earlier setups changed; None where there was none. Raises HostError."""
+    try:
+        value = json.loads(read_private(_file(), _MOST_BYTES))
+        files = {path: BackupFile(**each) for path, each in value.pop("files").items()}
+        return Backup(files=files, **value)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise HostError(f"{_file()} says what setup changed, and can't be read: {error}") from None
+
+
+def new_kept() -> Backup:
+    """Before anything of callboard's is there, or beside it."""
+    kept = Backup()
+    for folder in (data_folder(), cache_folder()):
+        kept.will_make(folder)
+    return kept
+
+
+def digest(path: Path) -> str | None:
+    """The hash of what a file holds; None where there is none. Raises OSError."""
+    return _hash(_bytes(path))
+
+
+def put_back(path: Path, file: BackupFile) -> None:
+    """The bytes and the mode that it had, or nothing. Raises OSError, HostError."""
+    before = file.bytes_before
+    if before is None:
+        path.unlink(missing_ok=True)
+        return
+    if _bytes(path) != before:
+        with replacing_bytes(str(path)) as opened:
+            opened.write(before)
+    if file.mode is not None and path.stat().st_mode & 0o7777 != file.mode:
+        path.chmod(file.mode)
+
+
+def listing(folder: Path) -> dict[str, tuple[int, int]]:
+    """All files below a folder, with size and time of each; folders end with a slash."""
+    listed: dict[str, tuple[int, int]] = {}
+    for place, folders, files in os.walk(folder):
+        listed.update({f"{os.path.join(place, name)}/": (0, 0) for name in folders})  # noqa: PTH118
+        for name in files:
+            path = Path(place, name)
+            status = path.lstat()
+            listed[str(path)] = (status.st_size, status.st_mtime_ns)
+    return listed
+
+
+def forget(folders: Iterable[str]) -> None:
+    """Removes those of the folders that are empty."""
+    for name in sorted(folders, reverse=True):
+        folder = Path(name)
+        if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def end_kept() -> None:
+    """There is nothing to put back any more. Raises OSError."""
+    for path in (_file(), data_folder() / "setup.lock"):
+        path.unlink(missing_ok=True)
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _hash(data: bytes | None) -> str | None:
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def _file() -> Path:
+    return data_folder() / "setup.json"

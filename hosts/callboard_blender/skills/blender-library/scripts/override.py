@@ -1,0 +1,98 @@
+"""The tool of the skill ``blender-library``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from mathutils import Matrix
+
+from callboard.content import Json
+from callboard.errors import HostError
+from callboard_blender.application.linked_data import refuse_linked
+from callboard_blender.application.names import find
+
+#: Paths that an answer lists; the count is always complete.
+LISTED = 200
+
+
+def make_override(ctx: Any, name: str) -> Json:
+    reader = ctx.port("scene.read")
+    ctx.port("scene.mutate")
+    before = set(reader.names())
+    path = reader.get(name)["path"]
+    made = _made(find(path))
+    bpy.context.view_layer.update()
+    created = [each for each in reader.names() if each not in before] or [made.name_full]
+    for each in created:
+        refuse_linked(find(each))
+    return {
+        "changed": [],
+        "created": created[:LISTED],
+        "created_count": len(created),
+        "object": reader.get(made.name_full),
+        "verified": True,
+    }
+
+
+def _made(obj: bpy.types.Object) -> bpy.types.Object:
+    """What stands for the object and can be changed."""
+    if obj.override_library is not None and obj.override_library.is_system_override:
+        obj.override_library.is_system_override = False
+        return obj
+    instanced = obj.instance_collection
+    if obj.library is None and instanced is not None and instanced.library is not None:
+        _hang(_override(instanced, obj), obj)
+        return obj
+    if obj.library is None:
+        raise HostError(f"'{obj.name}' isn't linked, so it can be changed as it is")
+    around = _around(obj)
+    if around is None:
+        return _there(obj.override_create(remap_local_usages=True), obj)
+    collection = _override(around, None)
+    for holder in (bpy.context.scene.collection, *bpy.data.collections):
+        # The override takes its place.
+        if holder.library is None and around in holder.children.values():
+            holder.children.unlink(around)
+    stands = (o for o in collection.all_objects if o.override_library.reference == obj)
+    return _there(next(stands, None), obj)
+
+
+def _override(collection: Any, instance: bpy.types.Object | None) -> Any:
+    made = collection.override_hierarchy_create(
+        bpy.context.scene,
+        bpy.context.view_layer,
+        reference=instance,
+        do_fully_editable=True,
+    )
+    return _there(made, collection)
+
+
+def _hang(collection: Any, empty: bpy.types.Object) -> None:
+    """Below the empty, which instanced what they stand for, they are where they were seen."""
+    offset = Matrix.Translation(-collection.instance_offset)
+    empty.instance_type, empty.instance_collection = "NONE", None
+    for obj in collection.all_objects:
+        if obj.parent is None:
+            obj.parent = empty
+            obj.matrix_parent_inverse = offset
+
+
+def _around(obj: bpy.types.Object) -> Any:
+    """The linked collection that brought the object into the scene; None where nothing did."""
+
+    def holds(collection: Any) -> Any:
+        for child in collection.children:
+            if child.library is not None and obj in child.all_objects.values():
+                return child
+            if (holder := holds(child)) is not None:
+                return holder
+        return None
+
+    return holds(bpy.context.scene.collection)
+
+
+def _there(made: Any, of: Any) -> Any:
+    if made is None:
+        raise HostError(f"Blender makes no override of '{of.name_full}'")
+    return made

@@ -1,0 +1,119 @@
+"""The tools of the skill ``blender-modelling``. Each counts what it made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import bpy
+
+from callboard.content import Json
+from callboard.errors import HostError, WrongArgument
+from callboard_blender.application.linked_data import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.ports.geometry import mesh_object
+
+_TYPES = {
+    "bevel": "BEVEL",
+    "subdivide": "SUBSURF",
+    "mirror": "MIRROR",
+    "thicken": "SOLIDIFY",
+    "repeat": "ARRAY",
+}
+
+
+def mesh_info(ctx: Any, name: str) -> Json:
+    return _counted(_mesh(ctx, name))
+
+
+def add_modifier(
+    ctx: Any,
+    name: str,
+    kind: str,
+    width: float = 0.1,
+    segments: int = 2,
+    levels: int = 1,
+    axis: str = "X",
+    count: int = 2,
+    offset: Sequence[float] = (1, 0, 0),
+) -> Json:
+    obj = _mesh(ctx, name)
+    refuse_linked(obj)
+    ctx.port("scene.mutate")
+    before = [modifier.name for modifier in obj.modifiers]
+    made = obj.modifiers.new(kind.capitalize(), _TYPES[kind])
+    if made is None:
+        raise HostError(f"Blender adds no {kind} to '{obj.name}'")
+    if kind == "bevel":
+        made.width, made.segments, made.limit_method = width, segments, "ANGLE"
+    elif kind == "subdivide":
+        made.levels = made.render_levels = levels
+    elif kind == "mirror":
+        made.use_axis = [one == axis for one in "XYZ"]
+    elif kind == "thicken":
+        made.thickness = width
+    else:
+        made.count, made.relative_offset_displace = count, offset
+    return _verified(obj, lambda: len(obj.modifiers) == len(before) + 1)
+
+
+def remove_modifier(ctx: Any, name: str, modifier: str) -> Json:
+    obj = _mesh(ctx, name)
+    refuse_linked(obj)
+    ctx.port("scene.mutate")
+    doomed = obj.modifiers.get(modifier)
+    if doomed is None:
+        there = ", ".join(one.name for one in obj.modifiers) or "none"
+        raise WrongArgument(f"'{obj.name}' has no modifier '{modifier}'; it has: {there}")
+    if is_brought(obj, "modifiers", modifier):
+        raise HostError(
+            f"'{modifier}' comes from the linked object, which would bring it back; change it there"
+        )
+    obj.modifiers.remove(doomed)
+    return _verified(obj, lambda: modifier not in obj.modifiers)
+
+
+def apply_modifiers(ctx: Any, name: str) -> Json:
+    obj = _mesh(ctx, name)
+    ctx.port("scene.mutate")
+    wanted = _counted(obj)["result"]
+    ctx.port("modelling").apply_modifiers(obj.name_full)
+    return _verified(obj, lambda: _counted(obj)["mesh"] == wanted)
+
+
+def shade(ctx: Any, name: str, smooth: bool) -> Json:
+    obj = _mesh(ctx, name)
+    refuse_linked_data(obj)
+    ctx.port("scene.mutate")
+    faces = obj.data.polygons
+    faces.foreach_set("use_smooth", [smooth] * len(faces))
+    obj.data.update()
+    return _verified(obj, lambda: all(face.use_smooth == smooth for face in faces))
+
+
+def _mesh(ctx: Any, name: str) -> Any:
+    return mesh_object(ctx.port("scene.read").get(name)["path"])
+
+
+def _counted(obj: Any) -> Json:
+    bpy.context.view_layer.update()
+    result = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    return {
+        "path": obj.name_full,
+        "mesh": _counts(obj.data),
+        "result": _counts(result),
+        "modifiers": [{"name": one.name, "kind": one.type.lower()} for one in obj.modifiers],
+    }
+
+
+def _counts(mesh: Any) -> Json:
+    return {
+        "vertices": len(mesh.vertices),
+        "edges": len(mesh.edges),
+        "faces": len(mesh.polygons),
+    }
+
+
+def _verified(obj: Any, done: Callable[[], bool]) -> Json:
+    if not done():
+        raise HostError("Blender did not do what was asked; the change was taken back")
+    return {**_counted(obj), "verified": True}

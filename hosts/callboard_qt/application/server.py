@@ -1,0 +1,57 @@
+"""One server inside an application that is Qt's: started and stopped by its menu and the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from callboard.app import Callboard
+from callboard.host import Host
+from callboard.settings import config_from
+from callboard_qt.application.main_thread import QtMainThread
+
+#: The host, made of what runs functions on the main thread and what tells which modal dialog is
+#: open.
+MakeHost = Callable[[Callable[[Callable[[], None]], None], Callable[[], str | None]], Host]
+
+
+class HostServer:
+    """Main thread. ``port`` tells the artist's choice when the server starts, 0 for any."""
+
+    def __init__(self, make_host: MakeHost, port: Callable[[], int]) -> None:
+        self._make_host = make_host
+        self._port = port
+        self._take_back: list[Callable[[], None]] = []
+        #: The running server, or None.
+        self.server: Callboard | None = None
+
+    def start(self) -> Callboard:
+        """Starts the server unless it runs. Raises OSError when its port is taken,
+        SettingsError for settings that can't be meant."""
+        if self.server is not None:
+            return self.server
+        try:
+            main = QtMainThread()
+            self._take_back.append(main.close)
+            host = self._make_host(main.post, main.blocked_by)
+            self._take_back.append(host.close)
+            self._take_back.append(host.watch(self._host_event))
+            port = self._port()
+            config = config_from({"port": port} if port else {})
+            server = Callboard(host, config).start()
+        except BaseException:
+            self.stop()
+            raise
+        self.server = server
+        return server
+
+    def stop(self) -> None:
+        """Stops the server and takes back every callback. Idempotent."""
+        server, self.server = self.server, None
+        if server is not None:
+            server.stop()
+        while self._take_back:
+            self._take_back.pop()()
+
+    def _host_event(self, event: str) -> None:
+        if event == "closing":  # the application quits
+            self.stop()
