@@ -57,13 +57,13 @@ def test_an_fbx_says_its_units(
     for file in (binary, text):
         axes = fbx_axes(str(file))
         assert (axes.meters_per_unit, axes.up_axis) == (pytest.approx(told[0]), told[1])
-        assert axes.told
+        assert axes.stated
 
 
 def test_an_fbx_that_says_nothing_is_taken_for_centimetres(tmp_path: Path) -> None:
     file = tmp_path / "plain.fbx"
     file.write_bytes(b"Kaydara FBX Binary  \0")
-    assert fbx_axes(str(file)) == Axes(0.01, "Y", told=False)
+    assert fbx_axes(str(file)) == Axes(0.01, "Y", stated=False)
 
 
 def test_a_glb_is_taken_apart_and_put_together() -> None:
@@ -148,7 +148,7 @@ def test_an_fbx_with_a_unit_that_is_none_is_taken_for_centimetres(
     up = _ENTRY.format("UpAxis", "int", "Integer", "1" * 5000)
     entry = _ENTRY.format("UnitScaleFactor", "double", "Number", unit)
     file.write_text(f"; FBX\n{up}{entry}", encoding="utf-8")
-    assert fbx_axes(str(file)) == Axes(0.01, "Y", told=False)
+    assert fbx_axes(str(file)) == Axes(0.01, "Y", stated=False)
 
 
 def test_a_file_is_what_its_name_says(tmp_path: Path) -> None:

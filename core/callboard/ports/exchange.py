@@ -55,7 +55,7 @@ class Axes:
 
     meters_per_unit: float
     up_axis: str
-    format_json: bool = True
+    stated: bool = True
 
 
 class ExchangePort(Protocol):

@@ -47,7 +47,7 @@ def import_checked(
         "created": created[:LISTED],
         "created_count": len(created),
         **counting(counted),
-        **({} if counted.told else {"assumed": True}),
+        **({} if counted.stated else {"assumed": True}),
         **({"without_uvs": lacking[:SHOWN]} if lacking else {}),
         "verified": doubt is None,
         **({} if doubt is None else {"doubt": doubt}),

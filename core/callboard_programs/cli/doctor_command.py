@@ -236,11 +236,11 @@ def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
     yield True, f"{len(skills)} skills are in the folders of this Python"
     for skill in skills:
         skipped += [*skill.failures, *script_failures(skill)]
-    setting_line = {
+    sentences = {
         _sentence(failure.as_json()): (failure.kind == "replaced", failure.skill)
         for failure in skipped
     }
-    for sentence, (good, name) in setting_line.items():
+    for sentence, (good, name) in sentences.items():
         if sentence not in served:
             folder = None if good else _folder_of(name, search_paths(extra=named))
             yield good, sentence if folder is None else f"{sentence}; mend it, then {_lint(folder)}"
@@ -266,9 +266,9 @@ def _bundles() -> Iterator[tuple[bool, str]]:
     for place, scope in places([Path.cwd()]):
         for bundle in place.installed():
             trouble = trouble_here(bundle)
-            setting_line = f"{bundle.manifest.version} ({scope})"
+            version = f"{bundle.manifest.version} ({scope})"
             if trouble:
-                setting_line = (
+                version = (
                     f"not loaded, because {trouble}; or `callboard uninstall-skill {bundle.name}`"
                 )
-            yield trouble is None, f"bundle {bundle.name}: {setting_line}"
+            yield trouble is None, f"bundle {bundle.name}: {version}"
