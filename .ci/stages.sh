@@ -25,8 +25,9 @@ joined() {
 }
 
 perform() {
-    local notes=$1 name=$2 limit=$3 began=$SECONDS outcome=ok code
+    local notes=$1 name=$2 limit=$3 began=$SECONDS outcome=ok code used
     shift 3
+    times >"$notes.times"
     if [ "$1" = --tests ]; then
         shift
         printf '%s\0' "$name" "$@" >"$notes.command"
@@ -41,7 +42,12 @@ perform() {
         outcome="FAILED ($code)"
     fi
     tests_in_log "$notes" "$code"
-    printf '%-28s %4d s  %s\n' "$name" $((SECONDS - began)) "$outcome" >"$notes.report"
+    times >>"$notes.times"
+    # The second and the fourth line: what this shell's programs had used before, and have now.
+    used=$(awk -F '[ms ]+' 'NR % 2 == 0 { u = $1 * 60 + $2 + $3 * 60 + $4 - u } END { print int(u) }' \
+        "$notes.times")
+    printf '%-28s %4d s, %4d of a processor  %s\n' "$name" $((SECONDS - began)) "$used" "$outcome" \
+        >"$notes.report"
     return "$code"
 }
 
