@@ -8,7 +8,7 @@ from callboard.app import Callboard
 from callboard.errors import PeerError, UnsupportedVersion
 from callboard.protocol.jsonrpc import Request
 from callboard.protocol.revisions import REVISION_2026_07_28
-from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.mcp import McpEndpoint, Reply, fail
 
 Era = Literal["sessions", "stateless"]
@@ -18,17 +18,17 @@ ERAS: tuple[Era, ...] = ("sessions", "stateless")
 class OfSessions(McpEndpoint):
     """Knows 2025-11-25 and before."""
 
-    def answer_stateless(self, exchange: Exchange, reply: Reply, message: Request) -> None:
-        fail(exchange, 400, PeerError("Bad Request: Missing session ID"))
+    def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
+        fail(incoming, 400, PeerError("Bad Request: Missing session ID"))
 
 
 class OfNoSessions(McpEndpoint):
     """Knows 2026-07-28."""
 
-    def initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+    def initialize(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
         asked = str(message.params.get("protocolVersion"))
         refused = UnsupportedVersion(asked, [REVISION_2026_07_28.name])
-        fail(exchange, 400, refused, message.id)
+        fail(incoming, 400, refused, message.id)
 
 
 def speak_only(app: Callboard, era: Era) -> None:

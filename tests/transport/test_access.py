@@ -453,10 +453,10 @@ def test_a_client_that_never_reads_its_answer_is_dropped() -> None:
                 Content_Length=str(len(body)),
             )
             raw.send(body)
-            exchanges = server.app._listener.exchanges
+            incoming_requests = server.app._listener.incoming_requests
 
             def writing() -> bool:
-                return any(exchange.state == "writing" for exchange in list(exchanges.values()))
+                return any(each.state == "writing" for each in list(incoming_requests.values()))
 
             until(writing, "the answer to be sent")
             server.app._listener.limits = HttpLimits(sweep_every=0.02, write_time=0.1)

@@ -489,7 +489,9 @@ def test_clients_that_come_and_go_leave_nothing(server: Served) -> None:
     def settled() -> tuple[int, int, int, int]:
         endpoint, app = server.app.endpoint, server.app
         until(
-            lambda: not (endpoint.sessions or app._listener.exchanges or app.dispatcher.calls),
+            lambda: (
+                not (endpoint.sessions or app._listener.incoming_requests or app.dispatcher.calls)
+            ),
             "everything to be left behind",
         )
         gc.collect()

@@ -46,7 +46,7 @@ def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Rout
     """``controls`` are made with the first who may use them; ``instance`` is the server's id."""
 
     async def require(asked: ReadRequest) -> Controls:
-        word = asked.exchange.headers.get(ARTIST_HEADER.lower(), "")
+        word = asked.incoming.headers.get(ARTIST_HEADER.lower(), "")
         if not word or not await asyncio.to_thread(is_artist, instance, word):
             raise Unacceptable(
                 403,
@@ -56,7 +56,7 @@ def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Rout
         return controls()
 
     async def events(asked: ReadRequest) -> RestAnswer:
-        status, exchange = (await require(asked)).status, asked.exchange
+        status, exchange = (await require(asked)).status, asked.incoming
         if exchange.method == "HEAD":
             return 200, {}
         stream = exchange.open_stream()

@@ -235,7 +235,7 @@ class HttpAnswer:
 
 
 @asynccontextmanager
-async def exchange(
+async def send_request(
     endpoint: Endpoint,
     method: str,
     headers: Mapping[str, str],

@@ -15,7 +15,7 @@ from callboard.protocol.handshake import Dialect, open_talk
 from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
 from callboard.protocol.jsonrpc import Id, Request
 from callboard.protocol.stateless import is_stateless
-from callboard_programs.client.http import Broken, Endpoint, HttpAnswer, exchange
+from callboard_programs.client.http import Broken, Endpoint, HttpAnswer, send_request
 from callboard_programs.client.sent_headers import stateless_headers
 
 log = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ class HttpClient:
                 return
 
     async def _goodbye(self) -> None:
-        async with exchange(self._endpoint, "DELETE", self._session):
+        async with send_request(self._endpoint, "DELETE", self._session):
             pass
 
     # -- messages -------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class HttpClient:
     async def _listen(self) -> None:
         headers = {"Accept": "text/event-stream", **self._session}
         try:
-            async with exchange(self._endpoint, "GET", headers) as answer:
+            async with send_request(self._endpoint, "GET", headers) as answer:
                 await self.hear(answer)
         except HostError as error:
             log.debug("the session's own stream ended: %s", error.message)
@@ -148,7 +148,7 @@ class HttpClient:
         headers = {**POST_HEADERS, **self._headers(message)}
         try:
             body = jsonrpc.encode(message)
-            async with exchange(self._endpoint, "POST", headers, body) as answer:
+            async with send_request(self._endpoint, "POST", headers, body) as answer:
                 await self._take(answer, message, id)
         except (CallboardError, ValueError) as error:
             if id is not None:

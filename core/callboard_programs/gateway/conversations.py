@@ -12,7 +12,7 @@ from callboard.clients.holder import ANYONE, LOCAL, SILENCE, TokenHolder
 from callboard.protocol.jsonrpc import Request
 from callboard.protocol.peer import ClientInfo
 from callboard.protocol.stateless import CLIENT_KEY
-from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.mcp import Reply
 from callboard.transport.instances import Instance
 from callboard_programs.gateway.names import HostNames, NameFinder
@@ -70,7 +70,7 @@ class StatelessConversations:
     async def answer(
         self,
         name: str,
-        exchange: Exchange,
+        incoming: IncomingRequest,
         reply: Reply,
         message: Request,
         *,
@@ -78,15 +78,15 @@ class StatelessConversations:
     ) -> None:
         """Answers a request by that instance. ``rewritten`` is one that another request stood for,
         whose headers were checked."""
-        conversation = self._conversation(name, exchange, message)
+        conversation = self._conversation(name, incoming, message)
         conversation.requests += 1
         try:
-            headers = None if rewritten else exchange.headers
+            headers = None if rewritten else incoming.headers
             status, response = await conversation.side.answer_stateless(message, reply, headers)
         finally:
             conversation.requests -= 1
             conversation.last_used = monotonic()
-        exchange.on_gone = None
+        incoming.on_gone = None
         reply.finish([] if response is None else [response], status=status)
 
     def end(self, holder: TokenHolder) -> None:
@@ -102,15 +102,17 @@ class StatelessConversations:
         self._end(list(self._kept))
         await asyncio.gather(*self._ending)
 
-    def _conversation(self, name: str, exchange: Exchange, message: Request) -> HostConversation:
+    def _conversation(
+        self, name: str, incoming: IncomingRequest, message: Request
+    ) -> HostConversation:
         meta = message.params.get("_meta")
         info = ClientInfo.read(meta.get(CLIENT_KEY) if isinstance(meta, dict) else None)
-        key = (name, exchange.holder, info.name)
+        key = (name, incoming.holder, info.name)
         conversation = self._kept.pop(key, None)
         if conversation is None:
             self._end(self._idle()[: max(0, len(self._kept) - STATELESS_LIMIT + 1)])
-            token = shown_token(exchange.headers)
-            conversation = converse(name, self._names, exchange.holder, token)
+            token = shown_token(incoming.headers)
+            conversation = converse(name, self._names, incoming.holder, token)
         self._kept[key] = conversation  # the last one is who asked last
         return conversation
 

@@ -13,7 +13,7 @@ from callboard.clients.book import ClientBook
 from callboard.clients.holder import TokenHolder, new_token
 from callboard.errors import HostError
 from callboard.protocol.subscriptions import Topic
-from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.listener import Listener
 from callboard.transport.instances import Announcement, Instance, new_id
 from callboard_programs.gateway import running_gateway
@@ -144,8 +144,8 @@ class Gateway:
         except OSError as error:
             log.warning("port and token can't be kept for the next start: %s", error)
 
-    def _is_well(self, exchange: Exchange) -> None:
-        exchange.respond_json(200, {"instance": self.id})
+    def _is_well(self, incoming: IncomingRequest) -> None:
+        incoming.respond_json(200, {"instance": self.id})
 
     @property
     def _needed(self) -> bool:

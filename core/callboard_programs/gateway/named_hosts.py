@@ -13,7 +13,7 @@ from callboard.protocol.headers import SESSION_HEADER
 from callboard.protocol.jsonrpc import Notification, Request, Response
 from callboard.protocol.session import Session, TooManySessions
 from callboard.transport.http.access import Refusal
-from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.mcp import SESSION_ENDED, Reply, StreamableHttp, fail, refuse_session
 from callboard_programs.gateway.conversations import (
     HostConversation,
@@ -37,11 +37,11 @@ class NamedHosts(StreamableHttp):
         self._in_sessions: dict[str, HostConversation] = {}
         self._without = stateless
 
-    def __call__(self, exchange: Exchange) -> None:
-        if NAME.fullmatch(_name(exchange)) is None:
-            exchange.refuse(Refusal(404, "no instance can have that name; /mcp lists them"))
+    def __call__(self, incoming: IncomingRequest) -> None:
+        if NAME.fullmatch(_name(incoming)) is None:
+            incoming.refuse(Refusal(404, "no instance can have that name; /mcp lists them"))
         else:
-            super().__call__(exchange)
+            super().__call__(incoming)
 
     async def stop(self) -> None:
         """Ends every session, and tells the hosts so."""
@@ -52,46 +52,46 @@ class NamedHosts(StreamableHttp):
 
     # -- sessions -------------------------------------------------------------------------------
 
-    def initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
-        task = self.start(self._initialize(exchange, reply, message))
-        exchange.on_gone = task.cancel
+    def initialize(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
+        task = self.start(self._initialize(incoming, reply, message))
+        incoming.on_gone = task.cancel
 
-    async def _initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+    async def _initialize(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
         try:
-            self.sessions.room(exchange.holder)
+            self.sessions.room(incoming.holder)
         except TooManySessions as full:
-            refuse_session(exchange, message, full)
+            refuse_session(incoming, message, full)
             return
         conversation = converse(
-            _name(exchange), self._names, exchange.holder, shown_token(exchange.headers)
+            _name(incoming), self._names, incoming.holder, shown_token(incoming.headers)
         )
         client = None
         try:
             response = await conversation.side.initialize(message)
             client = conversation.side.client
         finally:
-            exchange.on_gone = None
+            incoming.on_gone = None
             if client is None:
                 self._end(conversation)
         if client is not None:
             try:
-                self.sessions.room(exchange.holder)  # others may have come meanwhile
+                self.sessions.room(incoming.holder)  # others may have come meanwhile
             except TooManySessions as full:
                 self._end(conversation)
-                refuse_session(exchange, message, full)
+                refuse_session(incoming, message, full)
                 return
             self._in_sessions[client.session.id] = conversation
             self.sessions.add(client.session)
             reply.introduce(client.session)
         reply.finish([response], status=200 if client is not None else 400)
 
-    def session_of(self, exchange: Exchange) -> Session | None:
-        known = self._in_sessions.get(exchange.headers.get(_SESSION, ""))
+    def session_of(self, incoming: IncomingRequest) -> Session | None:
+        known = self._in_sessions.get(incoming.headers.get(_SESSION, ""))
         # Of somebody else's session nothing is told, not even this.
-        if known and known.holder == exchange.holder and known.name != _name(exchange):
-            fail(exchange, 404, PeerError("this session belongs to another address"))
+        if known and known.holder == incoming.holder and known.name != _name(incoming):
+            fail(incoming, 404, PeerError("this session belongs to another address"))
             return None
-        return super().session_of(exchange)
+        return super().session_of(incoming)
 
     def answer(
         self, session: Session, message: Request, reply: Reply
@@ -122,14 +122,14 @@ class NamedHosts(StreamableHttp):
         if conversation is not None:
             self._end(conversation)
 
-    def answer_stateless(self, exchange: Exchange, reply: Reply, message: Request) -> None:
-        task = self.start(self._without.answer(_name(exchange), exchange, reply, message))
+    def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
+        task = self.start(self._without.answer(_name(incoming), incoming, reply, message))
         # Closing the response stream cancels (2026-07-28, Streamable HTTP).
-        exchange.on_gone = task.cancel
+        incoming.on_gone = task.cancel
 
     def _end(self, conversation: HostConversation) -> None:
         self.start(end_conversation(conversation))
 
 
-def _name(exchange: Exchange) -> str:
-    return exchange.path.removeprefix(PREFIX)
+def _name(incoming: IncomingRequest) -> str:
+    return incoming.path.removeprefix(PREFIX)

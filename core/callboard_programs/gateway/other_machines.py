@@ -11,7 +11,7 @@ from callboard.clients.book import ClientBook
 from callboard.clients.holder import TokenHolder, new_token
 from callboard.errors import HostError, PeerError
 from callboard.transport.http.access import Access, Refusal, bearer
-from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.listener import Listener
 from callboard_programs.gateway.certificate import Certificate
 
@@ -94,9 +94,9 @@ class RemoteListener(Listener):
             f"`callboard clients approve {known.name}` lets it in",
         )
 
-    def turned_away(self, exchange: Exchange) -> None:
+    def turned_away(self, incoming: IncomingRequest) -> None:
         """Whoever has a token and isn't approved asks the user by coming."""
-        known = self._clients.entry(bearer(exchange.headers))
+        known = self._clients.entry(bearer(incoming.headers))
         if known is None or known.remote or known.turned_away or known.id in self._waiting:
             return
         self._waiting.add(known.id)
@@ -105,9 +105,9 @@ class RemoteListener(Listener):
             known.name,
             known.name,
         )
-        program = exchange.headers.get("user-agent", "")
+        program = incoming.headers.get("user-agent", "")
         loop = asyncio.get_running_loop()
-        loop.run_in_executor(None, _ask, known.id, exchange.address, program)
+        loop.run_in_executor(None, _ask, known.id, incoming.address, program)
 
 
 def _ask(id: str, address: str, program: str) -> None:

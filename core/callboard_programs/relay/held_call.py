@@ -78,8 +78,8 @@ class HeldCall:
         self.news = asyncio.Event()
         session.call = self
 
-    def begin(self, exchange: Coroutine[Any, Any, Json]) -> None:
-        self._working = asyncio.ensure_future(exchange)
+    def begin(self, send_request: Coroutine[Any, Any, Json]) -> None:
+        self._working = asyncio.ensure_future(send_request)
         self._working.add_done_callback(self._ended)
 
     def _ended(self, working: asyncio.Task[Json]) -> None:
@@ -108,7 +108,7 @@ class HeldCall:
 
     async def go_on(self, request: StatelessRequest) -> Json:
         """The host's response. Raises InputRequired where the client has to be asked before, and
-        what the exchange raises."""
+        what the request raises."""
         assert self._working is not None
         self._request = request
         try:

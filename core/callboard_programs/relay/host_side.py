@@ -244,9 +244,9 @@ class HostSide:
                 session = await self._session_on(link, self.client)
                 if link.era == "stateless":
                     instead = cast("OntoStateless", session)
-                    response = await instead.respond(request, partial(self._exchange, link))
+                    response = await instead.respond(request, partial(self._send_request, link))
                 else:
-                    response = await self._exchange(
+                    response = await self._send_request(
                         link, passed_on, session.headers, request, session
                     )
             except Unreachable:
@@ -276,7 +276,7 @@ class HostSide:
                     await self._over_sessions().answer(request, headers, channel, self._holder)
                 )[1]
             try:
-                return await self._exchange(link, request, passed_on, channel)
+                return await self._send_request(link, request, passed_on, channel)
             except Unreachable:
                 self.keeper.drop(link)
             except Broken:
@@ -288,12 +288,12 @@ class HostSide:
         if self._onto_sessions is None:
             from callboard_programs.relay.onto_sessions import OntoSessions  # few hosts need it
 
-            onto = OntoSessions(self.keeper, self._relay, self._exchange, self._lost)
+            onto = OntoSessions(self.keeper, self._relay, self._send_request, self._lost)
             era = StatelessEra(onto, lambda tool: self.keeper.offline.known.tool_schema(tool))
             self._onto_sessions = onto, era
         return self._onto_sessions[1]
 
-    async def _exchange(
+    async def _send_request(
         self,
         link: Link,
         request: Request,
@@ -301,7 +301,7 @@ class HostSide:
         channel: Channel,
         session: HostConnection | None = None,
     ) -> Json:
-        response = await self._relay.exchange(link, request, headers, channel, session)
+        response = await self._relay.send_request(link, request, headers, channel, session)
         if response is None:
             raise Broken("the host closed the connection without an answer")
         if not isinstance(response.get("error", response.get("result")), dict):

@@ -31,7 +31,7 @@ from callboard_programs.client.http import (
     IdleConnections,
     NotLetIn,
     Unreachable,
-    exchange,
+    send_request,
 )
 from callboard_programs.client.http_client import (
     POST_HEADERS,
@@ -146,15 +146,15 @@ class Link:
     ) -> AbstractAsyncContextManager[HttpAnswer]:
         """Sends one encoded message. Raises Unreachable, Broken."""
         fields = {**POST_HEADERS, **headers}
-        return exchange(self._endpoint, "POST", fields, message, self._idle)
+        return send_request(self._endpoint, "POST", fields, message, self._idle)
 
     def get(self, headers: Mapping[str, str]) -> AbstractAsyncContextManager[HttpAnswer]:
         """Opens a session's own stream. Raises Unreachable, Broken."""
-        return exchange(self._endpoint, "GET", {"Accept": "text/event-stream", **headers})
+        return send_request(self._endpoint, "GET", {"Accept": "text/event-stream", **headers})
 
     async def delete(self, headers: Mapping[str, str]) -> None:
         """Ends a session. Raises Unreachable, Broken."""
-        async with exchange(self._endpoint, "DELETE", headers):
+        async with send_request(self._endpoint, "DELETE", headers):
             pass
 
     async def known(self) -> KnownHost:

@@ -109,8 +109,8 @@ class ListenStreams:
                     if link.era == "sessions":
                         await link.while_open(self._hear_in_session(link, stream))
                     else:
-                        exchange = self._relay.exchange(link, request, headers, stream)
-                        response = await link.while_open(exchange)
+                        send_request = self._relay.send_request(link, request, headers, stream)
+                        response = await link.while_open(send_request)
                         if response is not None and "error" in response:
                             return response
                 except (Unreachable, Broken):

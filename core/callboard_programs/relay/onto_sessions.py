@@ -37,7 +37,7 @@ _HELD = "callboard/held"
 _ROUNDS = ("requestState", "inputResponses")
 
 #: Sends a request there; what comes before its response goes to the channel.
-Exchange = Callable[
+SendRequest = Callable[
     [Link, Request, Mapping[str, str], Channel, HostConnection], Coroutine[Any, Any, Json]
 ]
 
@@ -46,11 +46,11 @@ class OntoSessions:
     """The server that the stateless era asks, for one client. On one loop."""
 
     def __init__(
-        self, keeper: Reconnector, relay: Relay, exchange: Exchange, lost: LostServer
+        self, keeper: Reconnector, relay: Relay, send_request: SendRequest, lost: LostServer
     ) -> None:
         self._keeper = keeper
         self._relay = relay
-        self._exchange = exchange
+        self._send_request = send_request
         self._lost = lost
         self._idle: list[CallSession] = []
         self._held: dict[str, HeldCall] = {}
@@ -121,7 +121,7 @@ class OntoSessions:
         call = HeldCall(session, request.id, self._relay)
         passed_on = Request(request.id, request.method, _of_session(request))
         connection = session.connection
-        call.begin(self._exchange(link, passed_on, connection.headers, call, connection))
+        call.begin(self._send_request(link, passed_on, connection.headers, call, connection))
         return call
 
     async def _go_on(self, call: HeldCall, request: StatelessRequest) -> Json:

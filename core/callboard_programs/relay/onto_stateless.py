@@ -24,7 +24,7 @@ MOST_ROUNDS = 100
 _MODERN = ("resultType", "ttlMs", "cacheScope")
 
 #: Sends a request with those headers; what comes before its response goes to the channel.
-Exchange = Callable[[Request, Mapping[str, str], Channel], Awaitable[Json]]
+SendRequest = Callable[[Request, Mapping[str, str], Channel], Awaitable[Json]]
 
 
 class _UnsentChannel:
@@ -56,7 +56,7 @@ class OntoStateless(HostConnection):
     async def end(self) -> None:
         self.close()
 
-    async def respond(self, request: SessionRequest, exchange: Exchange) -> Json:
+    async def respond(self, request: SessionRequest, send_request: SendRequest) -> Json:
         """The host's response, as a session's client knows it. Raises Broken, Unreachable, and
         AskFailed where the client refuses what the host can't go on without."""
         method, uri = request.method, request.params.get("uri")
@@ -74,7 +74,7 @@ class OntoStateless(HostConnection):
         channel: Channel = request
         for _ in range(MOST_ROUNDS):
             passed_on = Request(request.id, method, params)
-            response = await exchange(passed_on, stateless_headers(passed_on, schema), channel)
+            response = await send_request(passed_on, stateless_headers(passed_on, schema), channel)
             if "error" in response:
                 return _of_session(request, response)
             result = response["result"]

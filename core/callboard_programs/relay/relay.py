@@ -29,7 +29,7 @@ class Relay:
         self._channel = channel
         self._asked: dict[Id, tuple[HostConnection, Id]] = {}
 
-    async def exchange(
+    async def send_request(
         self,
         link: Link,
         request: Request,

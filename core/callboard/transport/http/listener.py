@@ -1,6 +1,6 @@
 """The listener: Tornado's low-level HTTP server, access control, limits, and routes.
 
-Handlers get an :class:`Exchange`. Everything runs on the server's loop.
+Handlers get an :class:`IncomingRequest`. Everything runs on the server's loop.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from callboard.clients.holder import TokenHolder
 from callboard.transport import instance_proof
 from callboard.transport.http.access import HEADER_LIMIT, NOTHING_HERE, PREFLIGHT, Access, Refusal
 from callboard.transport.http.body_limit import LIGHT, MOST_VALUES, is_too_much
-from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.limits import HttpLimits
 from callboard.transport.http.plain_post import PlainConnection, PlainRequest
 from callboard.transport.http.socket_stream import SocketStream
@@ -48,7 +48,7 @@ BACKLOG = 128
 #: asyncio tells of a connection so many turns after it took it.
 _TURNS_TO_COME_IN = 3
 
-ExchangeHandler = Callable[["Exchange"], None]
+RequestHandler = Callable[["IncomingRequest"], None]
 
 # No header_timeout, as a timer costs more than parsing a request; the sweep closes what idles.
 # The limit of bodies is ours, which answers 413; past Tornado's the connection just closes.
@@ -63,13 +63,13 @@ class Listener(HTTPServerConnectionDelegate):
         self._address = address
         #: Replaced before it starts, if at all.
         self.limits = HttpLimits()
-        self._routes: dict[str, ExchangeHandler] = {}
+        self._routes: dict[str, RequestHandler] = {}
         self._weighing: set[asyncio.Task[None]] = set()
         #: One body at a time: they would only wait for each other.
         self._scales = asyncio.Lock()
-        self._prefixes: list[tuple[str, ExchangeHandler]] = []
+        self._prefixes: list[tuple[str, RequestHandler]] = []
         #: What each open connection is at.
-        self.exchanges: dict[object, Exchange] = {}
+        self.incoming_requests: dict[object, IncomingRequest] = {}
         self._connections: set[HTTP1ServerConnection] = set()
         #: When each connection was opened that has sent nothing it may, the oldest first.
         self.strangers: dict[object, float] = {}
@@ -83,13 +83,13 @@ class Listener(HTTPServerConnectionDelegate):
         #: Told every few seconds, on the loop.
         self.sweeps: Changes[[]] = Changes()
 
-    def route(self, path: str, handler: ExchangeHandler) -> None:
+    def route(self, path: str, handler: RequestHandler) -> None:
         if path.endswith("/") and path != "/":
             self._prefixes.append((path, handler))
         else:
             self._routes[path] = handler
 
-    def handler(self, path: str) -> ExchangeHandler | None:
+    def handler(self, path: str) -> RequestHandler | None:
         """What serves the path; None where nothing does."""
         below = (each for prefix, each in self._prefixes if path.startswith(prefix))
         return self._routes.get(path) or next(below, None)
@@ -120,13 +120,13 @@ class Listener(HTTPServerConnectionDelegate):
     def busy(self) -> bool:
         """Whether a request is under way, a stream too."""
         under_way = ("reading", "working", "writing")
-        return any(exchange.state in under_way for exchange in self.exchanges.values())
+        return any(incoming.state in under_way for incoming in self.incoming_requests.values())
 
     def end(self, holder: TokenHolder) -> None:
         """Closes the connections on which this client asked last."""
-        for exchange in list(self.exchanges.values()):
-            if exchange.holder == holder:
-                exchange.abort()
+        for incoming in list(self.incoming_requests.values()):
+            if incoming.holder == holder:
+                incoming.abort()
 
     async def stop(self) -> None:
         """Closes the port and every connection."""
@@ -141,8 +141,8 @@ class Listener(HTTPServerConnectionDelegate):
             self._server.close()
             if self._handshakes is not None:
                 await self._handshakes.stop()
-            for exchange in list(self.exchanges.values()):
-                exchange.abort()
+            for incoming in list(self.incoming_requests.values()):
+                incoming.abort()
             for connection in list(self._connections):
                 await connection.close()
             for stream in list(self.lingering):
@@ -157,81 +157,85 @@ class Listener(HTTPServerConnectionDelegate):
         stream.taker = PlainConnection(stream, partial(self._take, connection))
         connection.start_serving(self)
 
-    def _take(self, server_conn: object, plain: PlainConnection, request: PlainRequest) -> Exchange:
+    def _take(
+        self, server_conn: object, plain: PlainConnection, request: PlainRequest
+    ) -> IncomingRequest:
         """Begins a plain request while Tornado still waits for the next one it is to read."""
-        plain.on_end = self.exchanges[server_conn].wait_again
-        exchange = self.exchanges[server_conn] = Exchange(self, plain, server_conn)
+        plain.on_end = self.incoming_requests[server_conn].wait_again
+        incoming = self.incoming_requests[server_conn] = IncomingRequest(self, plain, server_conn)
         start_line = RequestStartLine("POST", request.target, "HTTP/1.1")
-        exchange.headers_received(start_line, request.headers)
-        return exchange
+        incoming.headers_received(start_line, request.headers)
+        return incoming
 
-    def start_request(self, server_conn: object, request_conn: HTTPConnection) -> Exchange:
+    def start_request(self, server_conn: object, request_conn: HTTPConnection) -> IncomingRequest:
         assert isinstance(request_conn, HTTP1Connection)
-        exchange = self.exchanges[server_conn] = Exchange(self, request_conn, server_conn)
-        if len(self.exchanges) > self.limits.connections:
+        incoming = self.incoming_requests[server_conn] = IncomingRequest(
+            self, request_conn, server_conn
+        )
+        if len(self.incoming_requests) > self.limits.connections:
             oldest = next(iter(self.strangers), server_conn)
             self.strangers.pop(oldest, None)
-            shed = self.exchanges.get(oldest, exchange)
+            shed = self.incoming_requests.get(oldest, incoming)
             asyncio.get_running_loop().call_soon(shed.abort)
-        return exchange
+        return incoming
 
     def on_close(self, server_conn: object) -> None:
         assert isinstance(server_conn, HTTP1ServerConnection)
-        self.exchanges.pop(server_conn, None)
+        self.incoming_requests.pop(server_conn, None)
         self._connections.discard(server_conn)
         self.strangers.pop(server_conn, None)
 
-    def _prove(self, exchange: Exchange) -> None:
-        exchange.respond_json(200, {"proof": self.access.proof(exchange.headers)})
+    def _prove(self, incoming: IncomingRequest) -> None:
+        incoming.respond_json(200, {"proof": self.access.proof(incoming.headers)})
 
-    def turned_away(self, exchange: Exchange) -> None:
+    def turned_away(self, incoming: IncomingRequest) -> None:
         """Who asks may not; its headers are there."""
 
-    def serve(self, exchange: Exchange) -> None:
+    def serve(self, incoming: IncomingRequest) -> None:
         """Hands the request to its route, a large one once it was weighed."""
-        if len(exchange.body) <= LIGHT:
-            self._hand_over(exchange)
+        if len(incoming.body) <= LIGHT:
+            self._hand_over(incoming)
             return
-        task = asyncio.get_running_loop().create_task(self._weigh(exchange))
+        task = asyncio.get_running_loop().create_task(self._weigh(incoming))
         self._weighing.add(task)
         task.add_done_callback(self._weighing.discard)
 
-    async def _weigh(self, exchange: Exchange) -> None:
+    async def _weigh(self, incoming: IncomingRequest) -> None:
         async with self._scales:
             loop = asyncio.get_running_loop()
-            too_much = await loop.run_in_executor(None, is_too_much, exchange.body)
-        if exchange.gone:
+            too_much = await loop.run_in_executor(None, is_too_much, incoming.body)
+        if incoming.gone:
             return
         if too_much:
-            exchange.refuse(TOO_MANY_VALUES)
+            incoming.refuse(TOO_MANY_VALUES)
         else:
-            self._hand_over(exchange)
+            self._hand_over(incoming)
 
-    def _hand_over(self, exchange: Exchange) -> None:
+    def _hand_over(self, incoming: IncomingRequest) -> None:
         """Finds the route and calls it; a handler that fails answers 500, never a traceback."""
-        if exchange.method == "OPTIONS":
-            exchange.respond(204, headers=PREFLIGHT)
+        if incoming.method == "OPTIONS":
+            incoming.respond(204, headers=PREFLIGHT)
             return
-        handler = self.handler(exchange.path)
+        handler = self.handler(incoming.path)
         try:
             if handler is None:
-                exchange.refuse(NOTHING_HERE)
+                incoming.refuse(NOTHING_HERE)
             else:
-                handler(exchange)
+                handler(incoming)
         except Exception:
-            log.exception("%s %s failed", exchange.method, exchange.path)
-            exchange.refuse(Refusal(500, "internal error; the log has the details"))
+            log.exception("%s %s failed", incoming.method, incoming.path)
+            incoming.refuse(Refusal(500, "internal error; the log has the details"))
 
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(self.limits.sweep_every)
             now = monotonic()
-            for exchange in list(self.exchanges.values()):
-                exchange.sweep(now)
+            for incoming in list(self.incoming_requests.values()):
+                incoming.sweep(now)
             # Whatever they send: an answer to who may not ask is no reason to wait longer.
             for sender, opened in list(self.strangers.items()):
-                if now - opened > self.limits.header_time and sender in self.exchanges:
-                    self.exchanges[sender].abort()
+                if now - opened > self.limits.header_time and sender in self.incoming_requests:
+                    self.incoming_requests[sender].abort()
             self.sweeps.tell()
 
 

@@ -21,7 +21,7 @@ from callboard.protocol.session import Server, Session, SessionEra, Sessions, To
 from callboard.protocol.stateless import SchemaOf, StatelessEra, is_stateless, status_of
 from callboard.protocol.subscriptions import Subscriptions, Topic
 from callboard.transport.http.access import Refusal
-from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.incoming_request import IncomingRequest
 
 if TYPE_CHECKING:
     from callboard.transport.http.stream import EventStream
@@ -39,17 +39,17 @@ RETRY_AFTER = 30
 class Reply:
     """The answer to one POST: JSON, unless something has to be streamed first."""
 
-    def __init__(self, exchange: Exchange, accept: str) -> None:
+    def __init__(self, incoming: IncomingRequest, accept: str) -> None:
         anything = "*/*" in accept
         self.takes_json = anything or "application/json" in accept
         self.takes_stream = anything or "text/event-stream" in accept
-        self._exchange = exchange
+        self._exchange = incoming
         self._stream: EventStream | None = None
         self._headers: dict[str, str] = {}
         #: Other responses are sent with this one.
         self.in_batch = False
         if self.takes_stream:
-            exchange.on_slow = self._open
+            incoming.on_slow = self._open
 
     def _open(self) -> None:
         if self._stream is None and self._exchange.open:
@@ -80,17 +80,17 @@ class Reply:
 
     def finish(self, messages: list[Json], *, batch: bool = False, status: int = 200) -> None:
         """Sends the responses and ends the answer."""
-        exchange = self._exchange
+        incoming = self._exchange
         if self._stream is None and (self.takes_json or not messages):
             if not messages:
-                exchange.respond(202)
+                incoming.respond(202)
                 return
             try:
                 body = jsonrpc.encode(messages if batch else messages[0])
             except ValueError:
                 messages = [_sendable(message) for message in messages]
                 body = jsonrpc.encode(messages if batch else messages[0])
-            exchange.respond(status, body, headers=self._headers)
+            incoming.respond(status, body, headers=self._headers)
             return
         for message in messages:
             self.send(_sendable(message))
@@ -119,7 +119,7 @@ class StreamableHttp(ABC):
         self._tasks: set[asyncio.Task[Any]] = set()
 
     @abstractmethod
-    def initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+    def initialize(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
         """Answers the request that opens a session."""
 
     @abstractmethod
@@ -133,18 +133,18 @@ class StreamableHttp(ABC):
         """Takes a session's message that wants no answer."""
 
     @abstractmethod
-    def answer_stateless(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+    def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
         """Answers a request of 2026-07-28."""
 
-    def __call__(self, exchange: Exchange) -> None:
-        if exchange.method == "POST":
-            self._post(exchange)
-        elif exchange.method == "GET":
-            self._get(exchange)
-        elif exchange.method == "DELETE":
-            self._delete(exchange)
+    def __call__(self, incoming: IncomingRequest) -> None:
+        if incoming.method == "POST":
+            self._post(incoming)
+        elif incoming.method == "GET":
+            self._get(incoming)
+        elif incoming.method == "DELETE":
+            self._delete(incoming)
         else:
-            exchange.respond(405, headers={"Allow": "GET, POST, DELETE"})
+            incoming.respond(405, headers={"Allow": "GET, POST, DELETE"})
 
     def end(self, holder: TokenHolder) -> None:
         """Ends a client's sessions."""
@@ -159,64 +159,64 @@ class StreamableHttp(ABC):
 
     # -- POST -------------------------------------------------------------------------------
 
-    def _post(self, exchange: Exchange) -> None:
-        headers = exchange.headers
+    def _post(self, incoming: IncomingRequest) -> None:
+        headers = incoming.headers
         content_type, accept = headers.get("content-type", ""), headers.get("accept", "*/*")
         if content_type.partition(";")[0].strip().lower() != "application/json":
-            exchange.refuse(Refusal(415, "Content-Type must be application/json"))
+            incoming.refuse(Refusal(415, "Content-Type must be application/json"))
             return
-        reply = Reply(exchange, accept)
+        reply = Reply(incoming, accept)
         if not (reply.takes_json or reply.takes_stream):
-            exchange.refuse(Refusal(406, "Accept must list application/json and text/event-stream"))
+            incoming.refuse(Refusal(406, "Accept must list application/json and text/event-stream"))
             return
         try:
-            value = jsonrpc.decode(exchange.body)
+            value = jsonrpc.decode(incoming.body)
         except ParseError as error:
-            fail(exchange, 400, error)
+            fail(incoming, 400, error)
             return
         if isinstance(value, list):
-            self._post_batch(exchange, reply, value)
+            self._post_batch(incoming, reply, value)
             return
         message = jsonrpc.parse(value)
         if isinstance(message, Invalid):
-            fail(exchange, 400, message.error, message.id)
+            fail(incoming, 400, message.error, message.id)
         elif (
             isinstance(message, Request)
             # A session's request says so by a header, and its _meta, if any, names no revision.
             and (_SESSION not in headers or "_meta" in message.params)
             and is_stateless(message, headers)
         ):
-            self.answer_stateless(exchange, reply, message)
+            self.answer_stateless(incoming, reply, message)
         elif isinstance(message, Request) and message.method == "initialize":
-            self.initialize(exchange, reply, message)
+            self.initialize(incoming, reply, message)
         else:
-            session = self.session_of(exchange)
+            session = self.session_of(incoming)
             if session is None:
                 return
             if isinstance(message, Request):
-                exchange.on_gone = session.lose
-                self.start(self._answer(exchange, session, message, reply))
+                incoming.on_gone = session.lose
+                self.start(self._answer(incoming, session, message, reply))
             else:
                 self.receive(session, message)
-                exchange.respond(202)
+                incoming.respond(202)
 
-    def _post_batch(self, exchange: Exchange, reply: Reply, values: list[Any]) -> None:
-        session = self.session_of(exchange)
+    def _post_batch(self, incoming: IncomingRequest, reply: Reply, values: list[Any]) -> None:
+        session = self.session_of(incoming)
         if session is None:
             return
         if not session.features.batches:
-            fail(exchange, 400, PeerError("batches are not part of this protocol revision"))
+            fail(incoming, 400, PeerError("batches are not part of this protocol revision"))
         elif not 0 < len(values) <= BATCH_LIMIT:
-            fail(exchange, 400, PeerError(f"a batch has 1 to {BATCH_LIMIT} messages"))
+            fail(incoming, 400, PeerError(f"a batch has 1 to {BATCH_LIMIT} messages"))
         else:
             reply.in_batch = True
             self.start(self._answer_batch(session, [jsonrpc.parse(v) for v in values], reply))
 
     async def _answer(
-        self, exchange: Exchange, session: Session, message: Request, reply: Reply
+        self, incoming: IncomingRequest, session: Session, message: Request, reply: Reply
     ) -> None:
         response = await self.answer(session, message, reply)
-        exchange.on_gone = None
+        incoming.on_gone = None
         reply.finish([] if response is None else [response])
 
     async def _answer_batch(self, session: Session, messages: list[Message], reply: Reply) -> None:
@@ -241,47 +241,47 @@ class StreamableHttp(ABC):
 
     # -- GET and DELETE ---------------------------------------------------------------------
 
-    def _get(self, exchange: Exchange) -> None:
-        if "text/event-stream" not in exchange.headers.get("accept", ""):
-            exchange.refuse(Refusal(406, "Accept must list text/event-stream"))
+    def _get(self, incoming: IncomingRequest) -> None:
+        if "text/event-stream" not in incoming.headers.get("accept", ""):
+            incoming.refuse(Refusal(406, "Accept must list text/event-stream"))
             return
-        session = self.session_of(exchange)
+        session = self.session_of(incoming)
         if session is None:
             return
-        channel = exchange.open_stream()
+        channel = incoming.open_stream()
 
         def gone() -> None:
             session.unlisten(channel)
             self.presence.tell()
 
-        exchange.on_gone = gone
+        incoming.on_gone = gone
         session.listen(channel)
         self.presence.tell()
 
-    def _delete(self, exchange: Exchange) -> None:
-        session = self.session_of(exchange)
+    def _delete(self, incoming: IncomingRequest) -> None:
+        session = self.session_of(incoming)
         if session is not None:
             self.sessions.end(session)
-            exchange.respond(200)
+            incoming.respond(200)
 
-    def session_of(self, exchange: Exchange) -> Session | None:
+    def session_of(self, incoming: IncomingRequest) -> Session | None:
         """The request's session; None once the problem with it has been answered
         (2025-11-25, Transports, Session Management and Protocol Version Header)."""
-        id, version = exchange.headers.get(_SESSION), exchange.headers.get(_VERSION)
+        id, version = incoming.headers.get(_SESSION), incoming.headers.get(_VERSION)
         if id is None:
-            fail(exchange, 400, PeerError(f"{SESSION_HEADER} is missing; initialize first"))
+            fail(incoming, 400, PeerError(f"{SESSION_HEADER} is missing; initialize first"))
             return None
         session = self.sessions.open.get(id)
         # Whose session it is stays untold to everybody else.
-        if session is None or session.holder != exchange.holder:
-            fail(exchange, 404, PeerError(SESSION_ENDED))
+        if session is None or session.holder != incoming.holder:
+            fail(incoming, 404, PeerError(SESSION_ENDED))
             return None
         if version is not None and version != session.features.name:
             known = "does not belong to this session" if version in REVISIONS else "is not known"
             error = PeerError(
                 f"{VERSION_HEADER} {known}; this session speaks {session.features.name}"
             )
-            fail(exchange, 400, error)
+            fail(incoming, 400, error)
             return None
         return session
 
@@ -313,12 +313,12 @@ class McpEndpoint(StreamableHttp):
         self.subscriptions.close()
         super().close()
 
-    def initialize(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+    def initialize(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
         try:
-            self.sessions.room(exchange.holder)
-            session, response = self.era.initialize(message, exchange.holder)
+            self.sessions.room(incoming.holder)
+            session, response = self.era.initialize(message, incoming.holder)
         except CallboardError as error:
-            refuse_session(exchange, message, error)
+            refuse_session(incoming, message, error)
             return
         self.sessions.add(session)
         reply.introduce(session)
@@ -332,40 +332,42 @@ class McpEndpoint(StreamableHttp):
     def receive(self, session: Session, message: Notification | Response) -> None:
         self.era.receive(session, message)
 
-    def answer_stateless(self, exchange: Exchange, reply: Reply, message: Request) -> None:
+    def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
         if message.method == "subscriptions/listen":
-            self._listen(exchange, message)
+            self._listen(incoming, message)
             return
-        task = self.start(self._answer_stateless(exchange, message, reply))
+        task = self.start(self._answer_stateless(incoming, message, reply))
         # Closing the response stream cancels (2026-07-28, Streamable HTTP).
-        exchange.on_gone = task.cancel
+        incoming.on_gone = task.cancel
 
-    async def _answer_stateless(self, exchange: Exchange, message: Request, reply: Reply) -> None:
+    async def _answer_stateless(
+        self, incoming: IncomingRequest, message: Request, reply: Reply
+    ) -> None:
         status, response = await self.stateless.answer(
-            message, exchange.headers, reply, exchange.holder
+            message, incoming.headers, reply, incoming.holder
         )
-        exchange.on_gone = None
+        incoming.on_gone = None
         reply.finish([response], status=status)
 
-    def _listen(self, exchange: Exchange, message: Request) -> None:
+    def _listen(self, incoming: IncomingRequest, message: Request) -> None:
         try:
-            self.stateless.check(message, exchange.headers, exchange.holder)
-            self.subscriptions.check(message, exchange.holder)
+            self.stateless.check(message, incoming.headers, incoming.holder)
+            self.subscriptions.check(message, incoming.holder)
         except CallboardError as error:
-            fail(exchange, status_of(error), error, message.id)
+            fail(incoming, status_of(error), error, message.id)
             return
-        stream = exchange.open_stream()
-        listener = self.subscriptions.listen(message, stream, self._topics, exchange.holder)
-        exchange.on_gone = lambda: self.subscriptions.leave(listener)
+        stream = incoming.open_stream()
+        listener = self.subscriptions.listen(message, stream, self._topics, incoming.holder)
+        incoming.on_gone = lambda: self.subscriptions.leave(listener)
 
 
-def refuse_session(exchange: Exchange, message: Request, error: CallboardError) -> None:
+def refuse_session(incoming: IncomingRequest, message: Request, error: CallboardError) -> None:
     """Answers ``initialize`` where no session was opened."""
     if isinstance(error, TooManySessions):
         body = jsonrpc.encode(jsonrpc.error_message(message.id, error))
-        exchange.respond(503, body, headers={"Retry-After": str(RETRY_AFTER)})
+        incoming.respond(503, body, headers={"Retry-After": str(RETRY_AFTER)})
     else:
-        fail(exchange, 400, error, message.id)
+        fail(incoming, 400, error, message.id)
 
 
 def _sendable(message: Json) -> Json:
@@ -382,6 +384,6 @@ def _sendable(message: Json) -> Json:
 
 
 def fail(
-    exchange: Exchange, status: int, error: CallboardError, id: jsonrpc.Id | None = None
+    incoming: IncomingRequest, status: int, error: CallboardError, id: jsonrpc.Id | None = None
 ) -> None:
-    exchange.respond(status, jsonrpc.encode(jsonrpc.error_message(id, error)))
+    incoming.respond(status, jsonrpc.encode(jsonrpc.error_message(id, error)))

@@ -64,7 +64,7 @@ Serve = Callable[["PlainConnection", PlainRequest], HTTPMessageDelegate]
 
 class PlainConnection:
     """One connection while its requests are plain: the part of ``HTTP1Connection`` that an
-    exchange uses. On the server's loop."""
+    request uses. On the server's loop."""
 
     def __init__(self, stream: SocketStream, serve: Serve) -> None:
         self.stream = stream

@@ -20,7 +20,7 @@ def offering_routes(capabilities: Capabilities) -> tuple[Route, ...]:
         return 200, capabilities.describe()
 
     async def change(asked: ReadRequest) -> RestAnswer:
-        if asked.exchange.holder != LOCAL:
+        if asked.incoming.holder != LOCAL:
             raise Unacceptable(
                 403,
                 "only this user's own command line may change what is offered: run "

@@ -29,7 +29,7 @@ from callboard.service.apps import listed_for
 from callboard.service.service import Service
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.serving.catalog_tools import describe_skill, search_skills
-from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.rest.openapi import document
 from callboard.transport.rest.problems import (
     PROBLEM_TYPE,
@@ -76,46 +76,46 @@ class RestEndpoint:
         self._build_report = build_report
         self.routes = (*self._routes(), *others)
 
-    def __call__(self, exchange: Exchange) -> None:
+    def __call__(self, incoming: IncomingRequest) -> None:
         try:
-            route = find(self.routes, exchange)
+            route = find(self.routes, incoming)
             if isinstance(route, list):
                 methods = ", ".join(route)
                 refused = Unacceptable(405, f"this path answers {methods}")
-                self._fail(exchange, refused, {"Allow": methods})
+                self._fail(incoming, refused, {"Allow": methods})
                 return
-            asked = route.read(exchange)
+            asked = route.read(incoming)
         except CallboardError as error:
-            self._fail(exchange, error)
+            self._fail(incoming, error)
             return
         task = asyncio.get_running_loop().create_task(self._answer(route, asked))
         # The loop keeps weak references only; a task that nobody holds may vanish.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        exchange.on_gone = task.cancel
+        incoming.on_gone = task.cancel
 
     async def _answer(self, route: Route, asked: ReadRequest) -> None:
-        exchange = asked.exchange
+        incoming = asked.incoming
         try:
             answer = await route.handler(asked)
         except CallboardError as error:
-            self._fail(exchange, error)
+            self._fail(incoming, error)
         except (Exception, SystemExit, KeyboardInterrupt):
-            log.exception("%s %s failed", exchange.method, exchange.path)
-            self._fail(exchange, CallboardBug("internal error; the log has the details"))
+            log.exception("%s %s failed", incoming.method, incoming.path)
+            self._fail(incoming, CallboardBug("internal error; the log has the details"))
         else:
             if answer is not None:
-                exchange.on_gone = None
+                incoming.on_gone = None
                 status, value = answer
-                exchange.respond_json(status, value, headers_for(status))
+                incoming.respond_json(status, value, headers_for(status))
 
     @staticmethod
     def _fail(
-        exchange: Exchange, error: CallboardError, headers: Mapping[str, str] | None = None
+        incoming: IncomingRequest, error: CallboardError, headers: Mapping[str, str] | None = None
     ) -> None:
-        exchange.on_gone = None
+        incoming.on_gone = None
         status = status_of(error)
-        exchange.respond(
+        incoming.respond(
             status, encode(problem(error)), PROBLEM_TYPE, {**headers_for(status), **(headers or {})}
         )
 
@@ -343,17 +343,17 @@ class RestEndpoint:
         return 200, self._service.jobs.cancel(self._find_job(asked).id, _asker(asked)).describe()
 
     async def _job_events(self, asked: ReadRequest) -> RestAnswer:
-        job, exchange = self._find_job(asked), asked.exchange
-        if exchange.method == "HEAD":
+        job, incoming = self._find_job(asked), asked.incoming
+        if incoming.method == "HEAD":
             return 200, {}
-        stream = exchange.open_stream()
+        stream = incoming.open_stream()
 
         def tell(changed: Job) -> None:
             stream.send(changed.describe())
             if changed.ended:
                 stream.end()
 
-        exchange.on_gone = job.watch(tell)
+        incoming.on_gone = job.watch(tell)
         tell(job)
         return None
 
@@ -367,25 +367,25 @@ class RestEndpoint:
         if self._build_report is None:
             raise NotFound("no records are kept here")
         try:
-            return 200, await self._build_report(asked.values.get("since"), asked.exchange.holder)
+            return 200, await self._build_report(asked.values.get("since"), asked.incoming.holder)
         except ValueError as error:
             raise InvalidParams(str(error)) from None
 
     async def _document(self, asked: ReadRequest) -> RestAnswer:
         return 200, document(
-            self.routes, self._service.version, f"http://{asked.exchange.headers['host']}"
+            self.routes, self._service.version, f"http://{asked.incoming.headers['host']}"
         )
 
     async def _handle(self, asked: ReadRequest, method: str, **params: Any) -> Json:
         """What MCP answers to the method."""
-        agent, holder = asked.exchange.headers.get("user-agent", ""), asked.exchange.holder
+        agent, holder = asked.incoming.headers.get("user-agent", ""), asked.incoming.holder
         peer = Peer(f"REST {holder.id}", FEATURES, ClientInfo(agent[:200] or "REST"), {}, holder)
         request = UnaskableRequest(peer, next(_ids), method, params, UNASKABLE)
         return await self._service.handle(request)
 
 
 def _asker(asked: ReadRequest) -> Owner:
-    return Owner(asked.exchange.holder)
+    return Owner(asked.incoming.holder)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from callboard.calls.json_schema import SchemaViolation, Validator
 from callboard.content import Json
 from callboard.errors import InvalidParams, ParseError
 from callboard.protocol import jsonrpc
-from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.rest.problems import NotFound, Unacceptable
 
 
@@ -56,7 +56,7 @@ class Parameter:
 class ReadRequest:
     """One request, read. ``values`` are its parameters, ``body`` its JSON object."""
 
-    exchange: Exchange
+    incoming: IncomingRequest
     values: dict[str, Any]
     body: Json
 
@@ -94,17 +94,17 @@ class Route:
     def _body_validator(self) -> Validator:
         return Validator(self.body or {}, name="body")
 
-    def read(self, exchange: Exchange) -> ReadRequest:
+    def read(self, incoming: IncomingRequest) -> ReadRequest:
         """Raises InvalidParams, ParseError, Unacceptable."""
-        match = self.pattern.fullmatch(exchange.path)
+        match = self.pattern.fullmatch(incoming.path)
         assert match is not None
         texts = {name: _decoded(text) for name, text in match.groupdict().items()}
-        texts.update(self._query(exchange.query))
+        texts.update(self._query(incoming.query))
         values = {p.name: p.read(texts[p.name]) for p in self.parameters if p.name in texts}
         for parameter in self.parameters:
             if parameter.required and parameter.name not in values:
                 raise InvalidParams(f"the parameter '{parameter.name}' is missing")
-        return ReadRequest(exchange, values, self._read_body(exchange))
+        return ReadRequest(incoming, values, self._read_body(incoming))
 
     def _query(self, query: str) -> dict[str, str]:
         known = {p.name for p in self.parameters if not p.in_path}
@@ -122,13 +122,13 @@ class Route:
             texts[name] = value
         return texts
 
-    def _read_body(self, exchange: Exchange) -> Json:
+    def _read_body(self, incoming: IncomingRequest) -> Json:
         if self.body is None:
             return {}
-        kind = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
+        kind = incoming.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise Unacceptable(415, "Content-Type must be application/json")
-        value = jsonrpc.decode(exchange.body)
+        value = jsonrpc.decode(incoming.body)
         try:
             self._body_validator.check(value)
         except SchemaViolation as wrong:
@@ -137,13 +137,13 @@ class Route:
         return value
 
 
-def find(routes: Sequence[Route], exchange: Exchange) -> Route | list[str]:
+def find(routes: Sequence[Route], incoming: IncomingRequest) -> Route | list[str]:
     """The route, or the methods that the path allows. Raises NotFound."""
-    matching = [route for route in routes if route.pattern.fullmatch(exchange.path)]
+    matching = [route for route in routes if route.pattern.fullmatch(incoming.path)]
     if not matching:
         raise NotFound("nothing is served here; /v1/openapi.json lists what is")
     # An answer to HEAD is that to GET, without its body.
-    method = "GET" if exchange.method == "HEAD" else exchange.method
+    method = "GET" if incoming.method == "HEAD" else incoming.method
     for route in matching:
         if route.method == method:
             return route

@@ -15,7 +15,7 @@ from callboard.content import Json
 from callboard.errors import CallboardError, HostError, PeerError
 from callboard.protocol import jsonrpc
 from callboard.transport.http.access import Refusal
-from callboard.transport.http.exchange import Exchange
+from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.instances import Instance
 from callboard_programs.gateway.page import requests
 from callboard_programs.gateway.page.access import (
@@ -77,7 +77,7 @@ class PageEndpoint:
         self._feed = feed
         self._access = access
         self._tasks: set[asyncio.Task[None]] = set()
-        self._answers: dict[tuple[str, str], Callable[[Exchange], Awaitable[None]]] = {
+        self._answers: dict[tuple[str, str], Callable[[IncomingRequest], Awaitable[None]]] = {
             ("POST", "/page/act"): self._act,
             ("GET", "/page/picture"): self._picture,
             ("GET", "/page/report"): self._report,
@@ -85,22 +85,22 @@ class PageEndpoint:
             ("GET", "/page/trace"): self._trace,
         }
 
-    def __call__(self, exchange: Exchange) -> None:
-        asked = (exchange.method, exchange.path)
+    def __call__(self, incoming: IncomingRequest) -> None:
+        asked = (incoming.method, incoming.path)
         if asked == ("POST", LINK):
-            self._make_link(exchange)
+            self._make_link(incoming)
         elif asked == ("GET", ENTER):
-            self._enter(exchange)
+            self._enter(incoming)
         elif asked == ("GET", "/page/events"):
-            if self._is_page(exchange):
-                exchange.on_gone = self._feed.attend(exchange.open_stream(_HEADERS))
+            if self._is_page(incoming):
+                incoming.on_gone = self._feed.attend(incoming.open_stream(_HEADERS))
         elif asked in self._answers:
-            if self._is_page(exchange):
-                self._start(exchange, self._answers[asked])
-        elif exchange.method == "GET":
-            self._file(exchange)
+            if self._is_page(incoming):
+                self._start(incoming, self._answers[asked])
+        elif incoming.method == "GET":
+            self._file(incoming)
         else:
-            exchange.refuse(Refusal(404, "nothing is served here; the page is at /"))
+            incoming.refuse(Refusal(404, "nothing is served here; the page is at /"))
 
     def close(self) -> None:
         for task in list(self._tasks):
@@ -112,18 +112,18 @@ class PageEndpoint:
         """Opens the page in one browser, once, within ten minutes."""
         return f"http://127.0.0.1:{self._access().port}{ENTER}?code={self._door.new_code()}"
 
-    def _make_link(self, exchange: Exchange) -> None:
-        if exchange.holder != LOCAL:
-            exchange.refuse(
+    def _make_link(self, incoming: IncomingRequest) -> None:
+        if incoming.holder != LOCAL:
+            incoming.refuse(
                 Refusal(403, "only the gateway's own token makes a link, not that of a client")
             )
             return
-        exchange.respond_json(200, {"url": self.link()}, _HEADERS)
+        incoming.respond_json(200, {"url": self.link()}, _HEADERS)
 
-    def _enter(self, exchange: Exchange) -> None:
-        entry = self._door.enter(read_query(exchange.query).get("code", ""))
+    def _enter(self, incoming: IncomingRequest) -> None:
+        entry = self._door.enter(read_query(incoming.query).get("code", ""))
         if entry is None:
-            exchange.refuse(Refusal(401, "this link was used; `callboard gateway --open`"))
+            incoming.refuse(Refusal(401, "this link was used; `callboard gateway --open`"))
             return
         cookie = f"{self._access().cookie_name}={entry.cookie}; Path=/; HttpOnly; SameSite=Strict"
         # Not by a redirect: behind one that began in another program, the cookie isn't sent.
@@ -133,55 +133,59 @@ class PageEndpoint:
             f'<meta http-equiv="refresh" content="0;url=/#{entry.secret}">'
         )
         headers = {**_HEADERS, "Set-Cookie": cookie}
-        exchange.respond(200, text.encode(), _TYPES[".html"], headers)
+        incoming.respond(200, text.encode(), _TYPES[".html"], headers)
 
-    def _is_page(self, exchange: Exchange) -> bool:
+    def _is_page(self, incoming: IncomingRequest) -> bool:
         """Whether the page itself asks; else it is told so. What changes something names where it
         comes from too."""
-        secret = exchange.headers.get(PAGE_HEADER.lower(), "")
-        cookie = self._access().cookie_of(exchange.headers)
+        secret = incoming.headers.get(PAGE_HEADER.lower(), "")
+        cookie = self._access().cookie_of(incoming.headers)
         if not self._door.belongs(cookie, secret):
-            exchange.refuse(
+            incoming.refuse(
                 Refusal(403, "open the page again: run `callboard gateway --open` on this machine")
             )
             return False
-        if exchange.method == "POST" and "origin" not in exchange.headers:
-            exchange.refuse(Refusal(403, "a request that changes something needs an Origin"))
+        if incoming.method == "POST" and "origin" not in incoming.headers:
+            incoming.refuse(Refusal(403, "a request that changes something needs an Origin"))
             return False
         return True
 
     # -- answering --------------------------------------------------------------------------
 
-    def _file(self, exchange: Exchange) -> None:
-        name = "index.html" if exchange.path == "/" else exchange.path.removeprefix(BELOW)
+    def _file(self, incoming: IncomingRequest) -> None:
+        name = "index.html" if incoming.path == "/" else incoming.path.removeprefix(BELOW)
         # By its name alone: nothing in it may lead anywhere.
         files = {path.name: path for path in _FILES.iterdir() if path.suffix in _TYPES}
         path = files.get(name)
         if path is None:
-            exchange.refuse(Refusal(404, "nothing is served here; the page is at /"))
+            incoming.refuse(Refusal(404, "nothing is served here; the page is at /"))
             return
-        exchange.respond(200, path.read_bytes(), _TYPES[path.suffix], _HEADERS)
+        incoming.respond(200, path.read_bytes(), _TYPES[path.suffix], _HEADERS)
 
-    def _start(self, exchange: Exchange, answer: Callable[[Exchange], Awaitable[None]]) -> None:
-        task = asyncio.get_running_loop().create_task(self._run(exchange, answer))
+    def _start(
+        self, incoming: IncomingRequest, answer: Callable[[IncomingRequest], Awaitable[None]]
+    ) -> None:
+        task = asyncio.get_running_loop().create_task(self._run(incoming, answer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        exchange.on_gone = task.cancel
+        incoming.on_gone = task.cancel
 
-    async def _run(self, exchange: Exchange, answer: Callable[[Exchange], Awaitable[None]]) -> None:
+    async def _run(
+        self, incoming: IncomingRequest, answer: Callable[[IncomingRequest], Awaitable[None]]
+    ) -> None:
         try:
-            await answer(exchange)
+            await answer(incoming)
         except CallboardError as error:
-            exchange.on_gone = None
+            incoming.on_gone = None
             status = 400 if isinstance(error, PeerError) else 502
-            exchange.refuse(Refusal(status, error.message[:1000]))
+            incoming.refuse(Refusal(status, error.message[:1000]))
         except Exception:
-            log.exception("%s %s failed", exchange.method, exchange.path)
-            exchange.on_gone = None
-            exchange.refuse(Refusal(500, "internal error; the log has the details"))
+            log.exception("%s %s failed", incoming.method, incoming.path)
+            incoming.on_gone = None
+            incoming.refuse(Refusal(500, "internal error; the log has the details"))
 
-    async def _act(self, exchange: Exchange) -> None:
-        body = jsonrpc.decode(exchange.body)
+    async def _act(self, incoming: IncomingRequest) -> None:
+        body = jsonrpc.decode(incoming.body)
         if not isinstance(body, dict) or body.get("do") not in (*_ACTS, *_WORDS):
             raise PeerError(f"say what to do: one of {', '.join((*_ACTS, *_WORDS))}")
         id = body.get("id")
@@ -190,31 +194,31 @@ class PageEndpoint:
         if body["do"] in _WORDS:
             # Not the gateway's own book, which its loop reads: writing waits for other processes.
             await asyncio.to_thread(lambda: ClientBook().answer(id, yes=_WORDS[body["do"]]))
-            self._respond(exchange, {"done": True})
+            self._respond(incoming, {"done": True})
             return
         instance = self._instance(body.get("instance"), body.get("instance_id"))
-        self._respond(exchange, await requests.act(instance, {"do": body["do"], "id": id}))
+        self._respond(incoming, await requests.act(instance, {"do": body["do"], "id": id}))
 
-    async def _picture(self, exchange: Exchange) -> None:
-        asked = read_query(exchange.query)
+    async def _picture(self, incoming: IncomingRequest) -> None:
+        asked = read_query(incoming.query)
         tool = _TOOLS.get(asked.get("by", ""))
         if tool is None:
             raise PeerError("a picture is made by viewport or look")
         instance = self._instance(asked.get("instance"), asked.get("id"))
         made = await requests.picture(instance, tool)
-        exchange.on_gone = None
-        exchange.respond(200, made.data, made.mime_type, _HEADERS)
+        incoming.on_gone = None
+        incoming.respond(200, made.data, made.mime_type, _HEADERS)
 
-    async def _report(self, exchange: Exchange) -> None:
+    async def _report(self, incoming: IncomingRequest) -> None:
         self._respond(
-            exchange, await requests.report(read_query(exchange.query).get("since", "7d"))
+            incoming, await requests.report(read_query(incoming.query).get("since", "7d"))
         )
 
-    async def _calls(self, exchange: Exchange) -> None:
-        self._respond(exchange, await requests.ended_calls())
+    async def _calls(self, incoming: IncomingRequest) -> None:
+        self._respond(incoming, await requests.ended_calls())
 
-    async def _trace(self, exchange: Exchange) -> None:
-        self._respond(exchange, await requests.trace(read_query(exchange.query).get("call", "")))
+    async def _trace(self, incoming: IncomingRequest) -> None:
+        self._respond(incoming, await requests.trace(read_query(incoming.query).get("call", "")))
 
     def _instance(self, name: Any, id: Any) -> Instance:
         """The instance that the page means. Raises HostError where another one has its name."""
@@ -224,6 +228,6 @@ class PageEndpoint:
         return entry.instance
 
     @staticmethod
-    def _respond(exchange: Exchange, value: Json) -> None:
-        exchange.on_gone = None
-        exchange.respond_json(200, value, _HEADERS)
+    def _respond(incoming: IncomingRequest, value: Json) -> None:
+        incoming.on_gone = None
+        incoming.respond_json(200, value, _HEADERS)

@@ -15,7 +15,7 @@ from callboard.panel.artist_routes import EVENTS
 from callboard.protocol import jsonrpc
 from callboard.transport.http.stream import EventStream
 from callboard.transport.instances import Instance, ListedInstance
-from callboard_programs.client.http import Endpoint, HttpAnswer, exchange
+from callboard_programs.client.http import Endpoint, HttpAnswer, send_request
 from callboard_programs.gateway.names import HostNames
 from callboard_programs.gateway.page.facts import shaped
 from callboard_programs.relay.reconnect import LOOK_EVERY
@@ -106,7 +106,7 @@ class _Watch:
     async def _listen(self) -> None:
         instance = self.entry.instance
         headers = {"Accept": "text/event-stream", **await artist_headers(instance)}
-        async with exchange(endpoint_of(instance, EVENTS), "GET", headers) as answer:
+        async with send_request(endpoint_of(instance, EVENTS), "GET", headers) as answer:
             if answer.status == 404:
                 raise HostError("it runs an older callboard, which tells this page nothing")
             if answer.status != 200:

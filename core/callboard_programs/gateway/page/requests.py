@@ -12,7 +12,7 @@ from callboard.errors import HostError, PeerError
 from callboard.panel.artist_routes import ACT
 from callboard.protocol import jsonrpc
 from callboard.transport.instances import Instance
-from callboard_programs.client.http import exchange
+from callboard_programs.client.http import send_request
 from callboard_programs.gateway.page.feed import artist_headers, endpoint_of, problem_of
 
 #: The picture's size, pixels.
@@ -107,7 +107,7 @@ async def _read(work: Any) -> Json:
 async def _post(instance: Instance, path: str, body: Json, headers: dict[str, str]) -> Json:
     sent = {"Content-Type": "application/json", "Accept": "application/json", **headers}
     endpoint = endpoint_of(instance, path)
-    async with exchange(endpoint, "POST", sent, jsonrpc.encode(body)) as answer:
+    async with send_request(endpoint, "POST", sent, jsonrpc.encode(body)) as answer:
         if answer.status != 200:
             raise HostError(await problem_of(answer))
         async for result in answer.messages():

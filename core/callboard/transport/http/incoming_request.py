@@ -39,28 +39,28 @@ _NO_HEADERS: Mapping[str, str] = {}
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
-class Port(Protocol):
+class RequestListener(Protocol):
     """What a request needs of the listener that it came to."""
 
     access: Access
     limits: HttpLimits
     strangers: dict[object, float]
     lingering: set[SocketStream]
-    exchanges: dict[object, Exchange]
+    incoming_requests: dict[object, IncomingRequest]
 
-    def serve(self, exchange: Exchange) -> None: ...
+    def serve(self, incoming: IncomingRequest) -> None: ...
 
     def handler(self, path: str) -> object | None: ...
 
-    def turned_away(self, exchange: Exchange) -> None: ...
+    def turned_away(self, incoming: IncomingRequest) -> None: ...
 
 
-class Exchange(HTTPMessageDelegate):
+class IncomingRequest(HTTPMessageDelegate):
     """One request and its answer."""
 
     def __init__(
         self,
-        listener: Port,
+        listener: RequestListener,
         connection: HTTP1Connection | PlainConnection,
         sender: object,
     ) -> None:
@@ -91,7 +91,7 @@ class Exchange(HTTPMessageDelegate):
     def wait_again(self) -> None:
         """Waits for the next request; one that came before it on this connection has ended."""
         self.began = monotonic()
-        self._listener.exchanges[self._sender] = self
+        self._listener.incoming_requests[self._sender] = self
 
     # -- called by Tornado, or for it -------------------------------------------------------
 
@@ -180,7 +180,7 @@ class Exchange(HTTPMessageDelegate):
             return
         self.state = "writing"
         self.began = monotonic()
-        self.on_slow = None  # it knows this exchange: a cycle for the garbage collector
+        self.on_slow = None  # it knows this request: a cycle for the garbage collector
         answer = self._headers(headers)
         if body:
             answer["Content-Type"] = content_type
