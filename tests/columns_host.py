@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from callboard.content import Json
 from callboard.ground.orbit import Point
 from callboard.ground.png import Picture
-from callboard.ports.look import LOOK, Look
+from callboard.ports.capability_names import LOOK
+from callboard.ports.look import Look
 from callboard_testing.fake_host import FakeHost
 
 COLORS = ((200, 60, 50), (60, 150, 80), (60, 90, 200), (200, 170, 60))

@@ -113,6 +113,12 @@ def test_imports_inside_core_point_down(package: str, room: str) -> None:
     assert upward == []
 
 
+def test_every_hosts_ports_have_the_contracts_names() -> None:
+    contract = {path.name for path in (PROJECT / "core/callboard/ports").glob("*.py")}
+    for room in (PROJECT / "hosts").glob("*/ports"):
+        assert {path.name for path in room.glob("*.py")} - contract == set(), room
+
+
 def modules(*roots: str) -> dict[str, tuple[Path, Path]]:
     """Dotted name -> (file, source root)."""
     files = {}

@@ -9,7 +9,7 @@ from callboard.ground.lazy_names import lazy_names as lazy_names
 #: Modules, and what is shown of each.
 _HOMES = {
     "callboard.content": "Json",
-    "callboard.ground.unattended": "UNATTENDED comes_back",
+    "callboard.ground.atomic_write": "mode_to_keep pointed_at replacing replacing_bytes",
     "callboard.ground.colors": "of_kelvin",
     "callboard.ground.folders": "cache_folder",
     "callboard.ground.held_folder": "require_folder",
@@ -21,10 +21,11 @@ _HOMES = {
     "callboard.ground.named_files": (
         "beginning held_to_roots of_many outside refuse_outside unreadable"
     ),
+    "callboard.ground.nearest_names": "nearest_names",
     "callboard.ground.orbit": "Point View around numbered orbiting",
     "callboard.ground.png": "Picture decode encode",
-    "callboard.ground.atomic_write": "mode_to_keep pointed_at replacing replacing_bytes",
     "callboard.ground.suffixes": "checked_suffix",
+    "callboard.ground.unattended": "UNATTENDED comes_back",
     "callboard.ground.written_files": "embedded put_in_place",
     "callboard.guest.thread_pause": "ThreadPause",
     "callboard.guest.turn": "Interrupted",
@@ -36,35 +37,38 @@ _HOMES = {
     "callboard.host_kit.misread_paths": "from_elsewhere holds_variable misread_by_usd",
     "callboard.host_kit.script_code": "run_python",
     "callboard.host_kit.torus": "ACROSS AROUND torus",
+    "callboard.host_kit.usd_depth": "check_usd_nesting",
     "callboard.host_kit.usd_files": "READ WRITE exported metadata opened",
     "callboard.host_kit.usd_named": "refuse_usd_outside",
-    "callboard.host_kit.usd_depth": "check_usd_nesting",
+    "callboard.ports.animation": "AnimationPort",
+    "callboard.ports.attributes": "AttributeNotFound AttributesPort MOST_ELEMENTS",
+    "callboard.ports.cameras": "CamerasPort",
     "callboard.ports.capability_names": (
-        "ATTRIBUTES CAMERAS CHECK DOCS EXCHANGE FARM GEOMETRY LIGHTS LOOK MATERIALS "
-        "MODELLING NETWORK STRUCTURE"
+        "ANIMATION ATTRIBUTES CAMERAS CHECK DOCS EXCHANGE FARM FILESYSTEM_READ "
+        "FILESYSTEM_WRITE GEOMETRY LIGHTS LOOK MATERIALS MODELLING NETWORK RENDER "
+        "SCENE_MUTATE SCENE_READ SCRIPT STRUCTURE USD VIEWPORT"
     ),
     "callboard.ports.check": "CheckPort Fault MeshData UsedFile no_validators",
-    "callboard.ports.contract": (
-        "ANIMATION AmbiguousName AnimationPort FILESYSTEM_READ FILESYSTEM_WRITE Host "
-        "HostEvent HostIdentity ObjectNotFound PlugIn PrimitiveKind RENDER RenderPort "
-        "SCENE_MUTATE SCENE_READ SCRIPT SceneEditor SceneFiles SceneReader ScriptPort USD "
-        "UndoPort UsdPort VIEWPORT Vector ViewportPort Work nearest_names"
-    ),
+    "callboard.ports.contract": "Host HostEvent HostIdentity PlugIn Work",
     "callboard.ports.docs": "DocEntry DocsPort KeptDocs MOST_LISTED",
+    "callboard.ports.edit": "PrimitiveKind SceneEditor Vector",
     "callboard.ports.exchange": (
         "Axes ExchangePort FileFormat SUFFIXES UNTOLD UpAxis kind_of lacking_uvs"
     ),
+    "callboard.ports.files": "SceneFiles",
+    "callboard.ports.geometry": "FacesLook GeometryPort SubdivisionScheme",
+    "callboard.ports.lights": "LightKind LightsPort",
     "callboard.ports.look": "Look LookPort",
+    "callboard.ports.materials": "MaterialNotFound MaterialsPort Texture",
+    "callboard.ports.modelling": "CleanedFault ModellingPort UnwrapMethod",
     "callboard.ports.network": "Network NetworkPort",
-    "callboard.ports.picture_ports": (
-        "CamerasPort LightKind LightsPort MaterialNotFound MaterialsPort Texture"
-    ),
-    "callboard.ports.scene_ports": (
-        "AttributeNotFound AttributesPort GroupNotFound MOST_ELEMENTS MOST_KEYS StructurePort"
-    ),
-    "callboard.ports.shaping": (
-        "CleanedFault FacesLook GeometryPort ModellingPort SubdivisionScheme UnwrapMethod"
-    ),
+    "callboard.ports.render": "RenderPort",
+    "callboard.ports.scene": "AmbiguousName MOST_KEYS ObjectNotFound SceneReader",
+    "callboard.ports.script": "ScriptPort",
+    "callboard.ports.structure": "GroupNotFound StructurePort",
+    "callboard.ports.undo": "UndoPort",
+    "callboard.ports.usd": "UsdPort",
+    "callboard.ports.viewport": "ViewportPort",
 }
 
 if TYPE_CHECKING:
@@ -76,6 +80,7 @@ if TYPE_CHECKING:
     from callboard.ground.lazy_names import *
     from callboard.ground.matrices import *
     from callboard.ground.named_files import *
+    from callboard.ground.nearest_names import *
     from callboard.ground.orbit import *
     from callboard.ground.png import *
     from callboard.ground.suffixes import *
@@ -94,15 +99,28 @@ if TYPE_CHECKING:
     from callboard.host_kit.usd_depth import *
     from callboard.host_kit.usd_files import *
     from callboard.host_kit.usd_named import *
+    from callboard.ports.animation import *
+    from callboard.ports.attributes import *
+    from callboard.ports.cameras import *
     from callboard.ports.capability_names import *
     from callboard.ports.check import *
     from callboard.ports.contract import *
     from callboard.ports.docs import *
+    from callboard.ports.edit import *
     from callboard.ports.exchange import *
+    from callboard.ports.files import *
+    from callboard.ports.geometry import *
+    from callboard.ports.lights import *
     from callboard.ports.look import *
+    from callboard.ports.materials import *
+    from callboard.ports.modelling import *
     from callboard.ports.network import *
-    from callboard.ports.picture_ports import *
-    from callboard.ports.scene_ports import *
-    from callboard.ports.shaping import *
+    from callboard.ports.render import *
+    from callboard.ports.scene import *
+    from callboard.ports.script import *
+    from callboard.ports.structure import *
+    from callboard.ports.undo import *
+    from callboard.ports.usd import *
+    from callboard.ports.viewport import *
 else:
     __all__, __getattr__ = lazy_names(__name__, _HOMES)

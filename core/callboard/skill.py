@@ -8,6 +8,7 @@ from callboard.ground.lazy_names import lazy_names
 
 #: Modules, and what is shown of each.
 _HOMES = {
+    "callboard.ground.atomic_write": "replacing_bytes",
     "callboard.ground.colors": "linear of_kelvin",
     "callboard.ground.held_folder": "held require_folder",
     "callboard.ground.matrices": "compose unit",
@@ -15,15 +16,14 @@ _HOMES = {
     "callboard.ground.nearest_names": "names_hint nearest_names",
     "callboard.ground.orbit": "Point around reaching",
     "callboard.ground.png": "NotAPicture Picture decode encode jpeg_size png_size",
-    "callboard.ground.atomic_write": "replacing_bytes",
     "callboard.host_kit.aim": "box_of facing place placed point_of",
     "callboard.host_kit.face_direction": "normals_of",
     "callboard.host_kit.mesh_facts": "faces_of mesh_facts",
     "callboard.ports.check": "Fault MeshData MeshFacts Severity",
     "callboard.ports.exchange": "Axes FileFormat SUFFIXES WITH_UVS format_json format_of",
     "callboard.ports.look": "Look from_angle",
-    "callboard.ports.picture_ports": "Texture",
-    "callboard.ports.shaping": "MODIFIERS",
+    "callboard.ports.materials": "Texture",
+    "callboard.ports.modelling": "MODIFIERS",
     "callboard.skill_kit.framing": "Angle around_point axes_of corners filled framed",
     "callboard.skill_kit.import_files": "SHOWN asked_axes counting import_checked",
     "callboard.skill_kit.pictures": "difference fitted numbers_of sheet shrunk",
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from callboard.ports.check import *
     from callboard.ports.exchange import *
     from callboard.ports.look import *
-    from callboard.ports.picture_ports import *
-    from callboard.ports.shaping import *
+    from callboard.ports.materials import *
+    from callboard.ports.modelling import *
     from callboard.skill_kit.framing import *
     from callboard.skill_kit.import_files import *
     from callboard.skill_kit.pictures import *

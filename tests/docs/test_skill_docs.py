@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 import callboard.host
-from callboard.ports.contract import SceneEditor, SceneReader
+from callboard.ports.edit import SceneEditor
+from callboard.ports.scene import SceneReader
 from callboard_testing.lint.skill_lint import lint
 from needed import needs
 

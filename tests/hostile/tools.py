@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.host import ANIMATION, LIGHTS, MATERIALS, SCENE_READ, STRUCTURE, Host
-from callboard.ports.network import NETWORK, SERVERS, Network
+from callboard.ports.capability_names import NETWORK
+from callboard.ports.network import SERVERS, Network
 from callboard.skills.discovery import scan_and_load
 from callboard_testing.direct_calls import DirectCaller
 from hostile.making import NUMBERS, TEXTS

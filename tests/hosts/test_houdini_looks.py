@@ -15,7 +15,7 @@ need("pxr")
 from houdini_rig import REAL, hou, houdini_host, new_houdini
 
 from callboard.errors import HostError
-from callboard.ports.picture_ports import CAMERAS, LIGHTS, MATERIALS
+from callboard.ports.capability_names import CAMERAS, LIGHTS, MATERIALS
 from callboard_testing.checks.materials import picture
 from callboard_testing.compliance import Bench
 

@@ -12,7 +12,7 @@ from max_rig import REAL, max_host, new_max, pymxs
 
 from callboard.errors import HostError
 from callboard.host import RENDER, AmbiguousName
-from callboard.ports.picture_ports import CAMERAS, LIGHTS, MATERIALS
+from callboard.ports.capability_names import CAMERAS, LIGHTS, MATERIALS
 from callboard_testing.compliance import Bench
 
 rt = pymxs.runtime

@@ -12,7 +12,7 @@ from maya import cmds
 from maya_rig import REAL, maya_host, new_maya
 
 from callboard.errors import HostError
-from callboard.ports.picture_ports import CAMERAS, LIGHTS, MATERIALS
+from callboard.ports.capability_names import CAMERAS, LIGHTS, MATERIALS
 from callboard_testing.checks.materials import picture
 from callboard_testing.compliance import Bench
 

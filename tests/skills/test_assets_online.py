@@ -14,7 +14,7 @@ import pytest
 from callboard.content import Image
 from callboard.errors import HostError
 from callboard.ground.held_folder import make_missing
-from callboard.ports.network import NETWORK
+from callboard.ports.capability_names import NETWORK
 from callboard_testing.bench import Bench
 from callboard_testing.fake_host import FakeHost
 from docs.blocks import blocks

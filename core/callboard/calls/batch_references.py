@@ -12,7 +12,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import SkillError
-from callboard.ports.contract import SCRIPT
+from callboard.ports.capability_names import SCRIPT
 from callboard.workspace.fields import PathFields
 
 KEY = "$result"

@@ -14,33 +14,30 @@ from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import CapabilityMissing
 from callboard.ports.capability_names import (
+    ANIMATION,
     ATTRIBUTES,
     CAMERAS,
     CHECK,
     DOCS,
     EXCHANGE,
     FARM,
+    FILESYSTEM_READ,
+    FILESYSTEM_WRITE,
     GEOMETRY,
     LIGHTS,
     LOOK,
     MATERIALS,
     MODELLING,
     NETWORK,
-    STRUCTURE,
-)
-from callboard.ports.contract import (
-    ANIMATION,
-    FILESYSTEM_READ,
-    FILESYSTEM_WRITE,
     RENDER,
     SCENE_MUTATE,
     SCENE_READ,
     SCRIPT,
+    STRUCTURE,
     USD,
     VIEWPORT,
-    Host,
-    HostEvent,
 )
+from callboard.ports.contract import Host, HostEvent
 
 #: The order in which known capabilities are shown; others follow, sorted.
 VOCABULARY = (

@@ -15,7 +15,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.guest.main_thread import MainThread
 from callboard.guest.turn import Waiter
-from callboard.ports.contract import UndoPort
+from callboard.ports.undo import UndoPort
 
 T = TypeVar("T")
 

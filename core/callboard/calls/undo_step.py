@@ -7,7 +7,7 @@ a roll-back would undo it.
 from __future__ import annotations
 
 from callboard.errors import SkillError
-from callboard.ports.contract import UndoPort
+from callboard.ports.undo import UndoPort
 
 #: Steps that one call may leave in an application that can't join them: 3ds Max keeps 20 in all.
 MOST_STEPS = 16

@@ -10,7 +10,7 @@ from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.content import Json
-from callboard.ports.contract import SCENE_MUTATE
+from callboard.ports.capability_names import SCENE_MUTATE
 
 #: What the two tools are called.
 UNDO = "scene__undo"

@@ -11,7 +11,8 @@ from callboard.errors import HostError
 from callboard.ground.matrices import Rows, compose, cross, decompose, inverse, times, unit
 
 if TYPE_CHECKING:
-    from callboard.ports.contract import SceneEditor, SceneReader
+    from callboard.ports.edit import SceneEditor
+    from callboard.ports.scene import SceneReader
 
 Point = Sequence[float]
 Box = tuple[list[float], list[float]]

@@ -9,7 +9,7 @@ from typing import Literal
 
 from callboard.host_kit.mesh_facts import faces_of, measured
 from callboard.ports.check import MeshData
-from callboard.ports.shaping import FacesLook
+from callboard.ports.geometry import FacesLook
 
 _Point = Sequence[float]
 NormalsOf = Literal["face", "point", "corner"]

@@ -26,7 +26,7 @@ from callboard.jobs.jobs import Job, JobRequest, Jobs
 from callboard.mapping.map_run import MapRun
 from callboard.mapping.plan import SCENE, MapRequest, rows_of
 from callboard.mapping.reports import Reports
-from callboard.ports.contract import SCRIPT
+from callboard.ports.capability_names import SCRIPT
 from callboard.workspace.containment import WorkspaceRoots
 
 T = TypeVar("T")

@@ -11,8 +11,7 @@ from callboard.host_kit.headless import HOSTS
 from callboard.jobs.tools import CHANGES, LONGEST_WAIT, READS, own_tool
 from callboard.mapping.maps import Maps
 from callboard.mapping.plan import MapRequest
-from callboard.ports.capability_names import FARM
-from callboard.ports.contract import FILESYSTEM_READ
+from callboard.ports.capability_names import FARM, FILESYSTEM_READ
 
 #: Seconds that a whole map may take; its tasks have limits of their own.
 LONGEST = 7 * 86_400.0

@@ -14,7 +14,8 @@ from callboard.calls.undo_step import UndoStep
 from callboard.errors import CallboardError, HostError
 from callboard.guest.turn import Transaction, Turn
 from callboard.panel.status import UndoAnswer
-from callboard.ports.contract import SCENE_MUTATE, SCENE_READ, Host
+from callboard.ports.capability_names import SCENE_MUTATE, SCENE_READ
+from callboard.ports.contract import Host
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -1,6 +1,14 @@
-"""The names of what a host can offer beside the scene itself. Each is a port, in a module that is
-loaded when it is used."""
+"""The names of capabilities. Each is a port, in a module of its own."""
 
+SCENE_READ = "scene.read"
+SCENE_MUTATE = "scene.mutate"
+FILESYSTEM_READ = "filesystem.read"
+FILESYSTEM_WRITE = "filesystem.write"
+USD = "usd"
+VIEWPORT = "viewport"
+ANIMATION = "animation"
+RENDER = "render"
+SCRIPT = "script.execute"
 MATERIALS = "materials"
 MODELLING = "modelling"
 LIGHTS = "lights"

@@ -8,7 +8,6 @@ from typing import Literal, Protocol
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.ports.capability_names import CHECK as CHECK
 
 Severity = Literal["error", "warning", "hint"]
 

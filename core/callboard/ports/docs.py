@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from callboard.content import Json
-from callboard.ports.capability_names import DOCS as DOCS
 
 #: Names that an entry's details list at most.
 MOST_LISTED = 60

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.ports.capability_names import EXCHANGE as EXCHANGE
 
 if TYPE_CHECKING:
     from callboard.ports.check import CheckPort
-    from callboard.ports.picture_ports import MaterialsPort
+    from callboard.ports.materials import MaterialsPort
 
 UpAxis = Literal["Y", "Z"]
 

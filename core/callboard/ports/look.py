@@ -9,7 +9,6 @@ from typing import Literal, Protocol
 from callboard.content import Json
 from callboard.ground.orbit import Point, View, seeing
 from callboard.ground.png import Picture
-from callboard.ports.capability_names import LOOK as LOOK
 
 Shading = Literal["solid", "wireframe", "xray", "material", "rendered"]
 
@@ -66,15 +65,6 @@ class Picks(Protocol):
         """The path of the object that this picture shows at a point, and where in the world that
         is; None where it shows none. ``x`` and ``y`` are shares of its width and height, from the
         top left. Raises HostError."""
-
-
-class MakesSmall(Protocol):
-    """What a port ``render`` may have besides: without it only PNG files can be shown smaller than
-    they are. Main thread."""
-
-    def small(self, path: str, longest: int) -> bytes:
-        """The picture in that file with at most ``longest`` pixels on its longer side, as a file of
-        the same format. Raises HostError."""
 
 
 def from_angle(angle: str, low: Point, high: Point, aspect: float, up_axis: str) -> View:

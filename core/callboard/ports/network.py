@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from callboard.errors import HostError
-from callboard.ports.capability_names import NETWORK as NETWORK
 
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector

@@ -15,7 +15,7 @@ from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.content import Json, Resource
 from callboard.errors import InvalidParams, ResourceNotFound, SkillError
-from callboard.ports.contract import FILESYSTEM_READ
+from callboard.ports.capability_names import FILESYSTEM_READ
 from callboard.service.resources import ServedResource
 from callboard.workspace.containment import WorkspaceRoots
 

@@ -11,7 +11,9 @@ from callboard.calls.context import BaseContext, call_of
 from callboard.calls.recent_log import RecentLog
 from callboard.content import Json
 from callboard.errors import ResourceNotFound
-from callboard.ports.contract import FILESYSTEM_READ, SCENE_READ, Host, ObjectNotFound
+from callboard.ports.capability_names import FILESYSTEM_READ, SCENE_READ
+from callboard.ports.contract import Host
+from callboard.ports.scene import ObjectNotFound
 from callboard.service.resources import ServedResource
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.model import SKILL_FILE

@@ -19,7 +19,7 @@ from callboard.calls.tools import Tool
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import ResourceNotFound, SkillError
-from callboard.ports.contract import SCENE_READ
+from callboard.ports.capability_names import SCENE_READ
 from callboard.protocol.revisions import Revision
 
 if TYPE_CHECKING:

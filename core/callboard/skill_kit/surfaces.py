@@ -9,7 +9,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.ground.colors import linear
-from callboard.ports.picture_ports import ColorSpace, Texture
+from callboard.ports.materials import ColorSpace, Texture
 from callboard.skill_kit.read_back import alike, expect
 
 COLORS = ("color", "emission")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from callboard.ports.contract import FILESYSTEM_WRITE, SCENE_MUTATE, SCRIPT
+from callboard.ports.capability_names import FILESYSTEM_WRITE, SCENE_MUTATE, SCRIPT
 from callboard.protocol.tool_names import is_tool_name
 from callboard.skills import safe_yaml
 from callboard.skills.model import Failure, SkillMetadata, ToolDeclaration

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from callboard.calls.entry import Affinity
-from callboard.ports.contract import SCRIPT
+from callboard.ports.capability_names import SCRIPT
 from callboard.protocol.tool_names import is_tool_name
 from callboard.skills.model import Execution, FailureKind, ToolDeclaration
 from callboard.skills.script_runners import runs_code

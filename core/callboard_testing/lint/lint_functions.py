@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from callboard.ports.contract import SCENE_MUTATE, SCENE_READ
+from callboard.ports.capability_names import SCENE_MUTATE, SCENE_READ
 from callboard.skills.called_function import HANDED, Function, entered, functions_of
 from callboard.skills.model import ToolDeclaration
 from callboard.skills.syntax_tree import parsed

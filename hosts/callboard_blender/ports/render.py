@@ -87,7 +87,7 @@ class BlenderRender:
             }
 
     def small(self, path: str, longest: int) -> bytes:
-        """As :meth:`callboard.ports.look.MakesSmall.small`."""
+        """As :meth:`callboard.ports.render.MakesSmall.small`."""
         with TemporaryDirectory(prefix="callboard-") as folder:
             file = str(Path(folder, f"small{Path(path).suffix}"))
             try:

@@ -22,7 +22,7 @@ from callboard.bundles.files.host_resources import (
 )
 from callboard.calls.capabilities import Capabilities
 from callboard.errors import RefusedByArtist
-from callboard.ports.contract import FILESYSTEM_READ
+from callboard.ports.capability_names import FILESYSTEM_READ
 from callboard.workspace.containment import WorkspaceRoots
 
 #: Workspaces whose ids are remembered; the one that came first goes first.

@@ -1,0 +1,49 @@
+"""The port ``animation``: the timeline, and the keys of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from callboard.content import Json
+from callboard.ports.edit import Vector
+
+
+class AnimationPort(Protocol):
+    """Capability ``animation``. A key is ``{frame, translate?, rotate?, scale?}``, local, with the
+    components that have a key there."""
+
+    def timeline(self) -> Json:
+        """``{start, end, current, fps}``: the playback range and the current frame."""
+
+    def set_current(self, frame: float) -> None: ...
+    def set_range(self, start: float, end: float) -> None: ...
+    def set_fps(self, fps: float) -> None:
+        """Frames a second; keys stay at their frames. Optional, as are the next two."""
+
+    def interpolations(self, name: str) -> Mapping[float, str]:
+        """The way on from each key, by frame: ``constant``, ``linear``, ``smooth``, or a host's
+        word."""
+
+    def set_interpolation(self, name: str, frame: float, interpolation: str) -> None: ...
+
+    def keys(self, name: str) -> list[Json]:
+        """The object's keys by frame. Empty where it isn't animated by keys."""
+
+    def set_key(
+        self,
+        name: str,
+        frame: float,
+        translate: Vector | None,
+        rotate: Vector | None,
+        scale: Vector | None,
+    ) -> str:
+        """Keys the components that aren't None; replaces what was keyed there. Returns the path."""
+
+    def delete_keys(self, name: str, start: float, end: float) -> int:
+        """Deletes the object's keys from ``start`` to ``end``, both included. Returns the number of
+        frames that had one."""
+
+    def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
+        """Keys the local transform at every ``step``-th frame, in place of whatever moved the
+        objects: constraints, expressions, other keys. Returns the paths."""

@@ -1,0 +1,21 @@
+"""The port ``filesystem.read`` and ``filesystem.write``: the scene's own files."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from callboard.content import Json
+
+
+class SceneFiles(Protocol):
+    """Opening and saving scenes: opening needs ``filesystem.read``, saving ``filesystem.write``;
+    a host registers the same object under both. Paths are absolute and already checked."""
+
+    #: Suffixes of the scene files that ``save`` writes, the usual one first: ``(".blend",)``.
+    suffixes: tuple[str, ...]
+
+    def open(self, path: str) -> Json:
+        """Replaces the scene. Returns ``{path, object_count}``."""
+
+    def save(self, path: str | None) -> Json:
+        """Saves, under ``path`` where given. Returns ``{path, bytes}``."""
