@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from callboard.app import Callboard
-from callboard.errors import PeerError, UnsupportedVersion
+from callboard.errors import PeerError
+from callboard.protocol.errors import UnsupportedVersion
 from callboard.protocol.jsonrpc import Request
 from callboard.protocol.revisions import REVISION_2026_07_28
 from callboard.transport.http.incoming_request import IncomingRequest

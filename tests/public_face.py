@@ -22,7 +22,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 SNAPSHOT = Path(__file__).with_suffix(".txt")
 #: What is said of the file in the file, and what a failing test says.
@@ -93,7 +93,7 @@ def public_names(module: ModuleType) -> Iterator[str]:
     names = getattr(module, "__all__", None) or assigned(module)
     for name in sorted(set(names)):
         value = getattr(module, name)
-        if not name.startswith("_") and not isinstance(value, (logging.Logger, TypeVar)):
+        if not name.startswith("_") and not isinstance(value, (logging.Logger, TypeVar, ParamSpec)):
             yield name
 
 
@@ -150,7 +150,8 @@ def class_lines(cls: type, face: set[type]) -> Iterator[str]:
         for home in cls.__mro__
         if home is cls or (home.__module__.startswith("callboard") and home not in face)
     ]
-    if any("__init__" in vars(home) for home in homes):
+    # A protocol's constructor is Python's own.
+    if any("__init__" in vars(home) for home in homes) and not getattr(cls, "_is_protocol", False):
         yield f"    __init__{signature(cls.__init__)}"  # type: ignore[misc]
     members: dict[str, str] = {}
     # A dataclass's constructor has its fields already.

@@ -29,7 +29,7 @@ class Image:
     annotations: Mapping[str, Any] | None = None
 
     def block(self) -> Json:
-        block = {"type": "image", "data": encode_bytes(self.data), "mimeType": self.mime_type}
+        block = {"type": "image", "data": _base64(self.data), "mimeType": self.mime_type}
         return _annotated(block, self.annotations)
 
 
@@ -40,7 +40,7 @@ class Audio:
     annotations: Mapping[str, Any] | None = None
 
     def block(self) -> Json:
-        block = {"type": "audio", "data": encode_bytes(self.data), "mimeType": self.mime_type}
+        block = {"type": "audio", "data": _base64(self.data), "mimeType": self.mime_type}
         return _annotated(block, self.annotations)
 
 
@@ -56,7 +56,7 @@ class Resource:
     def contents(self) -> Json:
         entry: Json = {"uri": self.uri, "mimeType": self.mime_type}
         if isinstance(self.content, bytes):
-            entry["blob"] = encode_bytes(self.content)
+            entry["blob"] = _base64(self.content)
         else:
             entry["text"] = self.content
         return entry
@@ -118,7 +118,7 @@ def json_object(text: str | bytes) -> Json | None:
     return value if isinstance(value, dict) else None
 
 
-def encode_bytes(data: bytes) -> str:
+def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 

@@ -18,15 +18,11 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 CAPABILITY_MISSING = -32001
 RESOURCE_NOT_FOUND = -32002
-HEADER_MISMATCH = -32020
-MISSING_CLIENT_CAPABILITY = -32021
-UNSUPPORTED_VERSION = -32022
 HOST_BUSY = -31001
 CALL_TIMEOUT = -31002
 REFUSED_BY_ARTIST = -31003
 PAUSED = -31004
 HOST_OFFLINE = -31005
-NOT_THAT_SCENE = -31006
 
 
 class CallboardError(Exception):
@@ -128,13 +124,6 @@ class HostOffline(HostError):
     code = HOST_OFFLINE
 
 
-class NotThatScene(HostError):
-    """A name of the gateway's, or a conversation, would lead to another scene than it stands for.
-    ``data``: ``name``, what it ``stood_for``, and the ``names`` that are there."""
-
-    code = NOT_THAT_SCENE
-
-
 class CallTimeout(HostError):
     """The call passed its deadline (``timeout_hint_secs``); its late answer is dropped."""
 
@@ -153,47 +142,6 @@ class CallCancelled(CallboardError):
 
 class CallboardBug(CallboardError):
     """Our own mistake."""
-
-
-class HeaderMismatch(PeerError):
-    """A header is missing, malformed, or says something else than the body (2026-07-28,
-    Streamable HTTP)."""
-
-    code = HEADER_MISMATCH
-
-
-class MissingClientCapability(PeerError):
-    """The call needs to ask its client something that the client can't be asked (2026-07-28).
-    ``needed`` has the shape of ClientCapabilities."""
-
-    code = MISSING_CLIENT_CAPABILITY
-
-    def __init__(self, needed: dict[str, Any]) -> None:
-        names = ", ".join(needed)
-        super().__init__(
-            f"this call asks its client for: {names}; declare it in clientCapabilities, or use a "
-            "client that can be asked",
-            data={"requiredCapabilities": needed},
-        )
-
-
-class UnsupportedVersion(PeerError):
-    """The client speaks a revision that we don't."""
-
-    code = UNSUPPORTED_VERSION
-
-    def __init__(self, requested: str, supported: Sequence[str]) -> None:
-        super().__init__(
-            f"protocol version {requested[:40]!r} is not served; use {supported[0]}",
-            data={"supported": list(supported), "requested": requested},
-        )
-
-
-class UnknownPrompt(InvalidParams):
-    """No prompt of that name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"unknown prompt: {name[:200]}; see prompts/list", data={"name": name})
 
 
 #: How the message of a call to a tool that isn't there begins.

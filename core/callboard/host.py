@@ -123,4 +123,4 @@ if TYPE_CHECKING:
     from callboard.ports.usd import *
     from callboard.ports.viewport import *
 else:
-    __all__, __getattr__ = lazy_names(__name__, _HOMES)
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -63,4 +63,4 @@ if TYPE_CHECKING:
     from callboard.skill_kit.surroundings import *
     from callboard.skill_kit.uv_facts import *
 else:
-    __all__, __getattr__ = lazy_names(__name__, _HOMES)
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

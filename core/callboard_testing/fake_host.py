@@ -24,8 +24,8 @@ from callboard.host import (
     Host,
     HostIdentity,
 )
-from callboard_testing.fake_scene import FakeFiles, FakeScene, FakeUsd
-from callboard_testing.fake_undo import FakeUndo
+from callboard_testing.fakes.scene import FakeFiles, FakeScene, FakeUsd
+from callboard_testing.fakes.undo import FakeUndo
 
 T = TypeVar("T")
 

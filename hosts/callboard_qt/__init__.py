@@ -38,4 +38,4 @@ if TYPE_CHECKING:
     from callboard_qt.ports.files import *
     from callboard_qt.ports.render import *
 else:
-    __all__, __getattr__ = lazy_names(__name__, _HOMES)
+    __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

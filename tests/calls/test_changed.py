@@ -7,7 +7,7 @@ import pytest
 from callboard.calls.change_history import MOST, SceneChange, in_words
 from callboard.errors import HostError
 from callboard_testing.fake_host import FakeHost
-from callboard_testing.fake_undo import FakeUndo
+from callboard_testing.fakes.undo import FakeUndo
 from serving import served
 
 

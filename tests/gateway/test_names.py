@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from callboard.errors import HostError, NotThatScene, PeerError
+from callboard.errors import HostError, PeerError
 from callboard.transport import instances
 from callboard_programs.cli import main
 from callboard_programs.gateway.kept_names import file, forget
 from callboard_programs.gateway.names import HostNames, NameFinder
+from callboard_programs.relay.finder import NotThatScene
 from serving import Served, served
 from waiting import until
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from callboard.errors import HEADER_MISMATCH
+from callboard.protocol.errors import HEADER_MISMATCH
 from serving import Served, served
 from stateless_client import Stateless
 

@@ -21,14 +21,7 @@ from callboard.calls import results
 from callboard.calls.client_questions import InputNeeded
 from callboard.calls.invisible import hides, shown
 from callboard.content import BLOCKS, Json, Resource, Result, Text
-from callboard.errors import (
-    CallboardError,
-    CallCancelled,
-    CallTimeout,
-    HostBusy,
-    Paused,
-    PeerError,
-)
+from callboard.errors import CallboardError, CallCancelled, CallTimeout, HostBusy, Paused, PeerError
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import AskFailed, InputRequired
 

@@ -7,14 +7,17 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy_names(face: str, homes: Mapping[str, str]) -> tuple[list[str], Callable[[str], Any]]:
-    """Make ``__all__`` and ``__getattr__`` of a module. ``homes`` names modules, with what the face
-    shows of each, apart by spaces."""
+def lazy_names(
+    face: str, homes: Mapping[str, str]
+) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Make ``__all__``, ``__getattr__`` and ``__dir__`` of a module. ``homes`` names modules, with
+    the names that the face takes from each, separated by spaces."""
     home_of = {name: home for home, names in homes.items() for name in names.split()}
+    names = sorted(home_of)
 
     def get(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module '{face}' has no attribute '{name}'")
         return getattr(import_module(home_of[name]), name)
 
-    return sorted(home_of), get
+    return names, get, lambda: names

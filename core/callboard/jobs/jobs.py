@@ -20,13 +20,8 @@ from callboard.clients.holder import TokenHolder
 from callboard.clients.owner import Owner, may_see
 from callboard.clients.shares import has_place
 from callboard.content import Json
-from callboard.errors import (
-    CallboardError,
-    HostBusy,
-    InvalidParams,
-    MethodNotFound,
-    MissingClientCapability,
-)
+from callboard.errors import CallboardError, HostBusy, InvalidParams, MethodNotFound
+from callboard.protocol.errors import MissingClientCapability
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest, lacks
 
 log = logging.getLogger(__name__)

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION
 from callboard.protocol.conversation import Conversation
+from callboard.protocol.errors import (
+    HEADER_MISMATCH,
+    MISSING_CLIENT_CAPABILITY,
+    UNSUPPORTED_VERSION,
+)
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS, REVISION_2026_07_28, REVISIONS
 from callboard.protocol.stateless import (
     CAPABILITIES_KEY,

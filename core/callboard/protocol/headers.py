@@ -8,7 +8,7 @@ import binascii
 from collections.abc import Mapping
 
 from callboard.content import Json
-from callboard.errors import HeaderMismatch
+from callboard.protocol.errors import HeaderMismatch
 from callboard.protocol.jsonrpc import Request
 
 VERSION_HEADER = "MCP-Protocol-Version"

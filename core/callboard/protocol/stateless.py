@@ -8,17 +8,10 @@ from time import monotonic
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
-from callboard.errors import (
-    CallboardError,
-    HeaderMismatch,
-    InvalidParams,
-    MethodNotFound,
-    MissingClientCapability,
-    PeerError,
-    UnsupportedVersion,
-)
+from callboard.errors import CallboardError, InvalidParams, MethodNotFound, PeerError
 from callboard.protocol import headers as header_rules
 from callboard.protocol import jsonrpc
+from callboard.protocol.errors import HeaderMismatch, MissingClientCapability, UnsupportedVersion
 from callboard.protocol.jsonrpc import Id, Request
 from callboard.protocol.peer import (
     LOG_LEVELS,

@@ -9,12 +9,12 @@ from itertools import count
 from threading import Lock
 
 from callboard.content import Json
-from callboard.errors import HostError, NotThatScene
+from callboard.errors import HostError
 from callboard.transport import instances
 from callboard.transport.instances import Instance, ListedInstance
 from callboard_programs.gateway import kept_names
 from callboard_programs.gateway.kept_names import SceneIdentity
-from callboard_programs.relay.finder import OneServerFinder, announced_files
+from callboard_programs.relay.finder import NotThatScene, OneServerFinder, announced_files
 
 log = logging.getLogger(__name__)
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol
 
-from callboard.errors import CallboardError, HostError, NotThatScene
+from callboard.errors import CallboardError, HostError
 from callboard.transport import instances
 from callboard.transport.instances import Instance
 from callboard_programs.relay.choose_tool import CHOOSE, names
+
+
+class NotThatScene(HostError):
+    """A name of the gateway's, or a conversation, would lead to another scene than it stands for.
+    ``data``: ``name``, what it ``stood_for``, and the ``names`` that are there."""
+
+    code = -31006
 
 
 class Finder(Protocol):

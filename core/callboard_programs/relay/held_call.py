@@ -10,8 +10,9 @@ from time import monotonic
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import InvalidParams, MissingClientCapability, PeerError
+from callboard.errors import InvalidParams, PeerError
 from callboard.protocol import jsonrpc
+from callboard.protocol.errors import MissingClientCapability
 from callboard.protocol.jsonrpc import Response
 from callboard.protocol.logging_levels import wants
 from callboard.protocol.peer import NAME_KEY, NEEDS_KEY, Ask, lacks, undeclared

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, cast
 
 from callboard.clients.holder import LOCAL, TokenHolder
 from callboard.content import Json
-from callboard.errors import (
+from callboard.errors import METHOD_NOT_FOUND, CallboardBug, CallboardError, PeerError
+from callboard.protocol import jsonrpc
+from callboard.protocol.errors import (
     HEADER_MISMATCH,
-    METHOD_NOT_FOUND,
     MISSING_CLIENT_CAPABILITY,
     UNSUPPORTED_VERSION,
-    CallboardBug,
-    CallboardError,
-    PeerError,
 )
-from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Notification, Request, Response
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.revisions import REVISIONS

@@ -9,16 +9,10 @@ from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from callboard.content import Json
-from callboard.errors import (
-    HEADER_MISMATCH,
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    UNSUPPORTED_VERSION,
-    HostError,
-    ParseError,
-)
+from callboard.errors import INVALID_PARAMS, METHOD_NOT_FOUND, HostError, ParseError
 from callboard.ground.version import __version__
 from callboard.protocol import jsonrpc
+from callboard.protocol.errors import HEADER_MISMATCH, UNSUPPORTED_VERSION
 from callboard.protocol.handshake import Dialect
 from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS

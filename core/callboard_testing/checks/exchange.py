@@ -21,7 +21,7 @@ from callboard.host import (
 )
 from callboard.ports.exchange import SUFFIXES, UNTOLD
 from callboard_testing.checks.objects import close, raised
-from callboard_testing.trust import check_change
+from callboard_testing.checks.trust import check_change
 
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench

@@ -18,7 +18,7 @@ from callboard.host import (
 )
 from callboard.host_kit.mesh_facts import faces_of, mesh_facts
 from callboard_testing.checks.objects import close, raised
-from callboard_testing.trust import check_change
+from callboard_testing.checks.trust import check_change
 
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench

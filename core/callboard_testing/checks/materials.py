@@ -19,7 +19,7 @@ from callboard.host import (
     ObjectNotFound,
 )
 from callboard_testing.checks.objects import close, raised
-from callboard_testing.trust import check_change
+from callboard_testing.checks.trust import check_change
 
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench

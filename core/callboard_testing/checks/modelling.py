@@ -17,7 +17,7 @@ from callboard.host import (
 )
 from callboard_testing.checks.geometry import BOX, CORNERS, shape, told_of, volume_of
 from callboard_testing.checks.objects import close, raised
-from callboard_testing.trust import check_change
+from callboard_testing.checks.trust import check_change
 
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench

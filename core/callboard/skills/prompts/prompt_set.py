@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from callboard.errors import InvalidParams, UnknownPrompt
+from callboard.errors import InvalidParams
 from callboard.skills.model import Failure, SkillMetadata
 from callboard.skills.prompts.prompt import Prompt
 
@@ -15,6 +15,13 @@ NOTHING_DECLARED = (
     "Loaded skills did not declare metadata.dcc-mcp.prompts, examples, recipes, or workflows."
 )
 NOTHING_READ = "Loaded skills declare prompts, but none could be read; see failures."
+
+
+class UnknownPrompt(InvalidParams):
+    """No prompt of that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"unknown prompt: {name[:200]}; see prompts/list", data={"name": name})
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,7 @@ from callboard.calls.invisible import shown
 from callboard.clients.holder import TokenHolder
 from callboard.clients.owner import Owner
 from callboard.content import Json
-from callboard.errors import (
-    CallboardBug,
-    CallboardError,
-    InvalidParams,
-    MethodNotFound,
-    UnknownPrompt,
-)
+from callboard.errors import CallboardBug, CallboardError, InvalidParams, MethodNotFound
 from callboard.jobs.jobs import Job
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import ClientInfo, Peer, UnaskableRequest
@@ -28,6 +22,7 @@ from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard.service.apps import listed_for
 from callboard.service.service import Service
 from callboard.skills.catalog import SkillCatalog
+from callboard.skills.prompts.prompt_set import UnknownPrompt
 from callboard.skills.serving.catalog_tools import describe_skill, search_skills
 from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.rest.openapi import document

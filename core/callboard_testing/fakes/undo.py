@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from callboard.changes import Changes
 from callboard.content import Json
-from callboard_testing.fake_scene import FakeScene
+from callboard_testing.fakes.scene import FakeScene
 
 
 @dataclass

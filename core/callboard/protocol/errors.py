@@ -1,0 +1,46 @@
+"""The errors that revision 2026-07-28 has of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from callboard.errors import PeerError
+
+HEADER_MISMATCH = -32020
+MISSING_CLIENT_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
+
+
+class HeaderMismatch(PeerError):
+    """A header is missing, malformed, or says something else than the body (2026-07-28,
+    Streamable HTTP)."""
+
+    code = HEADER_MISMATCH
+
+
+class MissingClientCapability(PeerError):
+    """The call needs to ask its client something that the client can't be asked (2026-07-28).
+    ``needed`` has the shape of ClientCapabilities."""
+
+    code = MISSING_CLIENT_CAPABILITY
+
+    def __init__(self, needed: dict[str, Any]) -> None:
+        names = ", ".join(needed)
+        super().__init__(
+            f"this call asks its client for: {names}; declare it in clientCapabilities, or use a "
+            "client that can be asked",
+            data={"requiredCapabilities": needed},
+        )
+
+
+class UnsupportedVersion(PeerError):
+    """The client speaks a revision that we don't."""
+
+    code = UNSUPPORTED_VERSION
+
+    def __init__(self, requested: str, supported: Sequence[str]) -> None:
+        super().__init__(
+            f"protocol version {requested[:40]!r} is not served; use {supported[0]}",
+            data={"supported": list(supported), "requested": requested},
+        )

@@ -1,0 +1,1 @@
+"""The scene and the undo steps of `fake_host.FakeHost`."""
