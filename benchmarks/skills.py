@@ -130,7 +130,7 @@ def measure_served(tree: Path) -> dict[str, float]:
     from callboard.protocol.jsonrpc import encode
     from callboard.protocol.peer import ClientInfo, Peer
     from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
-    from callboard.transport.rest.endpoint import RestRequest
+    from callboard.rest.endpoint import RestRequest
     from callboard_testing.fake_host import FakeHost
 
     app = Callboard(FakeHost(), McpHttpConfig(announce=False, records=False, skill_paths=[tree]))

@@ -34,6 +34,7 @@ SKILLS = {
 MODULES = {
     "callboard": "servers of one's own",
     "callboard.host": "adapters",
+    "callboard.skill": "skills",
     "callboard.content": "what tools answer with",
     "callboard.extensions": "bundles",
     "callboard.extensions.request_capability": "bundles that ask for a capability",

@@ -60,7 +60,7 @@ from callboard.workspace.roots import RootsBook
 if TYPE_CHECKING:
     from callboard.jobs.workflows.runs import Workflows
     from callboard.panel.controls import Controls
-    from callboard.transport.rest.endpoint import RestEndpoint
+    from callboard.rest.endpoint import RestEndpoint
 
 
 class Callboard:
@@ -194,9 +194,9 @@ class Callboard:
     def rest(self) -> RestEndpoint:
         """What answers below ``/v1``, made at the first request there."""
         from callboard.demand.live_report import report_on
-        from callboard.panel.artist_routes import artist_routes
-        from callboard.transport.rest.capability_switches import offering_routes
-        from callboard.transport.rest.endpoint import RestEndpoint
+        from callboard.rest.artist_routes import artist_routes
+        from callboard.rest.capability_switches import offering_routes
+        from callboard.rest.endpoint import RestEndpoint
 
         report = None if self.records is None else partial(report_on, self.records)
         artists = artist_routes(lambda: self.controls, self.id)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from callboard.errors import HostError
-from callboard.panel.artist_routes import snapshot_as_json
 from callboard.panel.status import (
     CallStatus,
     CapabilityStatus,
@@ -17,6 +16,7 @@ from callboard.panel.status import (
     SceneChange,
     Snapshot,
 )
+from callboard.rest.artist_routes import snapshot_as_json
 from callboard_programs.gateway.page.facts import MOST_BYTES, MOST_ENTRIES, MOST_TEXT, shaped
 
 ROOT = RootStatus("file:///show", "show", "/show", "artist", True)

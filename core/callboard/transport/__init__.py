@@ -1,2 +1,1 @@
-"""Bytes in and out: HTTP, REST, stdio, the client's side, and the relay between a
-client and hosts."""
+"""Bytes in and out: HTTP, and the instances of this machine."""

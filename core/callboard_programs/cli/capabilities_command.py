@@ -7,8 +7,8 @@ import json
 
 from callboard.content import Json
 from callboard.errors import HostError, PeerError
+from callboard.rest.capability_switches import PATH
 from callboard.transport.instances import Instance, answer_of
-from callboard.transport.rest.capability_switches import PATH
 from callboard_programs.cli.instance import choose
 
 

@@ -11,8 +11,8 @@ from callboard.clients.artist_key import ARTIST_HEADER, artist_word
 from callboard.clients.book import ClientBook, KnownClient
 from callboard.content import Json
 from callboard.errors import HostError, ParseError
-from callboard.panel.artist_routes import EVENTS
 from callboard.protocol import jsonrpc
+from callboard.rest.artist_routes import EVENTS
 from callboard.transport.http.stream import EventStream
 from callboard.transport.instances import Instance, ListedInstance
 from callboard_programs.client.http import Endpoint, HttpAnswer, send_request

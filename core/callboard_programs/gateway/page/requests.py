@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from callboard.content import Json
 from callboard.errors import HostError, PeerError
-from callboard.panel.artist_routes import ACT
 from callboard.protocol import jsonrpc
+from callboard.rest.artist_routes import ACT
 from callboard.transport.instances import Instance
 from callboard_programs.client.http import send_request
 from callboard_programs.gateway.page.feed import artist_headers, endpoint_of, problem_of

@@ -24,9 +24,9 @@ from callboard.panel.status import (
     living,
 )
 from callboard.protocol.jsonrpc import encode
-from callboard.transport.rest.problems import NotFound, Unacceptable
-from callboard.transport.rest.routes import ReadRequest, RestAnswer, Route
-from callboard.transport.rest.schemas import ARTIST_ACT
+from callboard.rest.problems import NotFound, Unacceptable
+from callboard.rest.routes import ReadRequest, RestAnswer, Route
+from callboard.rest.schemas import ARTIST_ACT
 
 if TYPE_CHECKING:  # most hosts that answer over REST have no page
     from callboard.panel.controls import Controls

@@ -7,9 +7,9 @@ from http import HTTPStatus
 from typing import Any
 
 from callboard.content import Json
-from callboard.transport.rest.problems import PROBLEM_TYPE
-from callboard.transport.rest.routes import Parameter, Route
-from callboard.transport.rest.schemas import SCHEMAS
+from callboard.rest.problems import PROBLEM_TYPE
+from callboard.rest.routes import Parameter, Route
+from callboard.rest.schemas import SCHEMAS
 
 
 def document(routes: Sequence[Route], version: str, url: str) -> Json:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from e2e.client_environments import python_with
+from rest.test_rest import FILES
 from serving import served
 from skills.skill_tree import write_skill
-from transport.test_rest import FILES
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from callboard.calls.json_schema import SchemaViolation, Validator
 from callboard.content import Json
 from callboard.errors import InvalidParams, ParseError
 from callboard.protocol import jsonrpc
+from callboard.rest.problems import NotFound, Unacceptable
 from callboard.transport.http.incoming_request import IncomingRequest
-from callboard.transport.rest.problems import NotFound, Unacceptable
 
 
 @dataclass(frozen=True)

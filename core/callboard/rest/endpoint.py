@@ -19,14 +19,8 @@ from callboard.jobs.jobs import Job
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import ClientInfo, Peer, UnaskableRequest
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
-from callboard.service.apps import listed_for
-from callboard.service.service import Service
-from callboard.skills.catalog import SkillCatalog
-from callboard.skills.prompts.prompt_set import UnknownPrompt
-from callboard.skills.serving.catalog_tools import describe_skill, search_skills
-from callboard.transport.http.incoming_request import IncomingRequest
-from callboard.transport.rest.openapi import document
-from callboard.transport.rest.problems import (
+from callboard.rest.openapi import document
+from callboard.rest.problems import (
     PROBLEM_TYPE,
     NotFound,
     Unacceptable,
@@ -34,8 +28,14 @@ from callboard.transport.rest.problems import (
     problem,
     status_of,
 )
-from callboard.transport.rest.routes import Parameter, ReadRequest, RestAnswer, Route, find
-from callboard.transport.rest.schemas import CALL, NAME
+from callboard.rest.routes import Parameter, ReadRequest, RestAnswer, Route, find
+from callboard.rest.schemas import CALL, NAME
+from callboard.service.apps import listed_for
+from callboard.service.service import Service
+from callboard.skills.catalog import SkillCatalog
+from callboard.skills.prompts.prompt_set import UnknownPrompt
+from callboard.skills.serving.catalog_tools import describe_skill, search_skills
+from callboard.transport.http.incoming_request import IncomingRequest
 
 log = logging.getLogger(__name__)
 

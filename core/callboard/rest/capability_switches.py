@@ -5,9 +5,9 @@ from __future__ import annotations
 from callboard.calls.capabilities import VOCABULARY, Capabilities
 from callboard.clients.holder import LOCAL
 from callboard.errors import InvalidParams
-from callboard.transport.rest.problems import Unacceptable
-from callboard.transport.rest.routes import ReadRequest, RestAnswer, Route
-from callboard.transport.rest.schemas import CAPABILITIES_CHANGE
+from callboard.rest.problems import Unacceptable
+from callboard.rest.routes import ReadRequest, RestAnswer, Route
+from callboard.rest.schemas import CAPABILITIES_CHANGE
 
 PATH = "/v1/capabilities"
 
