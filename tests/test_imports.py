@@ -53,6 +53,10 @@ BELOW: dict[str, set[str]] = {
 }
 
 
+#: Folders of tests that are of no one room: what all of them do together, hosts, pages, releases.
+OF_ALL = {"conformance", "docs", "e2e", "hostile", "hosts", "packaging", "seeds", "testing", "ui"}
+
+
 def sources(root: Path) -> Iterator[Path]:
     for path in sorted(root.rglob("*.py")):
         # Skill scripts are what a user would write: they may import the whole face.
@@ -80,12 +84,19 @@ def level_of(package: str, room: str) -> int:
     return next(level for level, rooms in enumerate(LAYERS[package]) if room in rooms)
 
 
+TESTS = sorted((PROJECT / "tests").rglob("test_*.py"))
 CORE = [path for package in LAYERS for path in sources(PROJECT / "core" / package)]
 
 
 def test_every_part_of_core_has_a_layer() -> None:
     known = {(package, room) for package in LAYERS for rooms in LAYERS[package] for room in rooms}
     assert {layer_of(path) for path in CORE} == known
+
+
+def test_tests_mirror_the_rooms() -> None:
+    folders = {path.parent.relative_to(PROJECT / "tests").parts[:1] for path in TESTS}
+    rooms = {room for layers in LAYERS.values() for layer in layers for room in layer}
+    assert {name for folder in folders for name in folder} - rooms == OF_ALL
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ The check holds for the moment it is made. Who can write inside a root can swap 
 symlink between our answer and the moment the host opens the path, and hosts open by name, so nobody
 can close that gap from here: resolve late, right before opening, and don't store the answer. What
 is written here and not by the application goes through the folder itself, looked at again once it
-is open (``hosting/held_folder.py``). Roots keep an agent from straying; they are no sandbox against
+is open (``ground/held_folder.py``). Roots keep an agent from straying; they are no sandbox against
 programs that already run as the artist.
 
 Any thread. Construction is text only; every question may wait for the file system.

@@ -6,7 +6,6 @@ import pytest
 
 from callboard.panel.project_settings import ProjectSettings, load, project_of, save, settings_file
 from callboard.workspace.containment import parse_root
-from callboard_ui.shown_text import duration, shown, visible
 
 
 def test_settings_come_back_as_they_were(home: Path) -> None:
@@ -42,18 +41,3 @@ def test_a_file_that_is_not_ours_is_named_and_nothing_of_it_used(home: Path, tex
 def test_a_project_is_its_first_folder() -> None:
     assert project_of("maya", ["/a", "/b"]) == "/a"
     assert project_of("maya", []) != project_of("blender", [])
-
-
-def test_nothing_stays_invisible() -> None:
-    assert visible("plain\ttext\n") == "plain\ttext\n"
-    assert visible("a\u202eb\u200bc\x1b[0m") == "a\\u202eb\\u200bc\\u001b[0m"
-    assert visible("größe 漢字 🎬") == "größe 漢字 🎬"
-    assert "1 more characters" in shown("x" * 199_999)
-
-
-@pytest.mark.parametrize(
-    ("ms", "text"),
-    [(None, ""), (0.2, "<1 ms"), (12.4, "12 ms"), (1500, "1.5 s"), (125_000, "2 min 5 s")],
-)
-def test_lengths_of_time_read_at_a_glance(ms: float | None, text: str) -> None:
-    assert duration(ms) == text
