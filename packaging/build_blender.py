@@ -54,7 +54,7 @@ def build_extension(out: Path, full: bool) -> Path:
     files.update(_notices([*carried, *qt.values()]))
     path = out / f"callboard-blender-{version()}{'-full' if full else ''}.zip"
     write_zip(path, files)
-    _check_extension(path, full)
+    check_extension(path, full)
     return path
 
 
@@ -70,7 +70,7 @@ def _manifest(names: list[str]) -> bytes:
     return text.replace("\n[permissions]", f"\nwheels = [\n{listed}]\n\n[permissions]").encode()
 
 
-def _check_extension(path: Path, full: bool) -> None:
+def check_extension(path: Path, full: bool) -> None:
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
     for system in ("linux", "win_amd64", "macosx") if full else ():

@@ -59,7 +59,7 @@ class AppClient:
     """A client with the page open, and what the browser has against it."""
 
     def __init__(self, browser: Any, script: str, url: str, token: str | None) -> None:
-        self._script, self._url, self._token = script, url, token
+        self._script, self.url, self.token = script, url, token
         self._app: dict[str, str] = {}
         self.context = browser.new_context(viewport={"width": 900, "height": 900})
         self.context.set_default_timeout(DEADLINE * 1000)
@@ -125,7 +125,7 @@ class AppClient:
         headers = {k: v for k, v in route.request.headers.items() if k not in ("origin", "referer")}
         route.fulfill(
             response=route.fetch(
-                url=self._url, headers={**headers, "authorization": f"Bearer {self._token}"}
+                url=self.url, headers={**headers, "authorization": f"Bearer {self.token}"}
             )
         )
 
@@ -215,7 +215,7 @@ def test_what_waits_for_the_artist_is_told_and_not_decided(
     host.app.controls.attend()
     host.app.controls.set_consent_policy("destructive", "ask")
     opened.start("sessions")
-    with FakeClient(opened._url, opened._token) as agent:
+    with FakeClient(opened.url, opened.token) as agent:
         call = agent.start("tools/call", {"name": "wipe", "arguments": {}})
         opened.says("#waiting", "wipe deletes or replaces things")
         assert opened.app.locator("#waiting button, #waiting a").count() == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from gateway_thread import RunningGateway
 from test_passing import CAPABILITIES, Probe
 
+from callboard.calls.context import call_of
 from callboard.protocol.peer import Ask, AskFailed
 from callboard.service.resources import ServedResource
 from callboard_testing.fake_client import FakeClient
@@ -105,7 +107,7 @@ FORM = Ask("elicitation/create", {"message": "Who?", "requestedSchema": NAME})
 
 async def asks_unseen(ctx: Any, ask: Ask) -> Any:
     """As hosts of other makers ask: without a look at what the client declared."""
-    request = ctx._call.request
+    request = call_of(ctx).request
     return await request.session.ask_on(request.channel, ask)
 
 
@@ -194,7 +196,7 @@ def test_a_call_whose_client_goes_away_ends_in_the_host(
     message, headers = client.message("tools/call", {"name": "forever", "arguments": {}})
     message["params"]["_meta"] = {**message["params"]["_meta"], "progressToken": "t"}
     given = {**client.raw.headers, **headers}
-    with closing(client.raw._connect()) as connection:
+    with closing(HTTPConnection(*client.raw.address, timeout=DEADLINE)) as connection:
         connection.request("POST", client.raw.path, json.dumps(message).encode(), given)
         with connection.getresponse() as response:
             assert any(b"notifications/progress" in line for line in response)

@@ -100,16 +100,16 @@ class Echo:
     """A client of the echo server."""
 
     def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), DEADLINE)
-        self._file = self._socket.makefile("rb")
+        self.socket = socket.create_connection(("127.0.0.1", port), DEADLINE)
+        self._file = self.socket.makefile("rb")
 
     def say(self, text: str = "hello") -> str:
-        self._socket.sendall(text.encode() + b"\n")
+        self.socket.sendall(text.encode() + b"\n")
         return self._file.readline().decode().rstrip("\n")
 
     def close(self) -> None:
         self._file.close()
-        self._socket.close()
+        self.socket.close()
 
     def __enter__(self) -> Echo:
         return self

@@ -409,9 +409,9 @@ def test_sockets_that_break_under_the_watcher_do_not_stop_it() -> None:
         for _ in range(10):
             with guest.connect() as client:
                 client.say()
-                client._socket.setsockopt(
+                client.socket.setsockopt(
                     socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
                 )  # a reset instead of a farewell
         with guest.connect() as client:
             assert client.say("alive") == "alive"
-            assert select.select([client._socket], [], [], 0)[0] == []
+            assert select.select([client.socket], [], [], 0)[0] == []

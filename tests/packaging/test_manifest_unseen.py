@@ -20,7 +20,7 @@ def test_a_check_that_is_left_out_is_explained(
     with zipfile.ZipFile(archive, "w") as new:
         for name in ("__init__.py", "blender_manifest.toml", wheel):
             new.writestr(name, "")
-    build_blender._check_extension(archive, full=False)
+    build_blender.check_extension(archive, full=False)
     told = capsys.readouterr()
     assert told.out == ""
     assert "callboard-blender.zip is whole" in told.err

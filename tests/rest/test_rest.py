@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from urllib.parse import quote
 
 import pytest
@@ -274,7 +275,7 @@ def test_a_job_is_followed_and_stopped(tmp_path):
 
         job = until(moving, "the job's progress")
         assert (job["status"], job["progress"]["message"]) == ("working", "half")
-        with closing(v1.client._connect()) as connection:
+        with closing(HTTPConnection(*v1.client.address, timeout=DEADLINE)) as connection:
             connection.request("GET", f"/v1/jobs/{id}/events", headers=v1.client.headers)
             told = events(connection.getresponse())
             assert next(told)["status"] == "working"
@@ -299,7 +300,7 @@ def test_a_client_that_leaves_cancels_its_call(tmp_path):
 
     with rest(tmp_path) as v1:
         v1.running.tool("hang", hang)
-        connection = v1.client._connect()
+        connection = HTTPConnection(*v1.client.address, timeout=DEADLINE)
         body = json.dumps({"tool": "hang"})
         connection.request("POST", "/v1/call", body, v1.client.headers)
         assert begun.wait(DEADLINE)

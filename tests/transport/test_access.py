@@ -8,6 +8,7 @@ import json
 import selectors
 import socket
 import sys
+from urllib.parse import urlsplit
 
 import pytest
 from raw_http import RawConnection
@@ -166,8 +167,10 @@ def test_the_rules_of_one_listener() -> None:
 
 
 def test_only_this_machine_is_listened_on(server: Served) -> None:
-    assert server.app.url.startswith("http://127.0.0.1:")
-    assert server.app._listener._socket.getsockname()[0] == "127.0.0.1"
+    address = urlsplit(server.app.url)
+    assert address.hostname == "127.0.0.1"
+    with pytest.raises(OSError, match=r"."):
+        socket.create_connection(("127.0.0.2", address.port or 0), timeout=DEADLINE).close()
 
 
 # -- sizes --------------------------------------------------------------------------------------

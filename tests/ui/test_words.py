@@ -11,6 +11,8 @@ from needed import need
 
 need("qt")
 
+from panel_rig import reads
+
 from callboard.calls.capabilities import VOCABULARY
 from callboard.panel.status import CallStatus, ClientStatus, QuestionStatus, Snapshot, ToolStatus
 from callboard_ui import texts
@@ -59,7 +61,8 @@ def test_reasons_are_said_alike(qtbot: Any, subject: str) -> None:
     question = replace(QUESTION, subject=subject)
     card = ConsentCard(question, lambda question, answer: None)
     qtbot.addWidget(card)
-    assert f"script__execute {texts.reason(question)}." == card._why.text()
+    card.show()
+    assert reads(card, f"script__execute {texts.reason(question)}.")
 
 
 def test_every_capability_has_a_name_in_one_area() -> None:
