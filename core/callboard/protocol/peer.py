@@ -17,7 +17,7 @@ from callboard.protocol.revisions import Revision
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 #: What 2026-07-28 has a place for and a session has not stands in ``_meta``: a question's name,
-#: and, in what failed, what the client would have had to declare (decision 0356).
+#: and, in what failed, what the client would have had to declare (docs/decisions/0320).
 NAME_KEY = "callboard/name"
 NEEDS_KEY = "callboard/requiredCapabilities"
 

@@ -17,6 +17,7 @@ from callboard.ground.file_lock import lock
 from callboard.ground.folders import cache_folder, data_folder
 from callboard.ground.private_file import read_private, write_private
 
+# Bytes, not entries: no editor gives back every byte, and Blender's preferences are binary.
 _MOST_BYTES = 2**30
 #: Of a file whose bytes are kept: as many as a client's may have.
 _MOST_KEPT = 64 * 2**20

@@ -12,6 +12,7 @@ from callboard.host import ACROSS, AROUND, PrimitiveKind, torus
 
 #: An attribute of the mesh says by its name which primitive it is. Blender keeps and copies those
 #: that begin with a dot, and neither shows nor exports them, as it does custom properties.
+#: The kind is in the name because an attribute's values can't be read in Edit Mode.
 _MARKS: dict[str, str] = {kind: f".callboard_{kind}" for kind in get_args(PrimitiveKind)}
 
 

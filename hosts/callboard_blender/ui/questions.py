@@ -15,6 +15,7 @@ from callboard_blender.application.server import drawn, residence
 from callboard_ui import texts
 from callboard_ui.shown_text import arguments_text, one_line
 
+# No pop-up opens on its own: it would take the artist's next click or key.
 #: Seconds for which a pop-up that just came takes no yes: the click was meant for something else.
 GUARD = 0.5
 #: Lines of the pop-up beside those of the arguments, and how many of these it shows.

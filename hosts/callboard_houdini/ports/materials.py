@@ -14,6 +14,7 @@ from callboard_houdini.parts import faces as faces_of
 from callboard_houdini.parts import principled
 from callboard_houdini.ports.edit import selected_paths, set_selection
 
+# Not MaterialX: Mantra renders none of it, and a texture takes four nodes.
 _NETWORK = "/mat"
 
 

@@ -26,6 +26,7 @@ from callboard_qt import through
 
 #: What a view's style is called. What is seen through is so by each object.
 _STYLES = {"solid": "Clay", "wireframe": "Wireframe", "xray": "Clay", "material": "Shaded"}
+# A script can't give a Top or Front view its zoom back, so only these are borrowed.
 #: Views that are given back whole after another camera had them.
 _LENT = ("view_persp_user", "view_camera")
 #: Of what isn't rendered, by category.

@@ -28,6 +28,7 @@ from callboard_maya.parts.shapes import shape_of
 from callboard_maya.parts.textures import sources
 from callboard_maya.parts.units import units_per_meter
 
+# Not Arnold's own area light: the viewport and other renderers don't know it.
 _NEW = {
     **{"sun": "directionalLight", "point": "pointLight", "spot": "spotLight"},
     **{"area": "areaLight", "dome": DOME},

@@ -189,6 +189,7 @@ class WorkflowRun:
     async def _branch(self, step: BranchStep, scope: dict[str, Any], where: str) -> Json:
         then = step.takes_then(self._resolve(step.on, scope, where + step.id))
         self._skip((step.otherwise or ()) if then else step.then, where)
+        # An agent takes "completed" for done, so a check without an else fails the run.
         if not then and step.otherwise is None:
             raise StepFailed(
                 f"{self.workflow.step_words(where + step.id, 'the check')} wasn't passed: {step.on}"

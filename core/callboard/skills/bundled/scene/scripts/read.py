@@ -10,6 +10,7 @@ from typing import Any
 
 from callboard.content import Json
 
+# A change in between doesn't start the list again: beside an artist who works it would never end.
 #: How long one slice of a list that is looked through holds the main thread, seconds.
 SLICE = 0.005
 #: How many objects are looked at before the clock is.
