@@ -1,1 +1,1 @@
-"""Many instances behind one address that outlives them."""
+"""One address for many instances, which stays the same when they restart."""

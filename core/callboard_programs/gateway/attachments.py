@@ -1,4 +1,4 @@
-"""The instances that one session works with, and their tools under names of its own."""
+"""The instances that one session works with. Each tool is listed under a name that is its own."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _CHANGED: tuple[Topic, ...] = ("tools", "prompts")
 
 
 class Attachments:
-    """Of one session. On the gateway's loop."""
+    """The attached instances of one session. Use it on the gateway's loop."""
 
     def __init__(self, session: Session, names: HostNames) -> None:
         self.session = session
         self._names = names
         self._conversations: dict[str, HostConversation] = {}
-        #: The token that its client showed last.
+        #: The token that the session's client showed last.
         self.token = ""
-        #: Whose tools are listed, in the order of attaching.
+        #: The instances whose tools are listed, in the order of attaching.
         self.listed: list[str] = []
         self._numbers = count(1)
 
@@ -45,7 +45,7 @@ class Attachments:
             yield conversation.side
 
     def side(self, name: str) -> HostSide:
-        """The session's way to an instance, opened for its first use."""
+        """Return the session's way to an instance. The first use opens it."""
         if name not in self._conversations:
             conversation = converse(name, self._names, self.session.holder, self.token)
             conversation.side.adopt(self.session)
@@ -53,7 +53,7 @@ class Attachments:
         return self._conversations[name].side
 
     async def attach(self, name: str) -> None:
-        """Raises HostOffline."""
+        """Attach an instance. Raises HostOffline."""
         side = self.side(name)
         if await side.keeper.current() is None:
             side.keeper.offline.check()
@@ -63,7 +63,7 @@ class Attachments:
             self._tell()
 
     async def detach(self, name: str) -> bool:
-        """Whether it was attached."""
+        """Detach an instance. Return whether it was attached."""
         if name not in self.listed:
             return False
         self.listed.remove(name)
@@ -79,10 +79,10 @@ class Attachments:
     # -- tools ----------------------------------------------------------------------------------
 
     async def tools(self, request: SessionRequest) -> list[Json]:
-        """The tools of what is attached, as each host lists them to this client."""
+        """Return the tools of the attached instances, as each host lists them to this client."""
         lists = await asyncio.gather(*(self._tools(name, request) for name in self.listed))
         tools = [tool for listed in lists for tool in listed]
-        # Each host has it; an agent needs it once.
+        # Each host has this tool; an agent needs it once.
         asks = [tool for tool in tools if tool["name"].endswith(_ASK)]
         rest = [tool for tool in tools if not tool["name"].endswith(_ASK)]
         return rest + [{**tool, "name": request_capability.TOOL_NAME} for tool in asks[:1]]
@@ -92,7 +92,7 @@ class Attachments:
         try:
             listed = await asyncio.wait_for(self._listed_by(side, request), LIST_PATIENCE)
         except (CallboardError, asyncio.TimeoutError) as error:
-            # Those of the others, and the gateway's own, don't wait for it.
+            # The other instances' tools, and the gateway's own, don't wait for this one.
             log.warning("%s doesn't list its tools: %s", name, error or "it is late")
             listed = side.keeper.offline.known.lists["tools"]
         return [
@@ -103,14 +103,14 @@ class Attachments:
 
     async def _listed_by(self, side: HostSide, request: SessionRequest) -> list[Json]:
         async def ask(params: Json) -> Json:
-            # The client's own numbers are numbers; no two requests of a session may share an id.
+            # The client numbers its own requests, and no two requests of a session may share an id.
             asked = Request(f"callboard-list-{next(self._numbers)}", "tools/list", params)
             return await side.handle(SessionRequest(self.session, asked, request))
 
         return [tool async for page in pages(ask) for tool in objects_in(page, "tools")]
 
     def target(self, tool: str) -> tuple[str, str] | None:
-        """Which attached instance's tool a prefixed name is."""
+        """Return the attached instance and its own tool's name for a prefixed name."""
         if tool == request_capability.TOOL_NAME and self.listed:
             return self.listed[0], tool
         name, _, own = tool.partition("__")
@@ -130,8 +130,8 @@ _ASK = f"__{request_capability.TOOL_NAME}"
 
 
 def prefixed(name: str, tool: str) -> str:
-    """A tool's name in a list of several instances; one that is too long for clients is cut, and
-    told apart by a digest."""
+    """Return a tool's name in a list of several instances. A name that is too long for clients is
+    cut and ends with a digest."""
     whole = f"{name}__{tool}"
     if len(whole) <= LONGEST_NAME:
         return whole

@@ -12,21 +12,21 @@ from pathlib import Path
 from callboard.errors import HostError
 from callboard.ground.folders import data_folder
 
-#: Days.
+#: Days for which a certificate is valid.
 _LASTS = 3650
-#: Seconds for a key and a certificate to be made.
+#: Seconds allowed for making a key and a certificate.
 _PATIENCE = 30.0
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """PEM files."""
+    """A certificate and its key, as PEM files."""
 
     certificate: Path
     key: Path
 
     def context(self) -> ssl.SSLContext:
-        """Raises HostError."""
+        """Return a server's TLS context. Raises HostError."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
             context.load_cert_chain(self.certificate, self.key)
@@ -35,7 +35,7 @@ class Certificate:
         return context
 
     def fingerprint(self) -> str:
-        """SHA-256 of the certificate, in hex. Raises HostError."""
+        """Return the SHA-256 of the certificate, in hex. Raises HostError."""
         try:
             _, mark, rest = self.certificate.read_text("ascii").partition(ssl.PEM_HEADER)
             first = mark + rest.partition(ssl.PEM_FOOTER)[0] + ssl.PEM_FOOTER
@@ -45,7 +45,8 @@ class Certificate:
 
 
 def own_certificate(address: str) -> Certificate:
-    """One for this address, made by OpenSSL's command at the first time. Raises HostError."""
+    """Return the certificate for this address. OpenSSL's command makes it the first time. Raises
+    HostError."""
     folder = data_folder() / "certificates"
     name = address.replace(":", "-")
     made = Certificate(folder / f"{name}.pem", folder / f"{name}.key")
@@ -57,7 +58,7 @@ def own_certificate(address: str) -> Certificate:
             "a certificate is needed, and there is no `openssl` to make one: install it, or give "
             "one of your own with --certificate FILE --key FILE"
         )
-    # The key is this user's alone, as its folder is.
+    # Only this user may read the key and its folder.
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     command = [program, "req", "-x509", *kind, "-days", str(_LASTS)]

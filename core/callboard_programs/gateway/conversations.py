@@ -18,30 +18,31 @@ from callboard.transport.instances import Instance
 from callboard_programs.gateway.names import HostNames, NameFinder
 from callboard_programs.relay.host_side import HostSide
 
-#: Stateless clients that are kept connected.
+#: Stateless clients that are kept connected at once.
 STATELESS_LIMIT = 256
 
 
 @dataclass(eq=False)
 class HostConversation:
-    """Lasts as long as a session, or for stateless clients until they are silent."""
+    """A client's conversation with one instance. It lasts as long as a session, or for stateless
+    clients until they fall silent."""
 
     name: str
     holder: TokenHolder
     side: HostSide
     keeping: asyncio.Task[Any]
-    #: Tells the host that the client is initialized, until that is done.
+    #: The task that tells the host that the client is initialized; None before it starts.
     opening: asyncio.Task[Any] | None = None
-    #: Stateless requests under way, and when the last one came.
+    #: Stateless requests under way, and the time of the last one.
     requests: int = 0
     last_used: float = field(default_factory=monotonic)
 
 
 def converse(name: str, names: HostNames, holder: TokenHolder, token: str) -> HostConversation:
-    """Begins one with the token that its client showed. On the gateway's loop."""
+    """Begin a conversation with the token that the client showed. Call it on the gateway's loop."""
 
     def present(instance: Instance) -> str | None:
-        # A client's own token is as good for every host of this user's; the gateway's isn't.
+        # A client's own token is valid for every host of this user; the gateway's token isn't.
         return instance.token if holder in (LOCAL, ANYONE) else token
 
     side = HostSide(NameFinder(name, names), None, present, holder)
@@ -49,18 +50,19 @@ def converse(name: str, names: HostNames, holder: TokenHolder, token: str) -> Ho
 
 
 async def end_conversation(conversation: HostConversation) -> None:
-    """Tells the host that the client is gone."""
+    """End a conversation, and tell the host that the client is gone."""
     conversation.keeping.cancel()
     await conversation.side.end()
 
 
 def shown_token(headers: Mapping[str, str]) -> str:
-    """The token that a request came with."""
+    """Return the token that a request carried."""
     return headers.get("authorization", "").partition(" ")[2].strip()
 
 
 class StatelessConversations:
-    """Those of clients without sessions: by instance, by client, and by what it calls itself."""
+    """The conversations of clients without sessions, by instance, client and the client's own name
+    for itself."""
 
     def __init__(self, names: HostNames) -> None:
         self._names = names
@@ -76,8 +78,8 @@ class StatelessConversations:
         *,
         rewritten: bool = False,
     ) -> None:
-        """Answers a request by that instance. ``rewritten`` is one that another request stood for,
-        whose headers were checked."""
+        """Answer a request through that instance. ``rewritten`` is true for a request that the
+        gateway made out of another one, whose headers were already checked."""
         conversation = self._conversation(name, incoming, message)
         conversation.requests += 1
         try:
@@ -90,11 +92,11 @@ class StatelessConversations:
         reply.finish([] if response is None else [response], status=status)
 
     def end(self, holder: TokenHolder) -> None:
-        """Ends a client's."""
+        """End one client's conversations."""
         self._end([key for key in self._kept if key[1] == holder])
 
     def expire(self) -> None:
-        """Ends what has been silent for too long."""
+        """End the conversations that have been silent for too long."""
         oldest = monotonic() - SILENCE
         self._end([key for key in self._idle() if self._kept[key].last_used < oldest])
 
@@ -113,7 +115,7 @@ class StatelessConversations:
             self._end(self._idle()[: max(0, len(self._kept) - STATELESS_LIMIT + 1)])
             token = shown_token(incoming.headers)
             conversation = converse(name, self._names, incoming.holder, token)
-        self._kept[key] = conversation  # the last one is who asked last
+        self._kept[key] = conversation  # the most recently used stands last
         return conversation
 
     def _idle(self) -> list[tuple[str, TokenHolder, str]]:

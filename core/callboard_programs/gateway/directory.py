@@ -1,4 +1,4 @@
-"""What the running instances offer: learned once, kept up to date, searched."""
+"""The running instances' tools and lists: learned once, kept up to date, searched."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from callboard_programs.relay.last_known import KnownHost
 from callboard_programs.relay.link import Link
 from callboard_programs.relay.reconnect import Reconnector
 
-#: Characters that a client takes for a tool's name.
+#: Characters that clients accept in a tool's name.
 LONGEST_NAME = 63
-#: Seconds after which instances are asked again whether they serve.
+#: Seconds after which the directory asks instances again whether they serve.
 STALE_AFTER = 2.0
-#: Seconds that the lists of all instances wait for the one of a single one.
+#: Seconds that a list of all instances waits for any one of them.
 LIST_PATIENCE = 5.0
 
 
 class Directory:
-    """On the gateway's loop. Each instance is asked in the gateway's own name, once somebody wants
-    to know."""
+    """The tools and lists of all instances. Use it on the gateway's loop. It asks each instance in
+    the gateway's own name, when they are first needed."""
 
     def __init__(self, names: HostNames) -> None:
         self._names = names
@@ -38,7 +38,8 @@ class Directory:
         self._looked = 0.0
 
     async def running(self) -> dict[str, ListedInstance]:
-        """By name, as of a moment ago. Takes up to two seconds where one is silent."""
+        """Return the running instances by name, as of a moment ago. Takes up to two seconds if an
+        instance is silent."""
         if monotonic() - self._looked < STALE_AFTER and not self._names.changed():
             return self._names.current()
         running = await asyncio.to_thread(self._names.refresh)
@@ -46,8 +47,8 @@ class Directory:
         return running
 
     async def resolve(self, wanted: object) -> str:
-        """The name of the instance that a name or an id means. Raises InvalidParams."""
-        # Whether it still runs, and has its scene, its conversation finds out.
+        """Return the name of the instance that a name or an id means. Raises InvalidParams."""
+        # The conversation finds out later whether the instance still runs and has its scene open.
         name = self._known_as(wanted)
         if name is not None:
             return name
@@ -65,12 +66,12 @@ class Directory:
         return next((n for n, entry in running.items() if wanted == entry.instance.id), None)
 
     async def known(self, name: str) -> KnownHost | None:
-        """What an instance offers; None where it doesn't answer."""
+        """Return what an instance offers, or None if it doesn't answer."""
         keeper = self.keeper(name)
         return None if await keeper.current() is None else keeper.offline.known
 
     def keeper(self, name: str) -> Reconnector:
-        """The gateway's own connection to an instance."""
+        """Return the gateway's own connection to an instance."""
         if name in self._keepers and self._is_stale(name):
             self._forget(name)
         if name not in self._keepers:
@@ -82,22 +83,22 @@ class Directory:
         return self._keepers[name][0]
 
     def _is_stale(self, name: str) -> bool:
-        """Whether the instance that is connected to has another name now."""
+        """Return whether the connected instance has another name now."""
         link, entry = self._keepers[name][0].link, self._names.current().get(name)
         return link is not None and entry is not None and link.instance.id != entry.instance.id
 
     async def offers(self) -> dict[str, KnownHost | None]:
-        """Of each instance that serves."""
+        """Return what each serving instance offers."""
         running = await self.running()
         for name in [name for name in self._keepers if name not in running]:
             self._forget(name)
-        # One that is silent would be waited for.
+        # A silent instance would delay the answer.
         serving = [name for name, entry in running.items() if entry.state == "serving"]
         offered = await asyncio.gather(*map(self.known, serving))
         return dict(zip(serving, offered, strict=True))
 
     async def search(self, query: str, limit: int, only: str | None) -> list[Json]:
-        """The tools that fit best, of all instances or of one."""
+        """Return the tools that fit best, of all instances or of one."""
         for name, known in (await self.offers()).items():
             if known is not None and self._indexed.get(name) is not known:
                 self._indexed[name] = known
@@ -127,11 +128,11 @@ class Directory:
 
 
 async def _nothing_to_prepare(link: Link) -> None:
-    """The directory opens no session."""
+    """Do nothing: the directory opens no session."""
 
 
 def _as_skill(name: str, known: KnownHost) -> SkillMetadata:
-    """An instance's list, as the search knows lists: a skill's."""
+    """Return an instance's tools as a skill, which is what the search knows."""
     tools = tuple(
         ToolDeclaration(
             tool["name"],

@@ -14,11 +14,11 @@ from callboard_programs.relay.last_known import GATEWAY
 
 
 class GatewayFinder(OneServerFinder):
-    """Finds all instances, or the one that has a name there. One that can't be started is tried
-    again for a request, not all the time."""
+    """Finds the gateway: its address for all instances, or for the named one. If it can't be
+    started, each request tries again, and nothing else does."""
 
     def __init__(self, name: str | None) -> None:
-        """Raises PeerError for what is no name."""
+        """Raises PeerError when ``name`` can't be an instance's name."""
         self._path = instance_path(name)
         matched = None if name is None else NAME.fullmatch(name)
         kind = GATEWAY if matched is None else matched[1]

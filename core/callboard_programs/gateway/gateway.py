@@ -1,4 +1,4 @@
-"""The gateway's process: its listener, its addresses, and who may use them."""
+"""The gateway's process: its listener, its addresses, and its clients' access."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from callboard_programs.relay.reconnect import LOOK_EVERY
 
 log = logging.getLogger(__name__)
 
-#: Other instances have others.
+#: Lists that change when instances come and go.
 LISTED_OF_ALL: tuple[Topic, ...] = ("prompts", "resources")
 
 
 class Gateway:
-    """On one loop, which is its own."""
+    """The gateway. It runs on one loop of its own."""
 
     def __init__(
         self,
@@ -49,9 +49,9 @@ class Gateway:
         idle: float | None = None,
         outside: Outside | None = None,
     ) -> None:
-        """``port`` None is the one of last time, 0 any; ``token`` is whether one is asked for.
-        After ``idle`` seconds in which nothing needs it, it ends; None is never. ``outside`` is
-        where other machines reach it, if they do."""
+        """``port`` None takes the last port again, and 0 any free one. ``token`` says whether
+        clients need one. The gateway ends after ``idle`` seconds in which nothing needs it; None
+        means never. ``outside`` is the address for other machines, if there is one."""
         self.id = new_id()
         self._idle = idle
         self._kept = read_address()
@@ -77,17 +77,19 @@ class Gateway:
         return f"http://127.0.0.1:{self._listener.port}/mcp"
 
     def page_link(self) -> str:
-        """Opens the gateway's page in one browser. On its loop, once it serves."""
+        """Return a link that opens the gateway's page in one browser. Call it on the gateway's
+        loop, once it serves."""
         return self._page.link()
 
     @property
     def remote_url(self) -> str | None:
-        """For `callboard connect` on other machines."""
+        """The address that `callboard connect` uses on other machines."""
         return None if self._remote is None else self._remote.url
 
     async def serve(self, ready: Callable[[], None], ending: asyncio.Event) -> None:
-        """Calls ``ready`` once it serves, and ends with ``ending``. Raises HostError."""
-        kept_names()  # without them it would give names that are given
+        """Call ``ready`` once the gateway serves, and return after ``ending`` is set. Raises
+        HostError."""
+        kept_names()  # without the kept names it would give the same names again
         try:
             self._listener.bind(self._port)
         except OSError as error:
@@ -149,13 +151,13 @@ class Gateway:
 
     @property
     def _needed(self) -> bool:
-        """Whether there is an instance to reach, or a client."""
+        """True while there is an instance to reach, or a client."""
         clients = len(self._named.sessions) + len(self._own.sessions)
         return bool(clients or self._names.current() or self._listener.busy)
 
     async def _watch(self, ending: asyncio.Event) -> None:
-        """Names whoever comes, in the order of coming: who came before another one went is not
-        its successor. Ends a gateway that nothing needs."""
+        """Name new instances in the order of their arrival, so that none takes the name of one that
+        ends later. End the gateway when nothing needs it."""
         generation, needed = 0, monotonic()
         while True:
             try:

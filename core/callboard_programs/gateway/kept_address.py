@@ -11,21 +11,21 @@ from callboard.ground.folders import data_folder
 from callboard.ground.private_file import read_private, write_private
 from callboard_programs.gateway.names import NAME
 
-#: Where a gateway listens that never listened anywhere. No system gives it to a program by chance.
+#: The port of a gateway that never ran before. No system gives it to a program by chance.
 PORT = 17797
 _MOST_BYTES = 4000
 
 
 @dataclass(frozen=True)
 class KeptAddress:
-    """``token`` is the gateway's own, for this user's command line."""
+    """A gateway's port and token. ``token`` is the gateway's own, for this user's command line."""
 
     port: int = PORT
     token: str | None = None
 
 
 def read_address() -> KeptAddress:
-    """What was kept, or the first address where nothing usable was."""
+    """Return the kept address, or the default one if there is none that can be used."""
     try:
         value = json.loads(read_private(_file(), _MOST_BYTES))
         port, token = value["port"], value["token"]
@@ -37,19 +37,19 @@ def read_address() -> KeptAddress:
 
 
 def keep_address(address: KeptAddress) -> None:
-    """Only this user reads it. Raises OSError."""
+    """Keep an address so that only this user can read it. Raises OSError."""
     write_private(_file(), json.dumps(asdict(address)))
 
 
 def gateway_url(name: str | None) -> str:
-    """The address that the gateway has, whether it runs or not; of one instance where its name is
-    given. Raises PeerError for what is no name."""
+    """Return the gateway's address, or an instance's address if its name is given. The gateway
+    needn't run. Raises PeerError when ``name`` can't be an instance's name."""
     return f"http://127.0.0.1:{read_address().port}/mcp{instance_path(name)}"
 
 
 def instance_path(name: str | None) -> str:
-    """What the gateway's address ends with for an instance; nothing for all of them. Raises
-    PeerError for what is no name."""
+    """Return the part that an instance's name adds to the gateway's address; nothing for None.
+    Raises PeerError when ``name`` can't be an instance's name."""
     if name is not None and NAME.fullmatch(name) is None:
         raise PeerError(f"{name[:80]!r} is no name of the gateway's; one is blender, or blender_2")
     return "" if name is None else f"/{name}"

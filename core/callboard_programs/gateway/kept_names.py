@@ -1,4 +1,4 @@
-"""What each name of the gateway's stands for: one file in the user's data folder, which outlives
+"""The scenes that the gateway's names stand for: one file in the user's data folder, which outlives
 every gateway."""
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from callboard.ground.private_file import read_private, write_private
 from callboard.transport.instances import Instance, announced
 from callboard.transport.instances import folder as instances_folder
 
-#: In place of a name: all of unsaved scenes that are gone.
+#: Stands for the names of all unsaved scenes that are gone.
 UNSAVED = "unsaved"
 _MOST_BYTES = 16 * 2**20
-#: Seconds to wait for another gateway, or a command, that changes the file.
+#: Seconds to wait while another gateway or a command changes the file.
 _PATIENCE = 5.0
 
 
 @dataclass(frozen=True)
 class SceneIdentity:
-    """An application and its scene: the file, or for an unsaved scene the instance. ``instance``
-    and ``opened`` are where it was open last."""
+    """An application and its scene: a file, or for an unsaved scene the instance. ``instance`` and
+    ``opened`` say where the scene was open last."""
 
     kind: str
     title: str
@@ -44,32 +44,32 @@ class SceneIdentity:
 
     @property
     def words(self) -> str:
-        """For a sentence."""
+        """The application and scene, for a sentence."""
         file = self.scene or f"the unsaved scene of instance {self.instance}"
         return f"{file} in {self.title} on {self.machine}"
 
     def as_json(self) -> Json:
-        """For an error's data."""
+        """Return the application and scene, for an error's data."""
         about = {"application": self.kind, "scene": self.scene, "instance": self.instance}
         return {**about, "machine": self.machine}
 
     def is_open_in(self, instance: Instance) -> bool:
-        """Whether this very scene is there, under whatever file's name."""
+        """Return whether the instance has this very scene open, whatever its file is called now."""
         here = self.instance == instance.id
         same = self.scene is not None and _key(self.scene) == _key(instance.scene)
         return here and (same or self.opened == instance.opened >= 0)
 
     def is_file_in(self, instance: Instance) -> bool:
-        """Whether the same application has the same file open."""
+        """Return whether the same application has the same file open."""
         at, where = (self.kind, self.machine), (instance.kind, instance.machine)
         return self.scene is not None and at == where and _key(self.scene) == _key(instance.scene)
 
     def is_unsaved_in(self, instance: Instance) -> bool:
-        """Whether it was never saved, and its instance has something open."""
+        """Return whether the scene was never saved and its instance still runs."""
         return self.scene is None and self.instance == instance.id
 
     def leads_to(self, instance: Instance) -> bool:
-        """Whether one of these holds."""
+        """Return whether the instance has this scene by any of these three proofs."""
         same = self.is_open_in(instance) or self.is_file_in(instance)
         return same or self.is_unsaved_in(instance)
 
@@ -79,12 +79,12 @@ def _key(scene: str | None) -> str | None:
 
 
 def file() -> Path:
-    """Where the names are."""
+    """Return the path of the names' file."""
     return data_folder() / "gateway-names.json"
 
 
 def stamp() -> object:
-    """Another value once the file is another one."""
+    """Return a value that changes whenever the file is replaced."""
     try:
         status = file().stat()
     except OSError:
@@ -93,8 +93,8 @@ def stamp() -> object:
 
 
 def kept_names() -> dict[str, SceneIdentity]:
-    """By name, the oldest first. Raises HostError where the file can't be read: names that begin
-    anew would lead elsewhere."""
+    """Return the kept names, the oldest first. Raises HostError when the file can't be read,
+    because starting with no names would make them lead to other scenes."""
     try:
         value = json.loads(read_private(file(), _MOST_BYTES))
         return {name: _read(each) for name, each in value["names"].items()}
@@ -109,8 +109,8 @@ def kept_names() -> dict[str, SceneIdentity]:
 
 @contextmanager
 def changing() -> Iterator[dict[str, SceneIdentity]]:
-    """The names, to be changed in the block, and kept at its end. No other process changes them
-    meanwhile. Raises HostError, OSError."""
+    """Yield the names for the block to change, and keep them at its end. No other process changes
+    them meanwhile. Raises HostError, OSError."""
     path = file()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("ab") as locked:
@@ -124,8 +124,8 @@ def changing() -> Iterator[dict[str, SceneIdentity]]:
 
 
 def forget(wanted: Sequence[str]) -> list[str]:
-    """Gives names free, for a person; which they were. Raises HostError, and PeerError for what is
-    no name."""
+    """Free names for other scenes, and return those that were freed. Raises HostError, and
+    PeerError when a name isn't kept."""
     running = {instance.id for instance in announced(instances_folder())}
 
     def is_gone(standing: SceneIdentity) -> bool:

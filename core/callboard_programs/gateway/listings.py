@@ -1,4 +1,4 @@
-"""The prompts and resources of all running instances, and how each of them answered for its own."""
+"""The prompts and resources of all running instances, and how each instance answered."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def resource_uri(instance: str, own: str) -> str:
 
 @dataclass(frozen=True)
 class Listing:
-    """One of :data:`LISTS` over all instances. ``field`` says which entry one is, and ``named``
-    makes it tell the instance too."""
+    """One of :data:`LISTS` over all instances. ``field`` is the key that identifies an entry, and
+    ``named`` adds the instance to its value."""
 
     key: str
     field: str
     named: Callable[[str, str], str]
-    #: What it counts, in the diagnostics.
+    #: The thing that the diagnostics count.
     one: str
 
     async def all(self, directory: Directory) -> Json:
-        """The list's result. An instance that fails hides no other one."""
+        """Return the list's result. An instance that fails doesn't hide another one's entries."""
         running = await directory.running()
         answers = await asyncio.gather(
             *(self._of_one(directory, name, entry) for name, entry in running.items())
@@ -84,12 +84,12 @@ class Listing:
         listed = [
             shown({**each, self.field: self.named(name, each[self.field]), **of_instance})
             for each in entries
-            if not hides(each[self.field])  # nobody could ask for it by what is shown
+            if not hides(each[self.field])  # a client couldn't ask for it by the text it is shown
         ]
         return listed, {**backend, "status": "ok", f"{self.one}_count": len(listed), **diagnostics}
 
     async def _listed(self, directory: Directory, name: str) -> tuple[list[Json], Json]:
-        """Raises RemoteError, HostError."""
+        """Return an instance's entries and its diagnostics. Raises RemoteError, HostError."""
         keeper = directory.keeper(name)
         link = await keeper.current()
         if link is None:
@@ -116,7 +116,7 @@ LISTINGS = {
 
 
 async def prompt_of(directory: Directory, name: object) -> tuple[str, str]:
-    """The instance that a prompt is of, and its name there. Raises InvalidParams."""
+    """Return the instance that has a prompt, and the prompt's name there. Raises InvalidParams."""
     instance, _, own = str(name).partition("__")
     if not own:
         raise InvalidParams(f"no instance has a prompt {str(name)[:200]!r}; see prompts/list")
@@ -124,7 +124,8 @@ async def prompt_of(directory: Directory, name: object) -> tuple[str, str]:
 
 
 async def resource_of(directory: Directory, uri: object) -> tuple[str, str]:
-    """The instance that a resource is of, and its URI there. Raises InvalidParams."""
+    """Return the instance that has a resource, and the resource's URI there. Raises
+    InvalidParams."""
     scheme, mark, rest = str(uri).partition(_SCHEME)
     instance, _, own = rest.partition("/")
     if scheme or not mark or not own:
@@ -133,8 +134,8 @@ async def resource_of(directory: Directory, uri: object) -> tuple[str, str]:
 
 
 async def completed_of(directory: Directory, params: Json) -> tuple[str, Json]:
-    """The instance that ``completion/complete`` asks, and the params there. Raises
-    InvalidParams."""
+    """Return the instance that a ``completion/complete`` request means, and the params for it.
+    Raises InvalidParams."""
     ref = object_in(params, "ref")
     if ref.get("type") == "ref/prompt":
         name, own = await prompt_of(directory, ref.get("name"))

@@ -1,4 +1,4 @@
-"""``/mcp/<name>``: one instance and nothing else, over its restarts."""
+"""``/mcp/<name>``: one instance and nothing else, across its restarts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SESSION = SESSION_HEADER.lower()
 
 
 class NamedHosts(StreamableHttp):
-    """Every name's endpoint. On the gateway's loop."""
+    """The endpoint of every name. Use it on the gateway's loop."""
 
     def __init__(self, names: HostNames, stateless: StatelessConversations) -> None:
         super().__init__(self._closed)
@@ -44,7 +44,7 @@ class NamedHosts(StreamableHttp):
             super().__call__(incoming)
 
     async def stop(self) -> None:
-        """Ends every session, and tells the hosts so."""
+        """End every session, and tell the hosts."""
         conversations = list(self._in_sessions.values())
         self._in_sessions.clear()
         self.close()
@@ -87,7 +87,7 @@ class NamedHosts(StreamableHttp):
 
     def session_of(self, incoming: IncomingRequest) -> Session | None:
         known = self._in_sessions.get(incoming.headers.get(_SESSION, ""))
-        # Of somebody else's session nothing is told, not even this.
+        # Nothing is said about another client's session, not even that it exists.
         if known and known.holder == incoming.holder and known.name != _name(incoming):
             fail(incoming, 404, PeerError("this session belongs to another address"))
             return None

@@ -1,4 +1,4 @@
-"""Which name each running instance has: that of its scene, which is given to no other one."""
+"""The name of each running instance. A name belongs to a scene and is never given to another."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LAST_NUMBER = 9999
 
 
 class HostNames:
-    """The names, as the file keeps them, and who runs by them. Any thread."""
+    """The names in the file, and the instances that run under them. Call it from any thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -35,39 +35,41 @@ class HostNames:
         self._complaint = ""
         self._looks = count()
         self._newest_look = -1
-        #: Another number once another instance has a name, or an answer.
+        #: Grows whenever a named instance changes, or the way it answers.
         self.generation = 0
 
     def changed(self) -> bool:
-        """Whether instances came, went or opened another scene since the last look, or a name was
-        forgotten."""
+        """Return whether instances came, went or opened another scene since the last look, or a
+        name was freed."""
         return announced_files() != self._files or kept_names.stamp() != self._stamp
 
     def current(self) -> dict[str, ListedInstance]:
-        """Those that ran at the last look, by name, in the order of the names' making."""
+        """Return the instances that ran at the last look, by name, in the order in which the names
+        were given."""
         with self._lock:
             return dict(self._named)
 
     def standing(self, name: str) -> SceneIdentity | None:
-        """What a name stands for, as of the last look."""
+        """Return the scene that a name stands for, as of the last look."""
         with self._lock:
             return self._kept.get(name)
 
     def kept(self) -> dict[str, SceneIdentity]:
-        """All names, as of the last look."""
+        """Return all names, as of the last look."""
         with self._lock:
             return dict(self._kept)
 
     def refresh(self) -> dict[str, ListedInstance]:
-        """Those that run, looked at now. Takes up to two seconds where one is silent."""
+        """Look now, and return the running instances by name. Takes up to two seconds if one is
+        silent."""
         number = next(self._looks)
         files = announced_files()
         running = instances.listed()
         with self._lock:
-            if number < self._newest_look:  # another thread saw more, later
+            if number < self._newest_look:  # another thread looked later
                 return dict(self._named)
             self._newest_look = number
-            # One that is silent may be gone in a moment, and no file tells.
+            # A silent instance may end any moment without changing a file.
             silent = any(entry.state != "serving" for entry in running)
             self._files = None if silent else files
             before = dict(self._named)
@@ -76,7 +78,7 @@ class HostNames:
             return dict(self._named)
 
     def _assign(self, running: Sequence[ListedInstance]) -> None:
-        """Gives each instance the name that stands for its scene, or a new one."""
+        """Give each instance the name that stands for its scene, or a new one."""
         try:
             kept = kept_names.kept_names()
             named, assigned = _assigned(dict(kept), running)
@@ -85,7 +87,8 @@ class HostNames:
                     named, assigned = _assigned(names, running)
             self._complain("")
         except (HostError, OSError) as error:
-            # A name that isn't kept would lead elsewhere after the next start: none is new.
+            # A name that isn't kept would lead elsewhere after the next start, so no new one is
+            # given.
             self._complain(f"no instance gets a new name: {error}")
             named, assigned = _assigned(dict(self._kept), running)
             assigned = {name: assigned[name] for name in self._kept}
@@ -102,8 +105,9 @@ class HostNames:
 def _assigned(
     kept: dict[str, SceneIdentity], running: Sequence[ListedInstance]
 ) -> tuple[dict[str, ListedInstance], dict[str, SceneIdentity]]:
-    """Who runs by which name, and what the names stand for then. The surest proof goes first: the
-    scene that an instance never closed, then its file, then the instance of an unsaved one."""
+    """Return the instances by name, and the scenes that the names stand for then. The surest proof
+    goes first: the scene that an instance never closed, then the scene's file, then the instance of
+    an unsaved scene."""
     named: dict[str, ListedInstance] = {}
     left = {entry.instance.id: entry for entry in running}
     proofs: tuple[Callable[[SceneIdentity, Instance], bool], ...] = (
@@ -134,8 +138,8 @@ def _free(kind: str, kept: dict[str, SceneIdentity]) -> str | None:
 
 
 class NameFinder(OneServerFinder):
-    """Finds the instance that has a name, for one conversation. Where it ``remembers``, it never
-    leads to another scene than before, though the name was forgotten and given anew."""
+    """Finds the instance with a name, for one conversation. With ``remembers`` it never leads to
+    another scene than before, even if the name was freed and given again."""
 
     def __init__(self, name: str, names: HostNames, *, remembers: bool = True) -> None:
         matched = NAME.fullmatch(name)
@@ -145,7 +149,7 @@ class NameFinder(OneServerFinder):
         self._remembers = remembers
         self._look_again = True
         self._seen = 0
-        #: What the conversation means, once it has been there.
+        #: The scene that the conversation works with; None before its first use.
         self._meant: SceneIdentity | None = None
 
     def find(self) -> Instance | None:
@@ -170,10 +174,10 @@ class NameFinder(OneServerFinder):
         return None
 
     def _miss(self, standing: SceneIdentity) -> None:
-        """Says why none is found though the name stands for something."""
+        """Say why no instance is found though the name stands for a scene."""
         there = self._names.current()
         ended = all(entry.instance.id != standing.instance for entry in there.values())
-        # Who worked there waits for its file.
+        # A conversation that worked there waits for the scene's file.
         waits = ended and standing.scene is not None and (self._meant is not None or not there)
         if waits:
             self.reason = f"{self._name} is gone, and is back once {standing.words} runs again"
@@ -188,7 +192,7 @@ class NameFinder(OneServerFinder):
         return self._meant is None or self._meant.leads_to(instance)
 
     def changed(self) -> bool:
-        # Somebody else may have looked.
+        # Another conversation may have looked.
         return super().changed() or self._seen != self._names.generation or self._names.changed()
 
     def leads_to(self, instance: Instance) -> bool:
@@ -211,7 +215,7 @@ class NameFinder(OneServerFinder):
 def not_that_scene(
     name: str, standing: SceneIdentity | None, there: dict[str, ListedInstance]
 ) -> NotThatScene:
-    """The refusal of a call by a name that leads to no scene of its own now."""
+    """Return the error for a call by a name whose scene isn't open now."""
     rows: list[Json] = [
         {"name": each, **SceneIdentity.of(entry.instance).as_json()}
         for each, entry in there.items()

@@ -1,4 +1,4 @@
-"""What the gateway is for other machines: TLS, each client's own token, and the user's approval."""
+"""Access from other machines: TLS, each client's own token, and the user's approval."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from callboard_programs.gateway.certificate import Certificate
 
 log = logging.getLogger(__name__)
 
-#: Where it listens unless it is told.
+#: The port for other machines, unless another one is given.
 PORT = 17798
 
 
 @dataclass(frozen=True)
 class Outside:
-    """An address of this machine, and what is shown there."""
+    """An address of this machine for other machines, and the certificate that it shows."""
 
     address: str
     port: int
@@ -31,7 +31,7 @@ class Outside:
 
 
 def outside_address(text: str) -> tuple[str, int]:
-    """An address and a port of ``192.168.1.5``, ``192.168.1.5:17798`` or ``[fe80::1]:17798``.
+    """Return the address and port in ``192.168.1.5``, ``192.168.1.5:17798`` or ``[fe80::1]:17798``.
     Raises PeerError."""
     address, colon, port = text.rpartition(":")
     if not colon or (text.count(":") > 1 and not text.startswith("[")):
@@ -47,18 +47,18 @@ def outside_address(text: str) -> tuple[str, int]:
 
 
 class RemoteListener(Listener):
-    """On the gateway's loop."""
+    """The listener for other machines. Use it on the gateway's loop."""
 
     def __init__(self, outside: Outside, clients: ClientBook) -> None:
         super().__init__(outside.address)
         self._outside = outside
         self._clients = clients
-        #: Who is waited with, by id, so that it is said and written down once.
+        #: Ids of the clients that wait for approval, so that each is logged and written down once.
         self._waiting: set[str] = set()
 
     @property
     def url(self) -> str:
-        """With the fingerprint, by which `callboard connect` knows it."""
+        """The address with the fingerprint by which `callboard connect` recognizes this machine."""
         return f"https://{self._host}/mcp#sha256={self._outside.certificate.fingerprint()}"
 
     @property
@@ -67,7 +67,7 @@ class RemoteListener(Listener):
         return f"[{address}]:{self.port}" if ":" in address else f"{address}:{self.port}"
 
     def take_port(self) -> None:
-        """Raises HostError."""
+        """Bind the port. Raises HostError."""
         try:
             self.bind(self._outside.port)
         except OSError as error:
@@ -75,8 +75,8 @@ class RemoteListener(Listener):
             raise HostError(f"can't listen on {self._outside.address}: {why}") from None
 
     async def open(self) -> None:
-        """Raises HostError."""
-        # The gateway's own token is for this machine: nobody knows this one.
+        """Bind the port. Raises HostError."""
+        # The gateway's own token is for this machine only; no client knows this new one.
         access = Access(self.port, new_token(), self._find, hosts=[self._host])
         await self.start(access, self._outside.certificate.context())
 
@@ -95,7 +95,7 @@ class RemoteListener(Listener):
         )
 
     def turned_away(self, incoming: IncomingRequest) -> None:
-        """Whoever has a token and isn't approved asks the user by coming."""
+        """Ask the user to approve a client that has a token but isn't approved yet."""
         known = self._clients.entry(bearer(incoming.headers))
         if known is None or known.remote or known.turned_away or known.id in self._waiting:
             return

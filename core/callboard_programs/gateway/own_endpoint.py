@@ -13,7 +13,8 @@ from callboard_programs.gateway.own_server import PASSED_ON, GatewayServer
 
 
 class OwnEndpoint(McpEndpoint):
-    """As a host's, and passes on what hosts have to know. On the gateway's loop."""
+    """The gateway's endpoint. It works like a host's, and also passes on what hosts have to know.
+    Use it on the gateway's loop."""
 
     def __init__(self, server: GatewayServer, stateless: StatelessConversations) -> None:
         super().__init__(server, {"tools", "prompts", "resources"}, lambda tool: None)
@@ -27,7 +28,7 @@ class OwnEndpoint(McpEndpoint):
         return session
 
     def receive(self, session: Session, message: Notification | Response) -> None:
-        self._server.received(session, message)  # while it is known whom a request went to
+        self._server.received(session, message)  # before the session forgets which host asked
         super().receive(session, message)
 
     def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
@@ -37,7 +38,8 @@ class OwnEndpoint(McpEndpoint):
         incoming.on_gone = self.start(self._pass_on(incoming, reply, message)).cancel
 
     async def _pass_on(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
-        """A host's own answer: it may hold questions, which only that host can read again."""
+        """Answer with the host's own response. It may hold questions that only that host can read
+        again."""
         try:
             self.stateless.check(message, incoming.headers, incoming.holder)
             self._server.shown_tokens[incoming.holder] = shown_token(incoming.headers)

@@ -26,7 +26,7 @@ from callboard_programs.gateway.listings import LISTINGS, completed_of, prompt_o
 from callboard_programs.gateway.names import HostNames
 from callboard_programs.relay.host_side import HostSide
 
-#: What names an instance, which answers it.
+#: Methods whose requests name an instance, which answers them.
 PASSED_ON = ("prompts/get", "resources/read", "completion/complete")
 
 log = logging.getLogger(__name__)
@@ -40,16 +40,16 @@ _INSTRUCTIONS = (
 
 
 class GatewayServer:
-    """The server behind ``/mcp``. On the gateway's loop."""
+    """The server behind ``/mcp``. Use it on the gateway's loop."""
 
     def __init__(self, names: HostNames, directory: Directory) -> None:
         self._names = names
         self._directory = directory
         self._sessions: dict[str, Attachments] = {}
-        #: Which host answers a session's request.
+        #: The host that answers a session's request, by session id and request id.
         self._answering: dict[tuple[str, str | int], HostSide] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        #: The token that each client without sessions showed last.
+        #: The last token that each client without sessions showed.
         self.shown_tokens: dict[TokenHolder, str] = {}
 
     def introduce(self, peer: Peer) -> Json:
@@ -65,7 +65,7 @@ class GatewayServer:
         return {"capabilities": capabilities, "serverInfo": info, "instructions": _INSTRUCTIONS}
 
     def attachments(self, session: Session) -> Attachments:
-        """Those of one session, made for its first request."""
+        """Return a session's attached instances. The first request makes them."""
         if session.id not in self._sessions:
             self._sessions[session.id] = Attachments(session, self._names)
         return self._sessions[session.id]
@@ -76,7 +76,7 @@ class GatewayServer:
             self._start(ended.end())
 
     def received(self, session: Session, message: Notification | Response) -> None:
-        """Passes on what concerns the hosts; a host's question is answered there."""
+        """Pass on what concerns the hosts. A response to a host's question goes to that host."""
         if isinstance(message, Notification) and message.method == CANCELLED:
             id = message.params.get("requestId")
             answering = self._answering.get((session.id, id)) if is_id(id) else None
@@ -96,13 +96,13 @@ class GatewayServer:
     # -- requests -------------------------------------------------------------------------------
 
     async def handle(self, request: PeerRequest) -> Json:
-        """The result. Raises CallboardError."""
+        """Return the result. Raises CallboardError."""
         try:
             return await self._handle(request)
         except (CallboardError, ResponseSent):
             raise
         except Exception:
-            # Without an answer its client would wait for ever.
+            # Without an answer the client would wait forever.
             log.exception("%s failed", request.method)
             raise CallboardBug(
                 f"internal error in {request.method}; see the gateway's log"
@@ -172,8 +172,8 @@ class GatewayServer:
         return result
 
     async def scene_of(self, message: Request) -> tuple[str, Request] | None:
-        """The instance, and the request there, that one of a client without sessions stands for;
-        None where the gateway answers. Raises PeerError."""
+        """Return the instance that a sessionless client's request means, and the request for it.
+        Return None if the gateway itself answers. Raises PeerError."""
         params = message.params
         if message.method in PASSED_ON:
             name, own = await self._passed_on(message.method, params)
@@ -185,7 +185,7 @@ class GatewayServer:
         return None
 
     async def _passed_on(self, method: str, params: Json) -> tuple[str, Json]:
-        """The instance that a request names, and its params there. Raises InvalidParams."""
+        """Return the instance that a request names, and the params for it. Raises InvalidParams."""
         if method == "prompts/get":
             name, own = await prompt_of(self._directory, params.get("name"))
             return name, {**params, "name": own}
@@ -195,7 +195,7 @@ class GatewayServer:
         return await completed_of(self._directory, params)
 
     async def _resolve(self, arguments: Json) -> str:
-        """The name of the instance that an argument means. Raises PeerError."""
+        """Return the name of the instance that an argument means. Raises PeerError."""
         return await self._directory.resolve(arguments["instance"])
 
     async def _pass_on(self, side: HostSide, request: SessionRequest, params: Json) -> Json:
@@ -235,7 +235,7 @@ class GatewayServer:
     async def _detach(self, arguments: Json, request: PeerRequest) -> Json:
         attachments = self.attachments(_session_of(request))
         wanted = arguments["instance"]
-        # One that is gone has its name, and nothing else to be known by.
+        # An instance that is gone is known by its name only.
         name = wanted if wanted in attachments.listed else await self._resolve(arguments)
         if not await attachments.detach(name):
             raise PeerError(f"{name} is not attached; attached: {', '.join(attachments.listed)}")
@@ -257,7 +257,7 @@ class GatewayServer:
         raise PeerError(f"{name} lists no tool {arguments['tool'][:80]!r}; see tools__search")
 
     async def _transfer(self, arguments: Json, request: PeerRequest) -> Json:
-        # Few gateways are ever asked for it.
+        # Few gateways ever need these modules.
         from callboard_programs.gateway.transfer.instance_calls import InstanceCalls
         from callboard_programs.gateway.transfer.transfer import transfer
 
@@ -280,8 +280,8 @@ class GatewayServer:
 
     @asynccontextmanager
     async def _acting_for(self, request: PeerRequest) -> AsyncIterator[Attachments]:
-        """For calls of the gateway's own in the client's name. A client without sessions has one
-        as long as that, in which it can be asked nothing."""
+        """Yield the attached instances for the gateway's own calls in the client's name. A client
+        without sessions gets a session for this block, in which it can't be asked anything."""
         if isinstance(request, SessionRequest):
             yield self.attachments(request.session)
             return
@@ -302,7 +302,7 @@ class GatewayServer:
 
 
 def inner_params(params: Json, arguments: Json) -> Json:
-    """The params of the call that ``tools__call`` stands for; what else came with it stays."""
+    """Return the params of the call that ``tools__call`` stands for. All other params stay."""
     return {**params, "name": arguments["tool"], "arguments": arguments.get("arguments", {})}
 
 
@@ -319,4 +319,4 @@ async def _quietly(work: Awaitable[None]) -> None:
     try:
         await work
     except CallboardError:
-        return  # the call that it belongs to tells
+        return  # the call that started it reports the error

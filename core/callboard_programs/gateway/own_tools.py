@@ -1,5 +1,5 @@
-"""The gateway's own tools: which instances there are, which of them this conversation works with,
-and a call of any tool of theirs."""
+"""The gateway's own tools: they list the instances, attach them to this conversation, and call any
+of their tools."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ TOOLS = (
         arguments={"type": "object", "description": "As tools__describe tells."},
     ),
 )
-#: What only a conversation that goes on can use.
+#: Tools that need a session.
 OF_SESSIONS = (ATTACH, DETACH)
 _VALIDATORS = {tool["name"]: Validator(tool["inputSchema"]) for tool in TOOLS}
 
@@ -134,7 +134,7 @@ def is_own(name: object) -> bool:
 
 
 def checked(name: str, arguments: object) -> Json:
-    """The arguments of a call of an own tool. Raises InvalidParams."""
+    """Return the checked arguments of a call of the gateway's own tool. Raises InvalidParams."""
     given = {} if arguments is None else arguments
     try:
         _VALIDATORS[name].check(given)

@@ -1,4 +1,4 @@
-"""The gateway that runs, and one that is started where it is needed and none does."""
+"""The running gateway, or one that is started on demand."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from callboard.errors import HostError
 from callboard.ground.folders import data_folder
 from callboard.transport.instances import Instance, announced, answer_of, is_alive, withdraw
 
-#: Seconds without an instance and a client after which one that was started on demand ends.
+#: Seconds after which a gateway that was started on demand ends if it has no instance and no
+#: client.
 IDLE = 600.0
-#: Seconds for one to start.
+#: Seconds for a gateway to start.
 _PATIENCE = 20.0
-#: Seconds in which a start that failed may be explained by another one's.
+#: Seconds in which another start may explain why this one failed.
 _OTHERS_START = 1.5
 
-#: Those that this process started, which may outlive it.
+#: The gateways that this process started. They may outlive it.
 _processes: list[subprocess.Popen[bytes]] = []
 
 
 def folder() -> Path:
-    """Where a running gateway has its file."""
+    """Return the folder in which a running gateway has its file."""
     return data_folder() / "gateways"
 
 
 def running_gateway() -> Instance | None:
-    """This user's, if one answers. Takes up to two seconds where one is silent."""
+    """Return this user's gateway if it answers. Takes up to two seconds if it is silent."""
     for gateway in announced(folder()):
         if not gateway.is_here:
             continue
@@ -42,8 +43,8 @@ def running_gateway() -> Instance | None:
 
 
 def started_gateway() -> Instance:
-    """The one that runs, or one that is started now, and outlives this process. Takes a moment.
-    Raises HostError."""
+    """Return the running gateway, or start one that outlives this process. Takes a moment. Raises
+    HostError."""
     there = running_gateway()
     if there is not None:
         return there
@@ -65,9 +66,9 @@ def started_gateway() -> Instance:
 
 
 def _start(words: IO[bytes]) -> subprocess.Popen[bytes]:
-    """``words`` takes what it says. Raises HostError."""
+    """Start a gateway. ``words`` takes its error output. Raises HostError."""
     command = [sys.executable, "-m", "callboard", "gateway", "--idle", f"{IDLE:g}"]
-    # It isn't ended with what its starter is ended with, and gets none of its Ctrl+C.
+    # It must not end with the process that starts it, nor get that process's Ctrl+C.
     apart: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         new_group = subprocess.CREATE_NEW_PROCESS_GROUP

@@ -1,5 +1,5 @@
-"""Who may see the page: whoever opened a one-time link in a browser, for as long as that browser
-keeps a cookie and the page a secret beside it."""
+"""Access to the page. A browser enters by a link that works once, and stays in as long as it keeps
+a cookie and the page keeps a secret beside it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from urllib.parse import parse_qs
 from callboard.clients.holder import TokenHolder, new_token, token_hash
 from callboard.transport.http.access import Access, Refusal
 
-#: Where the page asks and is asked for; the page itself is at ``/``.
+#: The path below which the page's requests go. The page itself is at ``/``.
 BELOW = "/page/"
-#: Makes a link, for who shows the gateway's own token.
+#: Makes a link, for a caller with the gateway's own token.
 LINK = "/page/link"
-#: Takes one.
+#: Takes a link.
 ENTER = "/page/enter"
-#: Carries the secret.
+#: The header that carries the secret.
 PAGE_HEADER = "Callboard-Page"
-#: Seconds that a link is good for, and that a browser may be silent.
+#: Seconds for which a link is valid, and for which a browser may be silent.
 LINK_LASTS, SILENT_FOR = 600.0, 12 * 3600.0
-#: Links and browsers that are kept, the newest.
+#: Links and browsers that are kept; the oldest are dropped first.
 MOST = 16
 
-#: Who asks from the page.
+#: The holder of every request from the page.
 VISITOR = TokenHolder("page", "page")
 
 _NOT_HERE = Refusal(
@@ -35,37 +35,37 @@ _NOT_HERE = Refusal(
 
 
 class PageKeys(NamedTuple):
-    """What a browser gets for its link. Cookies are shown to every port of a machine, so that
-    nothing is told for the cookie alone: ``secret`` is kept by the page."""
+    """The cookie and the secret that a browser gets for its link. Browsers show a cookie to every
+    port of a machine, so the cookie alone gives no access: the page keeps ``secret``."""
 
     cookie: str
     secret: str
 
 
 class PageLogin:
-    """On the gateway's loop."""
+    """The page's links and browsers. Use it on the gateway's loop."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now = now
-        #: When each was made, by its hash.
+        #: The time at which each link's code was made, by the code's hash.
         self._codes: dict[str, float] = {}
-        #: The hash of the secret, and when it was last used, by the hash of the cookie.
+        #: The secret's hash and the time of its last use, by the cookie's hash.
         self._inside: dict[str, tuple[str, float]] = {}
 
     def new_code(self) -> str:
-        """For a link."""
+        """Return the code of a new link."""
         code = new_token()
         self._codes[token_hash(code)] = self._now()
         _keep_newest(self._codes)
         return code
 
     def is_good(self, code: str) -> bool:
-        """Whether a link's code would be taken."""
+        """Return whether a link's code is still valid."""
         made = self._codes.get(token_hash(code))
         return made is not None and self._now() - made < LINK_LASTS
 
     def enter(self, code: str) -> PageKeys | None:
-        """Takes a code, which isn't taken again."""
+        """Take a link's code, which can't be used again. Return None if it isn't valid."""
         if not self.is_good(code):
             return None
         del self._codes[token_hash(code)]
@@ -75,7 +75,7 @@ class PageLogin:
         return entry
 
     def knows(self, cookie: str) -> bool:
-        """Whether that browser came in."""
+        """Return whether a browser with this cookie has entered."""
         key = token_hash(cookie)
         secret, used = self._inside.get(key, ("", 0.0))
         if not secret:
@@ -87,14 +87,15 @@ class PageLogin:
         return True
 
     def belongs(self, cookie: str, secret: str) -> bool:
-        """Whether the page of that browser asks."""
+        """Return whether a request with this cookie and secret comes from the page."""
         if not self.knows(cookie):
             return False
         return hmac.compare_digest(self._inside[token_hash(cookie)][0], token_hash(secret))
 
 
 class PageAccess(Access):
-    """The page's own paths ask for the cookie, and nothing else takes it."""
+    """Access to the gateway and its page. The page's own paths need the cookie; all other paths
+    need a token."""
 
     def __init__(
         self,
@@ -123,7 +124,7 @@ class PageAccess(Access):
         return VISITOR if allowed else _NOT_HERE
 
     def cookie_of(self, headers: Mapping[str, str]) -> str:
-        """The page's cookie, or nothing."""
+        """Return the page's cookie, or an empty text."""
         try:
             cookies = SimpleCookie(headers.get("cookie", ""))
         except CookieError:
@@ -133,7 +134,7 @@ class PageAccess(Access):
 
 
 def read_query(query: str) -> dict[str, str]:
-    """The first value of each name; nothing where there are too many."""
+    """Return the first value of each name, or nothing if there are too many names."""
     try:
         pairs = parse_qs(query, max_num_fields=8)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Opening the page in the user's browser."""
+"""Opens the page in the user's browser."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from callboard_programs.gateway.running_gateway import running_gateway
 
 
 def running_link() -> str | None:
-    """A link of the gateway that runs; None where none does. Takes up to two seconds where one is
-    silent."""
+    """Return a new link of the running gateway, or None if none runs. Takes up to two seconds if it
+    is silent."""
     gateway = running_gateway()
     answer = None if gateway is None else answer_of(gateway, "POST", LINK)
     link = (answer or {}).get("url")
@@ -22,8 +22,8 @@ def running_link() -> str | None:
 
 
 def open_link(link: str) -> bool:
-    """Shows a link in the browser; whether there is one. By a file that only this user reads:
-    others of this machine see what programs are started with."""
+    """Show a link in the browser. Return whether there is a browser. The link goes through a file
+    that only this user can read, because other users see the arguments of programs."""
     path = data_folder() / "page.html"
     there = f'<meta http-equiv="refresh" content="0;url={escape(link)}">'
     try:

@@ -1,4 +1,4 @@
-"""The page at ``/`` and what it asks for below ``/page/``."""
+"""The page at ``/``, and its requests below ``/page/``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-#: Nothing from elsewhere, nothing inline, no text taken for markup.
+#: Load nothing from elsewhere and nothing inline, and never take text for markup.
 CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -63,16 +63,17 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
 }
 _ACTS = ("cancel", "undo", *get_args(Decision))
-#: What is done with a client that asks to come from another machine.
+#: Answers to a client that asks to come from another machine.
 _WORDS = {"approve": True, "turn_away": False}
 _TOOLS = {"viewport": "viewport__capture", "look": "viewport__look"}
 
 
 class PageEndpoint:
-    """On the gateway's loop. Who comes here holds the cookie, or for a link a token."""
+    """The page's paths. Use it on the gateway's loop. Each client here has already shown the
+    cookie, or, for a link, a token."""
 
     def __init__(self, door: PageLogin, feed: PageFeed, access: Callable[[], PageAccess]) -> None:
-        """``access`` is there once the gateway listens."""
+        """``access`` may be called once the gateway listens."""
         self._door = door
         self._feed = feed
         self._access = access
@@ -109,7 +110,7 @@ class PageEndpoint:
     # -- coming in --------------------------------------------------------------------------
 
     def link(self) -> str:
-        """Opens the page in one browser, once, within ten minutes."""
+        """Return a link that opens the page in one browser, once, within ten minutes."""
         return f"http://127.0.0.1:{self._access().port}{ENTER}?code={self._door.new_code()}"
 
     def _make_link(self, incoming: IncomingRequest) -> None:
@@ -126,7 +127,7 @@ class PageEndpoint:
             incoming.refuse(Refusal(401, "this link was used; `callboard gateway --open`"))
             return
         cookie = f"{self._access().cookie_name}={entry.cookie}; Path=/; HttpOnly; SameSite=Strict"
-        # Not by a redirect: behind one that began in another program, the cookie isn't sent.
+        # No redirect: when another program opened the link, the browser wouldn't send the cookie.
         text = (
             '<!doctype html><meta charset="utf-8"><title>callboard</title>'
             '<link rel="icon" href="/page/icon.svg">'
@@ -136,8 +137,8 @@ class PageEndpoint:
         incoming.respond(200, text.encode(), _TYPES[".html"], headers)
 
     def _is_page(self, incoming: IncomingRequest) -> bool:
-        """Whether the page itself asks; else it is told so. What changes something names where it
-        comes from too."""
+        """Return whether the page itself sent this request; refuse it otherwise. A request that
+        changes something also needs an Origin."""
         secret = incoming.headers.get(PAGE_HEADER.lower(), "")
         cookie = self._access().cookie_of(incoming.headers)
         if not self._door.belongs(cookie, secret):
@@ -154,7 +155,7 @@ class PageEndpoint:
 
     def _file(self, incoming: IncomingRequest) -> None:
         name = "index.html" if incoming.path == "/" else incoming.path.removeprefix(BELOW)
-        # By its name alone: nothing in it may lead anywhere.
+        # Looked up by name alone, so that no path in it can lead anywhere.
         files = {path.name: path for path in _FILES.iterdir() if path.suffix in _TYPES}
         path = files.get(name)
         if path is None:
@@ -192,7 +193,8 @@ class PageEndpoint:
         if not isinstance(id, str) or not id:
             raise PeerError("say of which call, question or client: id")
         if body["do"] in _WORDS:
-            # Not the gateway's own book, which its loop reads: writing waits for other processes.
+            # A new book, because the gateway's own is read on its loop, and writing waits for other
+            # processes.
             await asyncio.to_thread(lambda: ClientBook().answer(id, yes=_WORDS[body["do"]]))
             self._respond(incoming, {"done": True})
             return
@@ -221,7 +223,8 @@ class PageEndpoint:
         self._respond(incoming, await requests.trace(read_query(incoming.query).get("call", "")))
 
     def _instance(self, name: Any, id: Any) -> Instance:
-        """The instance that the page means. Raises HostError where another one has its name."""
+        """Return the instance that the page means. Raises HostError if another one has its name
+        now."""
         entry = self._feed.entry(name)
         if entry is None or entry.instance.id != id:
             raise HostError("that instance is gone; nothing was done")

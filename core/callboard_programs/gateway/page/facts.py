@@ -1,5 +1,5 @@
-"""What an instance tells, in the shape that the page reads: whatever else it tells is left out, and
-what is of another type is empty."""
+"""The parts of an instance's snapshot that the page reads. All else is left out, and values of
+another type become empty."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.protocol.jsonrpc import encode
 
-#: Characters of a text, entries of a list, and bytes of it all that are shown.
+#: Limits: characters of a text, entries of a list, and bytes of the whole.
 MOST_TEXT, MOST_ENTRIES, MOST_BYTES = 2_000, 200, 2 * 1024 * 1024
-#: Farther from nought no number is that means something here.
+#: Numbers farther from zero mean nothing here.
 _FARTHEST = 1e15
 
 _TEXT, _NUMBER, _FLAG, _OBJECT = "text", "number", "flag", "object"
@@ -51,7 +51,7 @@ _SHAPE: Mapping[str, Any] = {
 
 
 def shaped(told: Json) -> Json:
-    """What the page gets of a snapshot. Raises HostError where it is too much."""
+    """Return the parts of a snapshot that the page gets. Raises HostError if they are too large."""
     status: Json = _shaped(told, _SHAPE)
     try:
         size = len(encode(status))

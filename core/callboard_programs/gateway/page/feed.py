@@ -1,4 +1,5 @@
-"""What the instances tell, for the pages that are open. Nobody is asked while no page is."""
+"""The instances' events, for the pages that are open. No instance is asked while no page is
+open."""
 
 from __future__ import annotations
 
@@ -20,29 +21,29 @@ from callboard_programs.gateway.names import HostNames
 from callboard_programs.gateway.page.facts import shaped
 from callboard_programs.relay.reconnect import LOOK_EVERY
 
-#: Bytes that one instance may tell at once.
+#: Bytes of one message of an instance.
 MOST_TOLD = 4 * 1024 * 1024
-#: Seconds between two messages of an instance that are listened to, so that one which floods waits.
+#: Seconds between two messages of an instance, so that one that floods has to wait.
 PACE = 0.05
-#: Seconds after which an instance that broke off is asked again, and that it may be silent.
+#: Seconds until an instance that broke off is asked again, and seconds for which it may be silent.
 AGAIN, PATIENCE = 1.0, 60.0
 
 
 def endpoint_of(instance: Instance, path: str) -> Endpoint:
-    """A path of an instance's, asked in this user's own name."""
+    """Return a path of an instance, asked in this user's own name."""
     token = instance.token
     endpoint = Endpoint.at(instance.url, token, patience=PATIENCE, key=token)
     return replace(endpoint, path=path, most=MOST_TOLD)
 
 
 async def artist_headers(instance: Instance) -> dict[str, str]:
-    """Prove to that instance, and to no other, that its artist asks."""
+    """Return the headers that prove, to that instance only, that its artist asks."""
     word = await asyncio.to_thread(artist_word, instance.id)
     return {} if word is None else {ARTIST_HEADER: word}
 
 
 async def problem_of(answer: HttpAnswer) -> str:
-    """Why an instance refused. Raises HostError."""
+    """Return the reason for which an instance refused. Raises HostError."""
     try:
         told = jsonrpc.decode(await answer.body())
     except ParseError:
@@ -57,7 +58,7 @@ def _newcomer(known: KnownClient) -> Json:
 
 
 class _Watch:
-    """One instance, by its name."""
+    """The events of one instance, by its name."""
 
     def __init__(self, name: str, entry: ListedInstance, changed: Callable[[str], None]) -> None:
         self.entry = entry
@@ -69,14 +70,14 @@ class _Watch:
         self._task = asyncio.ensure_future(self._run())
 
     def end(self) -> None:
-        """Nobody looks any more."""
-        # Said as well: before Python 3.12 a wait that ends at that very moment takes no notice of
-        # being cancelled, and whoever asks again and again would do so for ever.
+        """End the watch, because no page needs it any more."""
+        # The flag is needed too: before Python 3.12 a wait that ends at that very moment misses its
+        # cancellation, and the loop below would go on forever.
         self._over = True
         self._task.cancel()
 
     def message(self) -> Json:
-        """As the page gets it."""
+        """Return the message that the page gets."""
         instance = self.entry.instance
         address = urlsplit(instance.url)
         about = {
@@ -120,7 +121,7 @@ class _Watch:
 
 
 class PageFeed:
-    """Tells every open page what the instances tell. On the gateway's loop."""
+    """Passes the instances' events on to every open page. Use it on the gateway's loop."""
 
     def __init__(self, names: HostNames, clients: ClientBook) -> None:
         self._names = names
@@ -131,7 +132,7 @@ class PageFeed:
         self._looking: asyncio.Task[None] | None = None
 
     def attend(self, page: EventStream) -> Callable[[], None]:
-        """Sends a page everything from now on; returns the way to stop."""
+        """Send a page everything from now on. Return a function that stops it."""
         self._renew()
         names = list(self._watches)
         page.send({"type": "names", "names": names})
@@ -144,7 +145,7 @@ class PageFeed:
         return lambda: self._leave(page)
 
     def entry(self, name: object) -> ListedInstance | None:
-        """The instance of that name."""
+        """Return the instance with that name."""
         return self._names.current().get(name) if isinstance(name, str) else None
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What a page asks of one instance, and of what was written down."""
+"""Requests from the page to one instance, and to the written records."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from callboard.transport.instances import Instance
 from callboard_programs.client.http import send_request
 from callboard_programs.gateway.page.feed import artist_headers, endpoint_of, problem_of
 
-#: The picture's size, pixels.
+#: The picture's width and height, pixels.
 WIDTH, HEIGHT = 480, 270
-#: The newest calls that are listed.
+#: Calls that are listed, newest first.
 LISTED = 50
 _PICTURES = ("image/png", "image/jpeg")
 
 
 class MadePicture(NamedTuple):
-    """A file, and of which kind."""
+    """A picture's bytes and its kind."""
 
     data: bytes
     mime_type: str
 
 
 async def act(instance: Instance, body: Json) -> Json:
-    """Has the instance do something, as its panel would. Raises HostError with its reason."""
+    """Have the instance do something, as its panel would. Raises HostError with its reason."""
     headers = await artist_headers(instance)
     return await _post(instance, ACT, body, headers)
 
 
 async def picture(instance: Instance, tool: str) -> MadePicture:
-    """The scene, by one of the host's own tools, which its rules are asked about like any call.
-    Raises HostError."""
+    """Return a picture of the scene. One of the host's own tools makes it, and the host's rules
+    apply to that call. Raises HostError."""
     size = {"width": WIDTH, "height": HEIGHT}
     headers = {"User-Agent": "callboard page"}
     result = await _post(instance, "/v1/call", {"tool": tool, "arguments": size}, headers)
@@ -52,7 +52,8 @@ async def picture(instance: Instance, tool: str) -> MadePicture:
 
 
 async def report(since: str) -> Json:
-    """Over the calls of all hosts. Raises PeerError for a time that can't be read, HostError."""
+    """Return the report over the calls of all hosts. Raises PeerError for a time that can't be
+    read, HostError."""
     from callboard.demand.period import parse_since
     from callboard.demand.report import build
 
@@ -64,7 +65,7 @@ async def report(since: str) -> Json:
 
 
 async def ended_calls() -> Json:
-    """The newest calls of all hosts."""
+    """Return the newest calls of all hosts."""
 
     def read(reader: Any) -> Json:
         calls = reader.recent(limit=LISTED).calls
@@ -74,7 +75,7 @@ async def ended_calls() -> Json:
 
 
 async def trace(call: str) -> Json:
-    """All that is known of a call. Raises PeerError where it isn't kept, HostError."""
+    """Return all that is known of a call. Raises PeerError if the call isn't kept, HostError."""
     kept: Json = await _read(lambda reader: _trace(reader.get(call)))
     if not kept:
         raise PeerError("that call isn't kept")
@@ -92,7 +93,7 @@ def _trace(call: Any) -> Json:
 
 
 async def _read(work: Any) -> Json:
-    import sqlite3  # with what only the records need: a start has none of it
+    import sqlite3  # imported here, because only the records need it: a start loads none of it
 
     from callboard.records.reader import Reader
     from callboard.records.store import default_folder

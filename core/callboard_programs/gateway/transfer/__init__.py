@@ -1,1 +1,1 @@
-"""Objects of one instance taken into another: exported there, imported here, compared."""
+"""Taking objects from one instance into another: exported there, imported here, compared."""

@@ -1,4 +1,4 @@
-"""A folder that both instances may touch, for the file between them, and that file's end."""
+"""A folder that both instances may use, and the exchanged file in it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from callboard.content import Json
 from callboard.errors import PeerError
 from callboard_programs.gateway.transfer.instance_calls import CallRefused, InstanceCalls
 
-#: Where an instance tells the roots of whoever asks.
+#: The resource in which an instance lists the caller's roots.
 ROOTS = "host://roots"
 
 
 async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
-    """The largest folder that is in roots of both, and that the source may write to. Raises
-    PeerError with what to do where there is none."""
+    """Return the largest folder that is within roots of both and that the source may write to.
+    Raises PeerError, with what to do, if there is none."""
     there, here = await _roots_of(source), await _roots_of(far)
     for root in there:
         for other in here:
@@ -39,12 +39,12 @@ async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
 
 
 async def own_root(source: InstanceCalls, folder: str) -> str:
-    """``folder``, where the source may make one of its own: below a root of its. Raises PeerError
-    with what to do where that isn't so."""
+    """Return ``folder`` if the source may make a folder in it, which means below one of its roots.
+    Raises PeerError, with what to do, if it may not."""
     try:
         roots = await _told_roots(source)
     except CallRefused:
-        return folder  # the source judges by itself
+        return folder  # the source decides for itself
     inside = [root for root in roots if Path(os.path.realpath(folder)).is_relative_to(root["path"])]
     if any(not root["read_only"] for root in inside):
         return folder
@@ -57,16 +57,16 @@ async def own_root(source: InstanceCalls, folder: str) -> str:
 
 
 class SharedFile:
-    """The file, in a folder of its own below a common root. The folder is named so that nobody can
-    guess it; the source makes it."""
+    """The exchanged file, in a folder of its own below a common root. The source makes the folder,
+    whose name can't be guessed."""
 
     def __init__(self, root: str, stem: str) -> None:
         self.folder = Path(root, f"transfer_{token_hex(6)}")
         self.path = str(self.folder / f"{stem}.usdc")
 
     async def end(self, *, used: bool) -> list[str]:
-        """Removes it. What was written beside it, textures, stays where the far scene uses it, and
-        is told."""
+        """Remove the file. Textures written beside it stay if the far scene uses them. Return their
+        paths."""
         return await asyncio.to_thread(self._end, used)
 
     def _end(self, used: bool) -> list[str]:
@@ -88,7 +88,7 @@ async def _roots_of(calls: InstanceCalls) -> list[dict[str, Any]]:
 
 
 async def _told_roots(calls: InstanceCalls) -> list[dict[str, Any]]:
-    """Raises CallRefused."""
+    """Return the roots that an instance lists. Raises CallRefused."""
     told = (await calls.read(ROOTS)).get("roots")
     return [
         {"path": os.path.realpath(each["path"]), "read_only": bool(each.get("read_only"))}

@@ -1,4 +1,4 @@
-"""Calls of one instance's own tools for a client's one request, in that client's own name."""
+"""Calls of one instance's own tools, for one request of a client and in that client's name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callboard.protocol.session import Channel, Session, SessionRequest
 from callboard_programs.client.http_client import CANCELLED
 from callboard_programs.relay.host_side import HostSide
 
-#: Requests of one transfer to one instance that are under way at once.
+#: Requests to one instance that one transfer makes at once.
 _AT_ONCE = 16
 
 
@@ -22,13 +22,14 @@ class CallRefused(PeerError):
 
 
 class InstanceCalls:
-    """On the gateway's loop. What an instance asks meanwhile goes to the client."""
+    """Calls the tools of one instance. Use it on the gateway's loop. The instance's questions go to
+    the client."""
 
-    #: No two requests of a session may share an id, and the client's own are numbers.
+    #: No two requests of a session may share an id, and the client's own ids are numbers.
     _ids = count(1)
 
     def __init__(self, name: str, side: HostSide, request: PeerRequest, session: Session) -> None:
-        """``request`` is the client's, ``session`` the one that the instance knows."""
+        """``request`` is the client's, and ``session`` is the one that the instance knows."""
         self.name = name
         self._side = side
         self._session = session
@@ -38,7 +39,7 @@ class InstanceCalls:
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     async def call(self, tool: str, arguments: Json | None = None) -> Json:
-        """The structured result. Raises CallRefused."""
+        """Return the structured result of a call. Raises CallRefused."""
         async with self._slots:
             result = await self._ask("tools/call", {"name": tool, "arguments": arguments or {}})
         content = result.get("content")
@@ -50,7 +51,7 @@ class InstanceCalls:
         return structured if isinstance(structured, dict) else _object(self.name, text)
 
     async def read(self, uri: str) -> Json:
-        """The JSON object that a resource is. Raises CallRefused."""
+        """Return the JSON object in a resource. Raises CallRefused."""
         result = await self._ask("resources/read", {"uri": uri})
         contents = result.get("contents")
         first = contents[0] if isinstance(contents, list) and contents else {}
@@ -62,7 +63,7 @@ class InstanceCalls:
         try:
             return await self._side.handle(SessionRequest(self._session, request, self._channel))
         except asyncio.CancelledError:
-            # The instance would go on with it.
+            # Otherwise the instance would go on with the call.
             await self._side.tell(Notification(CANCELLED, {"requestId": id}))
             raise
         except CallboardError as error:
@@ -70,7 +71,7 @@ class InstanceCalls:
 
 
 class _Nowhere:
-    """For a client that nothing can be sent to besides its answer."""
+    """The channel to a client that gets nothing but its answer."""
 
     def send(self, message: Json) -> bool:
         return False

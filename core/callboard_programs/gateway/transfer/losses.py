@@ -1,4 +1,4 @@
-"""What of an object isn't there as it was, by what both instances tell of it."""
+"""The differences between each object and its copy, by the facts that both instances report."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from callboard.ground.matrices import Rows
 from callboard_programs.gateway.transfer.pairs import Item
 from callboard_programs.gateway.transfer.scene_facts import SceneFacts, number, strings, vector
 
-#: Parts of a value that single precision and a change of units may cost.
+#: The relative error that single precision and a change of units may cause.
 _CLOSE = 1e-4
-#: Colours and shares, which hosts may round to a byte.
+#: The error of colors and shares, which hosts may round to a byte.
 _SHADE = 4e-3
 #: Frames by which a key may be off.
 _FRAME = 1e-2
-#: Lengths of the scene's units, and plain numbers.
+#: True for lengths in the scene's units, False for plain numbers.
 _CAMERA = {"clip": True, "focus_distance": True, "fstop": False, "lens": False, "sensor": False}
 _LIGHT = {"power": False, "size": True, "angle": False, "blend": False}
 _MATERIAL = ("color", "metalness", "roughness", "ior", "transmission", "opacity")
-#: Reads a shape from a file at each frame.
+#: The modifier that reads a shape from a file at each frame.
 _LINKED = "mesh_sequence_cache"
-#: Objects that a loss names.
+#: Objects that a loss lists by name.
 _NAMED = 20
 _SHAPES = ("sphere", "cube", "plane", "cylinder", "cone", "torus")
 
 
 class Losses:
-    """Of one transfer: ``{what, was, is, objects, count}``, where ``is`` None says that it isn't
-    there."""
+    """The losses of one transfer. Each is ``{what, was, is, objects, count}``; ``is`` is None for
+    something that is missing in the copy."""
 
     def __init__(self, source: SceneFacts, far: SceneFacts, pairs: Mapping[Item, Item]) -> None:
         self._source, self._far, self._pairs = source, far, pairs
         self._of_path = {path: item for item in pairs for path in item.paths}
-        #: Objects whose keys can't be compared by value: one side doesn't tell them.
+        #: Objects whose keys can't be compared by value, because one side doesn't report them.
         self.unchecked: list[str] = []
 
     def all(self, items: list[Item]) -> list[Json]:
-        """What several objects lost alike is told once."""
+        """Return the losses. The same loss of several objects is listed once."""
         told_once: dict[str, Json] = {}
         for item in items:
             other = self._pairs.get(item)
@@ -218,7 +218,7 @@ def _single(values: list[float]) -> Any:
 
 
 def _close(a: list[float], b: list[float]) -> bool:
-    # What one of the two doesn't tell can't be compared; what it says is "nothing" can.
+    # A value that one side doesn't report can't be compared; a reported "nothing" can.
     if not a:
         return True
     return len(a) == len(b) and all(

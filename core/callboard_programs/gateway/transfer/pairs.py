@@ -1,5 +1,5 @@
-"""Which object there became which here. Hosts write one object as several prims, read several prims
-as one object, and name what is named already otherwise."""
+"""Finds the copy of each object. Hosts write one object as several prims, read several prims as one
+object, and rename objects whose names are taken."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from math import dist
 
 from callboard_programs.gateway.transfer.scene_facts import SceneFacts
 
-#: What a group without a shape is called.
+#: The types of an object without a shape.
 _GROUPS = ("xform", "empty", "null", "transform", "group", "locator", "scope")
-#: What hosts append to a name that is taken.
+#: The suffix that hosts add to a name that is taken.
 _SUFFIX = re.compile(r"[._]?\d+$")
 _STILL = 1e-6
 
 
 @dataclass(frozen=True)
 class Item:
-    """One object as the artist sees it: the one that is placed, and the one that holds the shape,
-    which may be the same."""
+    """One object as the artist sees it: ``path`` has its place, and ``shape`` its shape. Both may
+    be the same object."""
 
     path: str
     shape: str
@@ -31,7 +31,7 @@ class Item:
 
 
 def items_of(facts: SceneFacts) -> list[Item]:
-    """The asked objects, those before that others hang below."""
+    """Return the objects that were asked for, parents first."""
     children = _children(facts)
     items: list[Item] = []
     taken: set[str] = set()
@@ -50,8 +50,8 @@ def items_of(facts: SceneFacts) -> list[Item]:
 
 
 def paired(source: SceneFacts, there: list[Item], far: SceneFacts) -> dict[Item, Item]:
-    """From each object of the source to what it became, as far as that is found. Takes seconds for
-    thousands that have one name but for a number."""
+    """Return each object of the source with its copy, as far as a copy is found. Takes seconds for
+    thousands of objects whose names differ only in a number."""
     left = _Left(far)
     became: dict[Item, Item] = {}
     by_path = {path: item for item in there for path in item.paths}
@@ -66,7 +66,7 @@ def paired(source: SceneFacts, there: list[Item], far: SceneFacts) -> dict[Item,
                 became[item] = best
     children = _children(far)
     for item, other in became.items():
-        # What was one object there may be an empty here, and the shape below it.
+        # One object there may be an empty here, with the shape below it.
         if other.shape == other.path and not _is_group(source, item.shape):
             for path in children.get(other.path, ()):
                 child = left.by_path.get(path)
@@ -78,7 +78,7 @@ def paired(source: SceneFacts, there: list[Item], far: SceneFacts) -> dict[Item,
 
 
 class _Left:
-    """The far side's objects that stand for none of the source yet."""
+    """The far side's objects that aren't yet the copy of any."""
 
     def __init__(self, far: SceneFacts) -> None:
         self._far = far
@@ -86,7 +86,7 @@ class _Left:
         self.by_path = {item.path: item for item in items}
         self._names = {item: name_of(far, item.path) for item in items}
         self._places = {item: far.world(item.path)[3] for item in items}
-        #: In the scene's order, by the whole name, and by the one without its number.
+        #: Objects in the scene's order, by their whole name, and by their name without its number.
         self._called: dict[str, dict[Item, None]] = {}
         self._numbered: dict[str, dict[Item, None]] = {}
         for item, name in self._names.items():
@@ -94,8 +94,8 @@ class _Left:
             self._numbered.setdefault(_stem(identifier(name)), {})[item] = None
 
     def take(self, source: SceneFacts, item: Item, freedom: int, above: Item | None) -> Item | None:
-        """The one that fits best, which is taken, by the same name; with freedom 1 by one with a
-        number more, with 2 by one with another number. What is below ``above`` goes first."""
+        """Take and return the object that fits best. With freedom 0 it has the same name, with 1 it
+        may have an added number, with 2 another number. Objects below ``above`` go first."""
         wanted = identifier(name_of(source, item.path))
         named = self._numbered if freedom else self._called
         fitting = list(named.get(_stem(wanted) if freedom == 2 else wanted, ()))
@@ -121,8 +121,8 @@ def name_of(facts: SceneFacts, path: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """As USD files have it, in every script: hosts write one ``_`` a character, or one a byte, so
-    several count as one."""
+    """Return a name as USD files have it. Hosts replace each other character, or each of its bytes,
+    by ``_``, so several of them count as one."""
     plain = re.sub(r"[^A-Za-z0-9]+", "_", name)
     return f"_{plain}" if plain[:1].isdigit() else plain
 
@@ -153,6 +153,6 @@ def _stem(name: str) -> str:
 
 
 def added(far: SceneFacts, pairs: Iterable[Item]) -> list[str]:
-    """What is there now and stands for no object of the source."""
+    """Return the objects on the far side that are the copy of none."""
     known = {path for item in pairs for path in item.paths}
     return [path for path in far.asked if path not in known]

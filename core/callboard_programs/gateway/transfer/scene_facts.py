@@ -1,6 +1,5 @@
-"""What an instance's own tools tell of objects: where they are, what they look like, how they move.
-
-All that an instance says is somebody else's: what isn't as it should be is left out."""
+"""The facts that an instance's own tools report of objects: place, look and motion. An instance's
+answers aren't trusted: values that are not as they should be are left out."""
 
 from __future__ import annotations
 
@@ -14,31 +13,31 @@ from callboard.content import Json
 from callboard.ground.matrices import Rows, compose, times
 from callboard_programs.gateway.transfer.instance_calls import CallRefused, InstanceCalls
 
-#: Objects of a page, and of a scene, that are still looked at.
+#: Objects of a page, and the most objects of a scene.
 _PAGE, _MOST = 1000, 100_000
 _GET = "scene__get_object"
-#: Objects that are listed in the time in which one is asked for.
+#: Objects that can be listed in the time that one single object takes.
 _MANY = 10
-#: What makes Y the axis that points up.
+#: The rotation that makes Y the up axis.
 _UPRIGHT: Rows = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
 _NOWHERE: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
 
 
 @dataclass(frozen=True)
 class SceneFacts:
-    """Some objects of one scene, in the order of the scene."""
+    """Facts of some objects of one scene, in the scene's order."""
 
     metres: float
     up: str
     fps: float
-    #: As ``scene__get_object`` tells, by path; with those above them.
+    #: The answers of ``scene__get_object`` by path, for the objects and all their parents.
     objects: Mapping[str, Json]
     #: The paths that were asked for.
     asked: tuple[str, ...]
     cameras: Mapping[str, Json] = field(default_factory=dict)
     lights: Mapping[str, Json] = field(default_factory=dict)
     materials: Mapping[str, Json] = field(default_factory=dict)
-    #: As ``animation__list_keys`` tells, by path; without the port nothing.
+    #: The answers of ``animation__list_keys`` by path; empty if the host doesn't have that port.
     keys: Mapping[str, list[Json]] = field(default_factory=dict)
 
     def parent(self, path: str) -> str | None:
@@ -46,7 +45,7 @@ class SceneFacts:
         return parent if isinstance(parent, str) else None
 
     def above(self, path: str) -> list[str]:
-        """The objects above one, the nearest first."""
+        """Return the parents of an object, the nearest first."""
         holders: list[str] = []
         parent = self.parent(path)
         while parent is not None and parent not in holders:
@@ -55,11 +54,11 @@ class SceneFacts:
         return holders
 
     def moves(self, path: str) -> bool:
-        """Whether it, or what it hangs below, has keys."""
+        """Return whether the object, or one of its parents, has keys."""
         return any(self.objects.get(p, {}).get("key_count") for p in (path, *self.above(path)))
 
     def local(self, path: str, key: Mapping[str, Any] | None = None) -> Rows:
-        """Its transform below its parent; at a key that of the key."""
+        """Return the object's transform relative to its parent, or the transform at ``key``."""
         told = {**self.objects.get(path, {}), **(key or {})}
         parts = (vector(told.get(name)) for name in ("translate", "rotate", "scale"))
         translate, rotate, scale = parts
@@ -68,7 +67,8 @@ class SceneFacts:
         return compose(translate, rotate, scale)
 
     def world(self, path: str, key: Mapping[str, Any] | None = None) -> Rows:
-        """Its place in metres, Y up; the axes are as long as a unit of its own."""
+        """Return the object's place in metres, with Y up. The axes are as long as one unit of the
+        object."""
         rows = self.local(path, key)
         for parent in self.above(path):
             rows = times(rows, self.local(parent))
@@ -78,7 +78,8 @@ class SceneFacts:
 
 
 async def names_in(calls: InstanceCalls) -> dict[str, str | None]:
-    """Every object's path, and the path above it, in the scene's order. Raises CallRefused."""
+    """Return each object's path with its parent's path, in the scene's order. Raises
+    CallRefused."""
     told = await _pages(calls, "scene__list_objects", "objects")
     return {each["path"]: each.get("parent") for each in told if isinstance(each.get("path"), str)}
 
@@ -86,7 +87,7 @@ async def names_in(calls: InstanceCalls) -> dict[str, str | None]:
 async def read_facts(
     calls: InstanceCalls, tree: Mapping[str, str | None], asked: Iterable[str]
 ) -> SceneFacts:
-    """Those of the asked objects of a scene. Raises CallRefused."""
+    """Return the facts of the objects that were asked for. Raises CallRefused."""
     asked = tuple(asked)
     info = await calls.call("scene__scene_info")
     wanted = dict.fromkeys(asked)
@@ -120,7 +121,7 @@ def number(value: Any) -> float | None:
 
 
 def vector(value: Any) -> list[float] | None:
-    """Some numbers; None where it is anything else."""
+    """Return a list of numbers, or None for anything else."""
     numbers = [number(each) for each in value] if isinstance(value, list) else []
     return (
         [each for each in numbers if each is not None] if numbers and None not in numbers else None
@@ -148,7 +149,7 @@ async def _objects(
 
 
 async def _listed(calls: InstanceCalls, kind: str, there: bool) -> dict[str, Json]:
-    """What one of the lists of a scene tells, by path; nothing where the instance has no such
+    """Return the entries of one of a scene's lists, by path; nothing if the instance has no such
     list."""
     if not there:
         return {}

@@ -1,8 +1,7 @@
-"""``instances__transfer``: one USD file from one instance into another, by their own tools.
-
-The source exports below a root of both, the far side imports in one call and so in one undo step,
-and what both then tell of each object is compared. What isn't there as it was is listed: nothing is
-claimed that wasn't read back."""
+"""``instances__transfer``: one USD file from one instance into another, by their own tools. The
+source exports it below a root of both. The far side imports it in one call, which is one undo step.
+Then both report each object, and the differences are listed: the result claims nothing that wasn't
+read back."""
 
 from __future__ import annotations
 
@@ -27,10 +26,10 @@ from callboard_programs.gateway.transfer.pairs import (
 from callboard_programs.gateway.transfer.scene_facts import SceneFacts, names_in, read_facts
 from callboard_programs.gateway.transfer.usd_tools import way_of
 
-#: Objects of one transfer, and entries that an answer lists; counts are complete.
+#: Objects of one transfer, and entries that an answer lists. The counts are always complete.
 MOST_OBJECTS, LISTED = 2000, 100
 _STEPS = 5
-#: Seconds that a host which was to write or read may still be at it.
+#: Seconds to wait until a host has finished writing or reading.
 _PATIENCE = 30.0
 
 
@@ -41,8 +40,8 @@ async def transfer(
     folder: str | None,
     progress: Callable[[int, int, str], None],
 ) -> Json:
-    """The structured result. Raises PeerError; then nothing is left on the far side, unless the
-    message says so."""
+    """Return the structured result. Raises PeerError; then the far side is unchanged, unless the
+    message says otherwise."""
     if folder is not None and not Path(folder).is_absolute():
         raise PeerError("folder must be an absolute path that both instances know")
     out_of, into = await way_of(source, "export"), await way_of(far, "import")
@@ -76,14 +75,14 @@ async def transfer(
             f"({refused.message}); look at them there, or take them back by scene__undo"
         ) from None
     progress(5, _STEPS, "comparing")
-    # Thousands of objects take a while, in which other clients call.
+    # Thousands of objects take a while, and other clients call meanwhile.
     told = await asyncio.to_thread(_told, there, here)
     return {"from": source.name, "to": far.name, **told, "kept_files": kept[:LISTED]}
 
 
 async def _settled(calls: InstanceCalls) -> None:
-    """A main thread that writes or reads the file can't be stopped, whoever was told to. Once it
-    answers again, it has done with it."""
+    """Wait until the instance answers again. A main thread that writes or reads the file can't be
+    stopped; once it answers, it has finished."""
     with suppress(CallRefused, asyncio.TimeoutError):
         await asyncio.wait_for(calls.call("scene__scene_info"), _PATIENCE)
 
@@ -118,13 +117,14 @@ def _renamed(there: SceneFacts, here: SceneFacts, pairs: Mapping[Item, Item]) ->
 
 
 async def _paths(calls: InstanceCalls, wanted: Sequence[str]) -> list[str]:
-    """By what a scene calls them. Raises PeerError for one that isn't there."""
+    """Return the paths of the objects by these names. Raises PeerError for a name that isn't
+    there."""
     told = await asyncio.gather(*(calls.call("scene__get_object", {"name": n}) for n in wanted))
     return [str(each.get("path")) for each in told]
 
 
 def _with_below(tree: Mapping[str, str | None], tops: Sequence[str] | None) -> list[str]:
-    """Those objects and what hangs below them, in the scene's order. Raises PeerError."""
+    """Return these objects and all objects below them, in the scene's order. Raises PeerError."""
     chosen = set(tree if tops is None else tops)
 
     def belongs(path: str) -> bool:

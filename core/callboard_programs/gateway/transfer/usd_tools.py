@@ -1,5 +1,5 @@
-"""Which of its tools an instance writes and reads USD files with: those of ``exchange``, or, where
-the host has none, those of ``usd``."""
+"""The tools with which an instance writes and reads USD files: those of ``exchange``, or those of
+``usd`` if the host doesn't have ``exchange``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _OTHER = "choose another instance, or another way, by tools__search"
 
 
 class Way(Protocol):
-    """Both raise CallRefused."""
+    """A way to write and read USD files. Both methods raise CallRefused."""
 
     async def write(self, path: str, objects: Sequence[str] | None) -> None: ...
 
     async def read(self, path: str) -> None:
-        """One call, so that it is one undo step."""
+        """Import a file in one call, so that it is one undo step."""
 
 
 class ByExchange:
@@ -28,7 +28,7 @@ class ByExchange:
         self._calls = calls
 
     async def write(self, path: str, objects: Sequence[str] | None) -> None:
-        # A texture that shows nothing without UVs is no reason to leave everything where it is.
+        # A texture that shows nothing without UVs is no reason to refuse the transfer.
         asked: Json = {"path": path, "allow_missing_uvs": True}
         if objects is not None:
             asked["objects"] = list(objects)
@@ -39,7 +39,8 @@ class ByExchange:
 
 
 class ByUsd:
-    """Its export knows the selection only, which is the artist's again afterwards."""
+    """The tools of ``usd``. Their export takes the selection only; the artist's selection is
+    restored afterwards."""
 
     def __init__(self, calls: InstanceCalls) -> None:
         self._calls = calls
@@ -62,7 +63,8 @@ class ByUsd:
 
 
 async def way_of(calls: InstanceCalls, doing: str) -> Way:
-    """``doing`` is export or import. Raises PeerError where the instance can't, with what to do."""
+    """Return the instance's way to export or import, by ``doing``. Raises PeerError, with what to
+    do, if the instance can't."""
     try:
         offered = strings((await calls.read("host://capabilities")).get("offered_by_host"))
         if "exchange" not in offered and "usd" in offered:
