@@ -1,7 +1,6 @@
-"""A bridge for clients that speak stdio only: lines on one side, a host's HTTP on the other.
-
-The client is answered whether or not a host runs; hosts may come and go. One asyncio loop; two
-threads do nothing but read and write the lines.
+"""A bridge for clients that speak stdio only: lines on one side, a host's HTTP on the other. The
+client gets answers even while no host runs; hosts may come and go. It runs on one asyncio loop, and
+two threads do nothing but read and write the lines.
 """
 
 from __future__ import annotations
@@ -43,6 +42,6 @@ async def _serve(finder: Finder, client: str | None) -> None:
 
 
 def serve(finder: Finder, client: str | None = None) -> None:
-    """Bridges this process's stdin and stdout to the host that ``finder`` finds, until stdin ends.
-    ``client`` names whose token is presented; by default it is the host's own."""
+    """Bridge this process's stdin and stdout to the host that ``finder`` finds, until stdin ends.
+    ``client`` names the client whose token is presented; None presents the host's own."""
     asyncio.run(_serve(finder, client))

@@ -1,4 +1,4 @@
-"""Answers the client of a bridge: by the host that is there, or alone."""
+"""Answers a bridge's client, with the host that is there or alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from callboard_programs.relay.finder import Finder
 from callboard_programs.relay.host_side import HostSide
 from callboard_programs.relay.reconnect import own_token
 
-#: Seconds that requests under way get once the client has said its last.
+#: Seconds that requests under way get once the client's input has ended.
 _LAST_ANSWERS = 1.0
 
 LISTEN = "subscriptions/listen"
@@ -40,8 +40,8 @@ class RequestInProgress:
 
 
 class Bridge:
-    """Everything on one loop. ``write`` takes a message, or a batch of responses; ``client`` names
-    whose token is presented, where it isn't the host's own."""
+    """Answers one client. Use it on one loop. ``write`` takes a message, or a batch of responses.
+    ``client`` names the client whose token is presented; None presents the host's own."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Bridge:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def run(self, lines: Lines) -> None:
-        """Serves until the lines end."""
+        """Serve until the lines end."""
         self._start(self._side.run())
         while not isinstance(line := await lines.get(), EOFError):
             if line is None:
@@ -74,7 +74,7 @@ class Bridge:
             task.cancel()
 
     def send(self, message: Json) -> bool:
-        """Writes to the client."""
+        """Write a message to the client."""
         self._write(message)
         return True
 
@@ -94,7 +94,7 @@ class Bridge:
             task = self._begin(message)
             task.add_done_callback(self._answer_with)
             if message.method == "initialize":
-                await asyncio.wait([task])  # what follows belongs to the session that it opens
+                await asyncio.wait([task])  # later messages belong to the session that it opens
         elif isinstance(message, Invalid):
             self._refuse(message.id, message.error)
         else:

@@ -1,4 +1,4 @@
-"""Standard input and output as the protocol's own: lines in, lines out, nothing else between."""
+"""Standard input and output for the protocol alone: lines in, lines out, nothing in between."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from callboard.transport.http.access import BODY_LIMIT
 
 #: Bytes of one line; no host takes more in one request.
 LINE_LIMIT = BODY_LIMIT
-#: Seconds that the last answers get to be written.
+#: Seconds in which the last answers may be written.
 _FLUSH_TIMEOUT = 2.0
 
 
 def claim() -> tuple[int, int]:
-    """Descriptors of what were stdin and stdout. From here on, whatever else is printed, by
-    Python or by a library written in C, goes to stderr, and nobody else reads our input."""
+    """Return new descriptors for stdin and stdout. From then on all other output, from Python or
+    from a library in C, goes to stderr, and nothing else reads the input."""
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -39,8 +39,8 @@ def claim() -> tuple[int, int]:
 
 
 def read_lines(source: int) -> Iterator[bytes | None]:
-    """The lines without their ends; None for one over LINE_LIMIT, which is not kept. Blocks, and
-    ends with the input."""
+    """Yield the lines without their ends, or None for a line over LINE_LIMIT, which is dropped.
+    Blocks, and ends with the input."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -65,8 +65,8 @@ def read_lines(source: int) -> Iterator[bytes | None]:
 
 
 class LineWriter:
-    """Writes messages in order on a thread of its own, so that a client which reads slowly
-    delays nobody. ``on_broken`` is called on that thread when nobody reads any more."""
+    """Writes messages in order on a thread of its own, so that a client that reads slowly delays
+    nothing. ``on_broken`` is called on that thread when the client no longer reads."""
 
     def __init__(self, sink: int, on_broken: Callable[[], None]) -> None:
         self._sink = sink
@@ -76,12 +76,12 @@ class LineWriter:
         self._thread.start()
 
     def send(self, message: Json | list[Json]) -> bool:
-        """Any thread."""
+        """Queue a message. Call it from any thread."""
         self._waiting.put(encode(message) + b"\n")
         return True
 
     def close(self) -> None:
-        """Waits, a little, until what was sent is written."""
+        """Wait a little until the queued messages are written."""
         self._waiting.put(None)
         self._thread.join(_FLUSH_TIMEOUT)
 

@@ -1,4 +1,4 @@
-"""The MCP client over HTTP: :class:`Client` blocks; the bridge uses what it is made of."""
+"""The MCP client over HTTP. :class:`Client` blocks; the bridge uses the parts below it."""
 
 from callboard_programs.client.blocking_client import Client as Client
 from callboard_programs.client.http_client import RemoteError as RemoteError

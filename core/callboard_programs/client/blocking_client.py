@@ -17,11 +17,12 @@ T = TypeVar("T")
 
 
 class Client:
-    """A context manager, for one thread that runs no loop of its own. Raises HostError when the
-    server can't be reached, RemoteError for its errors. ``timeout``: seconds without a sign of the
-    server's, which sends some even while it works. ``capabilities`` are what the client declares,
-    ``asked`` answers what the server asks for them, on the client's loop. ``key`` is the own token
-    of an instance, which it must prove to have before it is shown anything."""
+    """A blocking client. A context manager, for one thread that runs no loop of its own. Raises
+    HostError when the server can't be reached, RemoteError for its errors. ``timeout`` is in
+    seconds without a sign of the server, which sends some even while it works. ``capabilities`` are
+    those that the client declares; ``asked`` answers the server's requests for them, on the
+    client's loop. ``key`` is an instance's own token; the instance must prove that it has it before
+    it is sent anything."""
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class Client:
         params: Json,
         on_notification: Callable[[str, Json], None] = pass_over,
     ) -> Json:
-        """Sends a request and waits for its result; notifications on the way are passed on."""
+        """Send a request and wait for its result. Notifications until then are passed on."""
         self._notified = on_notification
         return self._run(self._client.request(method, params))
 
@@ -97,11 +98,11 @@ class Client:
         finally:
             task.cancel()  # Ctrl-C leaves it waiting
             if task.done() and not task.cancelled():
-                task.exception()  # or it ended this very task: who waits is told, nobody else
+                task.exception()  # or it ended this very task; the caller already has the error
 
 
 def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Ctrl-C may land in any task; whoever pressed it knows."""
+    """Report an error of the loop, except for Ctrl-C, which may hit any task and is no surprise."""
     if not isinstance(context.get("exception"), KeyboardInterrupt):
         loop.default_exception_handler(context)
 

@@ -1,4 +1,4 @@
-"""One HTTP request to a server of this machine, and its answer as it comes."""
+"""One HTTP request to a server of this machine, and its answer as it arrives."""
 
 from __future__ import annotations
 
@@ -25,22 +25,21 @@ Connected = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 #: Bytes of an answer that is no stream.
 ANSWER_LIMIT = 256 * 1024 * 1024
-#: Bytes from which a message is passed on as it comes, where somebody can take it so.
+#: Bytes from which a message is passed on in parts, if its receiver can take it so.
 LARGE = 1024 * 1024
 #: Bytes that are read at once.
 _PART = 65_536
-#: Seconds for which a connection waits for another request, and how many do. No server of ours
+#: Seconds for which an unused connection is kept, and the most such connections. No server of ours
 #: closes one sooner.
 KEPT_FOR, MOST_KEPT = 60.0, 16
 
 
 class Unreachable(HostError):
-    """Nobody took the request; it can safely be sent again."""
+    """No server took the request; it can safely be sent again."""
 
 
 class NotLetIn(Unreachable):
-    """The server, or its certificate, says that this client may not come; it may after somebody
-    did something about it."""
+    """The server, or its certificate, refuses this client until someone changes that."""
 
 
 class Broken(HostError):
@@ -49,10 +48,11 @@ class Broken(HostError):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a server is, the headers that every request to it has, how many seconds it may be
-    silent before its answer counts as broken off, how many bytes an answer that is no stream, or
-    one event, may have, and how it is known: by its certificate where it is another machine's, or
-    by the token of an instance, which it must prove to have before anything is sent."""
+    """A server's address, and the terms of every request to it. ``patience`` is in seconds without
+    any byte, after which an answer counts as broken off. ``most`` is the bytes of one event, or of
+    an answer that is no stream. A server of another machine is known by its certificate, ``tls``.
+    An instance is known by its token, ``key``, which it must prove to have before anything is sent.
+    """
 
     name: str
     port: int
@@ -74,13 +74,13 @@ class Endpoint:
             headers["Authorization"] = f"Bearer {token}"
         tls = None
         if parts.scheme == "https":
-            from callboard_programs.client.pinned_tls import Pinned  # few ever need it
+            from callboard_programs.client.pinned_tls import Pinned  # few clients ever need it
 
             tls = Pinned.by(parts.fragment)
         return Endpoint(name, port, parts.path or "/mcp", headers, patience, tls=tls, key=key)
 
     async def in_time(self, reading: Awaitable[T]) -> T:
-        """What is read. Raises Broken where nothing comes in time."""
+        """Return what ``reading`` reads. Raises Broken when nothing comes in time."""
         try:
             return await asyncio.wait_for(reading, self.patience)
         except asyncio.TimeoutError:
@@ -88,15 +88,15 @@ class Endpoint:
 
 
 class IdleConnections:
-    """Connections to one server that have had their answers, kept for further requests. On one
-    loop."""
+    """Connections to one server whose answers are complete, kept for further requests. Use it on
+    one loop."""
 
     def __init__(self) -> None:
         self._idle: list[tuple[Connected, float]] = []
         self._closed = False
 
     def take(self) -> Connected | None:
-        """One that is still open; the server closes them when it ends."""
+        """Return a connection that is still open, or None. The server closes them when it ends."""
         while self._idle:
             connection, since = self._idle.pop()
             reader, writer = connection
@@ -121,8 +121,8 @@ class IdleConnections:
 
 @dataclass(frozen=True)
 class LargeMessage:
-    """One that isn't read yet. ``size`` is how many bytes it has, where that is said; ``parts`` are
-    its bytes, and raise Broken."""
+    """A message that isn't read yet. ``size`` is its bytes, or None if the server doesn't say.
+    ``parts`` yield its bytes, and raise Broken."""
 
     size: int | None
     parts: AsyncIterator[bytes]
@@ -134,19 +134,19 @@ class HttpAnswer:
     def __init__(
         self, endpoint: Endpoint, reader: asyncio.StreamReader, status: int, headers: dict[str, str]
     ) -> None:
-        """``headers`` by their names in lower case."""
+        """``headers`` are by their names in lower case."""
         self._endpoint = endpoint
         self._reader = reader
         self.status = status
         self._headers = headers
-        #: Nothing of it is left to be read.
+        #: True once the whole body was read.
         self.complete = False
 
     def header(self, name: str) -> str | None:
         return self._headers.get(name.lower())
 
     async def messages(self) -> AsyncGenerator[Json, None]:
-        """The JSON objects in the body, each as soon as it is there. Raises Broken."""
+        """Yield the JSON objects in the body, each as soon as it is there. Raises Broken."""
         async for message in self.passing(lambda size, beginning: False):
             assert isinstance(message, dict)
             yield message
@@ -154,9 +154,9 @@ class HttpAnswer:
     async def passing(
         self, passes: Callable[[int | None, bytes], bool]
     ) -> AsyncGenerator[Json | LargeMessage, None]:
-        """The same, but what ``passes`` isn't read here: it takes the size of a large message,
-        where that is said, and its beginning. Such a one must be read before anything else is, and
-        is the last. Raises Broken."""
+        """Do the same, but don't read a message that ``passes`` accepts. ``passes`` takes the size
+        of a large message, or None, and its beginning. The accepted message is the last one, and
+        must be read before anything else. Raises Broken."""
         try:
             kind = (self.header("Content-Type") or "").partition(";")[0].strip().lower()
             events = kind == "text/event-stream"
@@ -169,7 +169,7 @@ class HttpAnswer:
             raise Broken(f"the host's answer is not JSON: {error}") from None
 
     async def body(self) -> bytes:
-        """All of it. Raises Broken."""
+        """Return the whole body. Raises Broken."""
         parts = []
         size = 0
         async for chunk in self._chunks():
@@ -242,8 +242,8 @@ async def send_request(
     body: bytes = b"",
     idle: IdleConnections | None = None,
 ) -> AsyncIterator[HttpAnswer]:
-    """Sends a request and gives its answer; leaving the block closes the connection, unless the
-    answer was read to its end and ``idle`` keeps it. Raises Unreachable, Broken."""
+    """Send a request and yield its answer. Leaving the block closes the connection, unless the
+    answer was read to its end and ``idle`` keeps the connection. Raises Unreachable, Broken."""
     connection = None if idle is None else idle.take()
     if connection is None:
         connection = await _connected(endpoint)
@@ -269,12 +269,12 @@ async def send_request(
         if idle is not None and answer is not None and answer.complete and not closes:
             idle.give(connection)
         else:
-            # At once: for a stateless request, closing is what cancels it.
+            # At once, because closing is what cancels a stateless request.
             writer.transport.abort()
 
 
 async def _connected(endpoint: Endpoint) -> Connected:
-    """Raises Unreachable."""
+    """Return an open connection. Raises Unreachable."""
     tls = endpoint.tls
     context = None if tls is None else tls.context
     try:
@@ -299,7 +299,7 @@ async def _connected(endpoint: Endpoint) -> Connected:
 async def _proved(
     endpoint: Endpoint, key: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Raises Unreachable where somebody else listens there."""
+    """Raises Unreachable when another program listens there."""
     challenge = Challenge.new(key, endpoint.port)
     host = endpoint.headers["Host"]
     asked = f"GET {PATH} HTTP/1.1\r\nHost: {host}\r\n{HEADER}: {challenge.header}\r\n\r\n"
@@ -318,7 +318,7 @@ async def _proved(
 
 
 def _read_head(head: bytes) -> tuple[int, dict[str, str]]:
-    """The status and the headers. Raises ValueError, IndexError."""
+    """Return the status and the headers. Raises ValueError, IndexError."""
     status_line, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
     headers = {}
     for line in lines:
@@ -330,7 +330,7 @@ def _read_head(head: bytes) -> tuple[int, dict[str, str]]:
 
 
 def _size(text: str | bytes, base: int, most: int) -> int:
-    """How many bytes the host says that it sends. Raises Broken."""
+    """Return the bytes that the host announces. Raises Broken."""
     try:
         size = int(text, base)
     except ValueError:
@@ -347,7 +347,7 @@ async def _all(first: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[byte
 
 
 async def _line(beginning: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """What is left of an event's data, which are one line."""
+    """Yield the rest of an event's data, which is one line."""
     yield beginning
     async for chunk in chunks:
         part, end, _ = chunk.partition(b"\n")

@@ -1,4 +1,4 @@
-"""A client of one server over Streamable HTTP, in either era. On one loop."""
+"""A client of one server over Streamable HTTP, in either era. Use it on one loop."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from callboard_programs.client.sent_headers import stateless_headers
 log = logging.getLogger(__name__)
 
 CANCELLED = "notifications/cancelled"
-#: What every POST has.
+#: The headers of every POST.
 POST_HEADERS = {
     "Content-Type": "application/json",
     "Accept": "application/json, text/event-stream",
 }
-#: Seconds for the goodbye.
+#: Seconds for ending the session.
 GOODBYE = 1.0
 
 
@@ -35,7 +35,7 @@ class RemoteError(CallboardError):
 
 
 class RefusedByHttp(HostError):
-    """HTTP's ``status`` says no, and no JSON-RPC error does."""
+    """The server refused by an HTTP ``status``, without a JSON-RPC error."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(f"the server answered {status}: {reason}")
@@ -43,20 +43,19 @@ class RefusedByHttp(HostError):
 
 
 async def refuse(method: str, params: Json) -> Json:
-    """The answer of a client that can be asked nothing."""
+    """Refuse a request, for a client that can't be asked anything."""
     raise MethodNotFound(f"Method not found: '{method[:80]}'")
 
 
 def pass_over(method: str, params: Json) -> None:
-    """Hears a notification that nobody waits for."""
+    """Ignore a notification."""
 
 
 class HttpClient:
-    """Carries a conversation: each message is a POST, and what comes back on it is received.
-
-    ``talk`` says how the server is spoken to; without it, :meth:`open` finds out. Whoever waits
-    for an answer gets Unreachable where nobody took the request, Broken where its answer broke
-    off, RefusedByHttp where HTTP refused it, RemoteError where MCP did.
+    """One conversation: each message is a POST, and the messages in its answer are received.
+    ``talk`` says how to speak to the server; without it, :meth:`open` finds out. A caller that
+    waits for an answer gets Unreachable when no server took the request, Broken when its answer
+    broke off, RefusedByHttp when HTTP refused it, and RemoteError when MCP did.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class HttpClient:
         notified: Callable[[str, Json], None] = pass_over,
         session: Mapping[str, str] | None = None,
     ) -> None:
-        """``session`` are the headers of one that is open already."""
+        """``session`` has the headers of a session that is already open."""
         self.talk = talk
         self._endpoint = endpoint
         self._conversation = Conversation(
@@ -78,20 +77,20 @@ class HttpClient:
         self._posts: dict[object, asyncio.Task[None]] = {}
 
     async def open(self, client: Mapping[str, Any], capabilities: Mapping[str, Any]) -> None:
-        """Opens a session, or finds that the server needs none."""
+        """Open a session, or find that the server needs none."""
         opening = open_talk(self._conversation, client, capabilities, sessions_first=True)
         self.talk = await opening
-        # Each POST has a connection of its own: what follows must not overtake the greeting.
+        # Each POST has a connection of its own, and later messages must not overtake the greeting.
         await asyncio.gather(*self._posts.values())
 
     def listen(self) -> None:
-        """From now on hears, until it is closed, what a session asks and tells on its own account,
-        as a job does whose call was answered."""
+        """Receive the session's own questions and notifications until the client is closed. A job
+        sends them after its call was answered."""
         if self._session:
             self._start(object(), self._listen())
 
     async def request(self, method: str, params: Json) -> Json:
-        """The result."""
+        """Return the result."""
         assert self.talk is not None
         meta = {**self.talk.meta({}), **params.get("_meta", {})}
         return await self._conversation.request(
@@ -99,7 +98,7 @@ class HttpClient:
         )
 
     async def close(self) -> None:
-        """Ends what is under way, and the session, if its server can be told soon."""
+        """End what is under way, and the session too if its server answers soon."""
         self._conversation.lose("the client was closed")
         for task in list(self._posts.values()):
             task.cancel()
@@ -140,7 +139,7 @@ class HttpClient:
             log.debug("the session's own stream ended: %s", error.message)
 
     async def hear(self, stream: HttpAnswer) -> None:
-        """Takes what comes on a session's own stream, until it ends. Raises Broken."""
+        """Take the messages of a session's own stream until it ends. Raises Broken."""
         async for received in stream.messages():
             self._conversation.received(received)
 
@@ -176,7 +175,7 @@ class HttpClient:
 
 
 def _refusal(status: int, body: bytes, id: Id | None) -> Json:
-    """The JSON-RPC error that a refusal is. Raises RefusedByHttp where it is none."""
+    """Return the JSON-RPC error in a refusal. Raises RefusedByHttp when there is none."""
     try:
         answer = jsonrpc.decode(body)
     except ParseError:

@@ -14,27 +14,27 @@ _FRAGMENT = re.compile(r"sha256=([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class Pinned:
-    """``fingerprint`` is SHA-256 of the certificate, in hex; without one, the certificate must be
-    one that this system trusts."""
+    """A TLS context and the certificate that it expects. ``fingerprint`` is the certificate's
+    SHA-256, in hex; without one, this system must trust the certificate."""
 
     context: ssl.SSLContext
     fingerprint: str | None
 
     @staticmethod
     def by(fragment: str) -> Pinned:
-        """As an address says behind its ``#``. Raises ValueError."""
+        """Return the context for an address's part after ``#``. Raises ValueError."""
         context = ssl.create_default_context()
         if not fragment:
             return Pinned(context, None)
         matched = _FRAGMENT.fullmatch(fragment)
         if matched is None:
             raise ValueError("behind # there must be sha256= and 64 digits")
-        # Who it is, the fingerprint says: such a certificate is signed by nobody.
+        # The fingerprint identifies the server. Such a certificate has no authority's signature.
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         return Pinned(context, matched[1])
 
     def accepts(self, writer: StreamWriter) -> bool:
-        """Whether the server is the one that is meant."""
+        """Return whether the server has the expected certificate."""
         if self.fingerprint is None:
             return True
         shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)

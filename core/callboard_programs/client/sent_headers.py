@@ -1,5 +1,5 @@
-"""The headers with which a stateless request of ours repeats its body (2026-07-28,
-Streamable HTTP)."""
+"""The headers with which our stateless requests repeat parts of their body (2026-07-28, Streamable
+HTTP)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def stateless_headers(request: Request, schema: Mapping[str, Any] | None) -> dict[str, str]:
-    """The headers for a request whose ``_meta`` was checked. ``schema`` is the input schema of the
-    tool that it calls, where one is called and known. Raises MethodNotFound for a method that no
+    """Return the headers for a request whose ``_meta`` was checked. ``schema`` is the input schema
+    of the called tool, if there is one and it is known. Raises MethodNotFound for a method that no
     header can carry."""
     method = request.method
     if not method or not all("!" <= character <= "~" for character in method):
@@ -41,7 +41,8 @@ def stateless_headers(request: Request, schema: Mapping[str, Any] | None) -> dic
 
 
 def encode_value(value: str) -> str:
-    """A header's value: as it is where a header can hold it, else marked and in base64."""
+    """Return a header's value: unchanged if a header can hold it, otherwise marked and in
+    base64."""
     plain = all(" " <= character <= "~" for character in value) and value == value.strip()
     if plain and not (value.startswith("=?base64?") and value.endswith("?=")):
         return value

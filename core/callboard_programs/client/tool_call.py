@@ -24,22 +24,22 @@ from callboard.errors import (
 from callboard.jobs.tools import LONGEST_WAIT, STATUS
 from callboard_programs.client.http_client import RemoteError, pass_over
 
-#: The kinds of a result's blocks that hold a file.
+#: The types of a result's blocks that hold a file.
 NOT_TEXT = ("image", "audio", "resource")
 
 Notified = Callable[[str, Json], None]
 
 #: The tool ran and failed, or its server did.
 FAILED = "failed"
-#: What was asked for is wrong: the same again fails again.
+#: The request is wrong, and would fail the same way again.
 WRONG = "wrong"
-#: No host runs that could be meant, or it went away.
+#: No suitable host runs, or it went away.
 UNREACHABLE = "unreachable"
-#: By the host's capabilities, or by the artist.
+#: The host's capabilities, or the artist, refused it.
 REFUSED = "refused"
-#: The host is busy or paused, or the time was over: later it may go.
+#: The host is busy or paused, or the time was over; a later try may succeed.
 BUSY = "busy"
-#: The tool asked, and nobody answered.
+#: The tool asked a question, and no one answered.
 UNANSWERED = "unanswered"
 
 _BY_CODE = {
@@ -56,21 +56,21 @@ _BY_CODE = {
 
 
 class NobodyAnswered(PeerError):
-    """A tool asked, and nobody was there to answer."""
+    """A tool asked a question, and there was no one to answer."""
 
 
 class FailedCall(CallboardError):
-    """A tool answered with an error. ``result`` is the whole of it."""
+    """A tool answered with an error. ``result`` is the whole answer."""
 
     def __init__(self, result: Json) -> None:
         super().__init__("\n".join(part.get("text", "") for part in result.get("content", [])))
         self.result = result
-        #: JSON-RPC's, where the arguments never came to the tool.
+        #: JSON-RPC's code, when the arguments never reached the tool.
         self.code = result.get("_meta", {}).get("callboard/code", self.code)
 
 
 class Requester(Protocol):
-    """A client of a server, wherever that is."""
+    """A client of a server, wherever the server is."""
 
     def request(self, method: str, params: Json, on_notification: Notified = pass_over) -> Json: ...
 
@@ -78,8 +78,8 @@ class Requester(Protocol):
 def call_tool(
     client: Requester, tool: str, given: Json, notified: Notified = pass_over, *, wait: bool = True
 ) -> Json:
-    """The tool's result; for a tool that answers with a job the job's, or its handle where nobody
-    is to ``wait``. Raises FailedCall, RemoteError, HostError."""
+    """Return the tool's result. For a tool that answers with a job, return the job's result, or its
+    handle unless ``wait``. Raises FailedCall, RemoteError, HostError."""
     result = _requested(client, tool, given, notified)
     job = result.get("structuredContent")
     if wait and isinstance(job, dict) and "job_id" in job and job.get("status") == "working":
@@ -90,23 +90,23 @@ def call_tool(
 
 
 def content_of(result: Json) -> Any:
-    """What a tool's result is for programs."""
+    """Return the part of a tool's result that is meant for programs."""
     return result.get("structuredContent", result.get("content"))
 
 
 def not_text(blocks: Iterable[Any]) -> list[Json]:
-    """Those of a result's ``content`` that are pictures, sounds and embedded files."""
+    """Return the pictures, sounds and embedded files of a result's ``content``."""
     return [b for b in blocks if isinstance(b, dict) and b.get("type") in NOT_TEXT]
 
 
 def beside(result: Json) -> list[Json]:
-    """The pictures, sounds and files that ``content_of`` leaves out."""
+    """Return the pictures, sounds and files that ``content_of`` leaves out."""
     return not_text(result.get("content", ())) if "structuredContent" in result else []
 
 
 def failure(error: CallboardError) -> Json:
-    """``{kind, message, code?, data?, call?}``: ``code`` is JSON-RPC's, ``call`` is the id that
-    the records know."""
+    """Return ``{kind, message, code?, data?, call?}``. ``code`` is JSON-RPC's, and ``call`` is the
+    id in the records."""
     told: Json = {"kind": kind_of(error), "message": error.message}
     if isinstance(error, RemoteError):
         told["code"] = error.code
@@ -119,7 +119,7 @@ def failure(error: CallboardError) -> Json:
 
 
 def kind_of(error: CallboardError) -> str:
-    """One of the words above."""
+    """Return the kind of a failure, one of the words above."""
     if isinstance(error, NobodyAnswered):
         return UNANSWERED
     unknown = UNREACHABLE if isinstance(error, HostError) else FAILED
@@ -127,7 +127,7 @@ def kind_of(error: CallboardError) -> str:
 
 
 def never_goes(error: CallboardError) -> bool:
-    """Whether the same tool fails so with all arguments, on this kind of host."""
+    """Return whether the same tool fails this way with all arguments, on this kind of host."""
     unknown = isinstance(error, RemoteError) and error.message.startswith(UNKNOWN_TOOL)
     return unknown or error.code == CAPABILITY_MISSING
 
@@ -138,7 +138,7 @@ def _requested(client: Requester, tool: str, given: Json, notified: Notified) ->
 
 
 def _ended(client: Requester, job: Json, notified: Notified) -> Json:
-    """What the job's call is answered with. Raises RemoteError for a job that has no result."""
+    """Return the result of the job's call. Raises RemoteError for a job that has no result."""
     asked = {"job_id": job["job_id"], "wait_s": LONGEST_WAIT, "whole": True}
     while job["status"] == "working":
         state = _requested(client, STATUS, asked, notified)

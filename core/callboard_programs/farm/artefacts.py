@@ -13,8 +13,9 @@ _CHUNK = 2**20
 
 
 def artefacts_of(value: Any, since: float) -> dict[str, str]:
-    """The SHA-256 of each file, by its path, that ``value`` names and somebody wrote ``since``:
-    seconds, as files are stamped. Raises SkillError where one of them is empty."""
+    """Return the SHA-256 of each file that ``value`` names and that was written after ``since``, by
+    path. ``since`` is in seconds, as files are stamped. Raises SkillError when such a file is
+    empty."""
     written = {}
     for text in _texts(value):
         try:
@@ -32,7 +33,7 @@ def artefacts_of(value: Any, since: float) -> dict[str, str]:
 
 
 def sha256(path: str) -> str:
-    """Of the file, in hexadecimal; empty where it can't be read."""
+    """Return a file's SHA-256 in hexadecimal, or an empty text if it can't be read."""
     digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as file:

@@ -21,20 +21,20 @@ from callboard_programs.farm.security import quiet
 
 log = logging.getLogger(__name__)
 
-#: Seconds of work that are out for each host, in so many tasks: enough that none waits for us, few
-#: enough that another run's tasks soon have their turn.
+#: Seconds of work that each host has in its queue, and the fewest and most tasks for it: enough
+#: that no host waits for us, few enough that another run's tasks soon have their turn.
 AHEAD, FEWEST, MOST = 0.5, 2, 64
-#: Seconds within which a supervisor tells what its host was lost with.
+#: Seconds in which a supervisor reports why its host was lost.
 LOSS_PATIENCE = 5.0
 #: Seconds between two counts of the workers.
 COUNT_AGAIN = 5.0
-#: Seconds that hosts may take to come before it is said that none suits.
+#: Seconds to wait for a suitable host before a warning says that there is none.
 NONE_SUITS = 10.0
 
 
 class DaskHosts:
-    """A connection to a scheduler. A context manager, for one thread; leaving it cancels what is
-    out."""
+    """A connection to a scheduler. A context manager for one thread; leaving it cancels unfinished
+    tasks."""
 
     def __init__(
         self,
@@ -43,30 +43,30 @@ class DaskHosts:
         needs: Mapping[str, float],
         told: Callable[[int, int], None] = lambda out, hosts: None,
     ) -> None:
-        """``security`` is Dask's; ``needs`` are amounts of what hosts offer. ``told`` hears now
-        and then how many tasks are out, and how many hosts suit."""
+        """``security`` is Dask's; ``needs`` are the amounts that a host must offer. ``told`` is
+        called now and then with the number of unfinished tasks and of suitable hosts."""
         self._scheduler, self._security = scheduler, security
         self._needs, self._told = dict(needs), told
         self._id = secrets.token_hex(6)
         self._sent = 0
-        #: By Dask's keys.
+        #: The unfinished attempts, by Dask's keys.
         self._out: dict[str, tuple[Attempt, Any]] = {}
-        #: Futures that ended, and what supervisors told.
+        #: Futures that ended, and supervisors' reports.
         self._arrived: SimpleQueue[Any] = SimpleQueue()
         self._losses: dict[str, Json] = {}
-        #: Attempts whose worker is gone, until when its supervisor may say why.
+        #: Attempts whose worker is gone, with the time until which its supervisor may say why.
         self._orphans: list[tuple[float, str, str, Attempt]] = []
         self._counted, self._hosts = 0.0, 0
         #: Seconds that a task takes lately.
         self._pace = AHEAD / FEWEST
-        #: Since when no host suits; for ever once that is said.
+        #: The time since which no host suits; infinite once the warning is logged.
         self._alone_since: float | None = None
 
     def __enter__(self) -> DaskHosts:
-        """Raises HostError where the scheduler can't be reached."""
+        """Raises HostError when the scheduler can't be reached."""
         from distributed import Client
 
-        quiet(logging.CRITICAL)  # what goes wrong is raised here
+        quiet(logging.CRITICAL)  # all failures are raised here
         try:
             self._client = Client(
                 self._scheduler, security=self._security, timeout=10, set_as_default=False
@@ -92,11 +92,12 @@ class DaskHosts:
             self._hosts = self._suiting()
         window = max(1, self._hosts) * max(FEWEST, min(MOST, int(AHEAD / max(self._pace, 0.001))))
         room = window - len(self._out)
-        # Few and large: each sending costs the scheduler alike.
+        # Few large sendings: each costs the scheduler the same.
         return 0 if room < window // 2 else room
 
     def _suiting(self) -> int:
-        """How many hosts could do it. Says so where none can."""
+        """Return the number of suitable hosts. Log a warning when there has been none for a
+        while."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         needs = self._needs.items()
         suiting = sum(
@@ -132,7 +133,7 @@ class DaskHosts:
     # -- back -------------------------------------------------------------------------------------
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
-        """Raises HostError where the scheduler goes away."""
+        """Return the attempts that ended. Raises HostError when the scheduler goes away."""
         self._told(len(self._out), self._hosts)
         finished = []
         for item in self._heard():
@@ -148,10 +149,11 @@ class DaskHosts:
         yield from self._settled()
 
     def _heard(self) -> list[Any]:
-        """All that arrived, at least one where something does soon."""
+        """Return all that arrived; wait a little for the first."""
         arrived = []
         try:
-            # Not for ever: orphans come of age, and Windows hears Ctrl+C only in between.
+            # The wait is short, because orphans have deadlines and Windows handles Ctrl+C only
+            # between waits.
             arrived.append(self._arrived.get(timeout=0.5))
             while True:
                 arrived.append(self._arrived.get_nowait())
@@ -163,7 +165,7 @@ class DaskHosts:
             return
         try:
             answers = self._client.gather(futures)
-        except Exception as error:  # a worker went with its results: those alone are made again
+        except Exception as error:  # a worker took its results with it; make only those again
             if len(futures) > 1:
                 for future in futures:
                     yield from self._fetched([future])
@@ -191,7 +193,7 @@ class DaskHosts:
         yield attempt, {"status": "failed", "value": failure(why)}
 
     def _settled(self) -> Iterator[tuple[Attempt, Loss]]:
-        """Orphans of whose host is known how it ended, or never will be."""
+        """Yield the orphans whose host's end is known by now, or never will be."""
         orphans, self._orphans = self._orphans, []
         for until, worker, key, attempt in orphans:
             loss = self._losses.get(worker)

@@ -1,4 +1,4 @@
-"""Calls of a host's tools from inside its process: the same service as over HTTP, without it."""
+"""Calls of a host's tools from inside its process: the same service as over HTTP, without HTTP."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from callboard_programs.client.http_client import RemoteError, pass_over
 from callboard_programs.farm.orders import RunOwner
 
 UNASKABLE = "nobody is asked anything on a farm; give the answer as an argument"
-#: Whoever typed the command.
+#: The user who typed the command.
 TYPED = RunOwner("callboard-farm", __version__, *LOCAL)
 
 
 class DirectClient:
-    """What :class:`callboard_programs.client.Client` is to other processes, for any thread but
-    the host's main one."""
+    """Stands for :class:`callboard_programs.client.Client` inside the host's process. Use it from
+    any thread but the host's main one."""
 
     def __init__(self, app: Callboard, asker: RunOwner = TYPED) -> None:
-        """``asker`` is whom the host takes its calls for."""
+        """``asker`` is the client in whose name the calls are made."""
         self._handle, self._loop = app.service.handle, app.guest.loop
         who = ClientInfo(asker.name, asker.version)
         holder = TokenHolder(asker.holder, asker.holder_id)
@@ -39,7 +39,7 @@ class DirectClient:
         params: Json,
         on_notification: Callable[[str, Json], None] = pass_over,
     ) -> Json:
-        """The result. Raises RemoteError, as if it had come over the wire."""
+        """Return the result. Raises RemoteError, as if it had come over the wire."""
         request = UnaskableRequest(self._peer, next(self._ids), method, params, UNASKABLE)
         try:
             return asyncio.run_coroutine_threadsafe(self._handle(request), self._loop).result()

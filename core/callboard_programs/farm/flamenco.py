@@ -1,7 +1,6 @@
-"""A farm's work as a job of Flamenco 3, Blender's render manager.
-
-Its job types are JavaScript, see https://flamenco.blender.org/usage/job-types/. Ours holds nothing
-of a job: names and arguments stay in files, where nobody takes them for code or for variables.
+"""A farm's work as a job of Flamenco 3, Blender's render manager. Its job types are JavaScript, see
+https://flamenco.blender.org/usage/job-types/. Ours contains no part of a job: names and arguments
+stay in files, where they can't be taken for code or for variables.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ _PLATFORMS = {"win32": "windows"}
 
 
 def write_job(folder: Path, name: str, work: Work, tasks: Sequence[Task], chunk: int) -> list[Path]:
-    """Writes a job's files into ``folder``, absolute, which is made; they are returned, the job
-    first. A task of Flamenco's is ``chunk`` of ours. Raises PeerError."""
+    """Write a job's files into ``folder``, an absolute path, which is made. Return their paths, the
+    job's first. One task of Flamenco's is ``chunk`` of ours. Raises PeerError."""
     if work.needs:
         raise PeerError("Flamenco knows no amounts; leave --need away and give job.json a tag")
     if "{" in str(folder):
@@ -46,7 +45,7 @@ def write_job(folder: Path, name: str, work: Work, tasks: Sequence[Task], chunk:
 
 
 def host_of(folder: Path) -> list[str]:
-    """The options of a job's hosts. Raises InvalidParams."""
+    """Return the options of a job's hosts. Raises InvalidParams."""
     try:
         options: list[str] = json.loads((folder / HOST).read_text("utf-8"))["options"]
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""A host's own side of the farm: a Dask worker whose tasks are calls of the host's tools."""
+"""A host's side of the farm: a Dask worker whose tasks are calls of the host's tools."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from callboard_programs.farm.direct_client import TYPED, DirectClient
 from callboard_programs.farm.orders import RunOwner, carried_out, perform_by
 from callboard_programs.farm.security import quiet
 
-#: Seconds for the last results to be fetched before a host makes room for a fresh one.
+#: Seconds in which the last results are fetched, before a host is replaced by a fresh one.
 FETCHING = 5.0
 
 
 @dataclass(frozen=True)
 class Membership:
-    """How a host takes part. ``most_memory`` is in bytes; what a host has is told by ``offers``."""
+    """A host's part in the farm. ``most_memory`` is in bytes; ``offers`` are the amounts that the
+    host has."""
 
     scheduler: str
     name: str
@@ -37,8 +38,8 @@ class Membership:
 
 
 class HostExecutor(Executor):
-    """What Dask hands its tasks to, one after the other. The thread here only waits: the tool runs
-    on the host's main thread, by the host's dispatcher, like every other call."""
+    """Takes Dask's tasks one after another. Its thread only waits: the tool runs on the host's main
+    thread through the host's dispatcher, like every other call."""
 
     def __init__(self, serve: Callable[[SimpleQueue[Any]], None]) -> None:
         self._waiting: SimpleQueue[Any] = SimpleQueue()
@@ -52,12 +53,13 @@ class HostExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """The process ends with its last task, or is ended."""
+        """Do nothing: the process ends with its last task, or is ended."""
 
 
 class HostWorker:
-    """The Dask worker of the host that ``app`` serves in. Its supervisor hears what happens by
-    ``report``; ``ended`` is called when it has left the farm. Both from any thread."""
+    """The Dask worker of the host that ``app`` serves in. ``report`` tells the supervisor each
+    event; ``ended`` is called when the worker has left the farm. Both are called from any thread.
+    """
 
     def __init__(
         self,
@@ -120,9 +122,9 @@ class HostWorker:
             self._report({"event": "cancelled", "key": key})
 
     async def _retire(self) -> None:
-        """Leaves in order: nothing that is done is lost, nothing that waits has begun."""
+        """Leave the farm in order: no result is lost, and no waiting task has begun."""
         patience = monotonic() + FETCHING
-        # The last result may not be there yet; what was fetched is forgotten.
+        # The last result may not be there yet; Dask drops each result once it is fetched.
         while (
             self._worker.data or self._last in self._worker.state.tasks
         ) and monotonic() < patience:
@@ -145,7 +147,7 @@ class HostWorker:
             os._exit(1)
 
     def _worn_out(self) -> str | None:
-        """Why a fresh process should go on."""
+        """Return the reason for which a fresh process should take over, or None."""
         member = self._member
         if member.most_tasks is not None and self._done >= member.most_tasks:
             return f"it did {self._done} tasks"
@@ -178,13 +180,14 @@ class HostWorker:
                 raise
             answer = {"status": "failed"}
         if answer["status"] == "failed" and self._dispatcher.closed:
-            # What the end of the host broke off is no failure: its worker is lost with it.
+            # A call that the host's end broke off is no failure: its worker is lost with the host.
             threading.Event().wait()
         return answer
 
 
 def _cancelled_by(heard: Callable[[str], None]) -> Any:
-    """A plug-in of Dask's worker that hears when nobody wants a running task any more."""
+    """Return a plug-in for Dask's worker that calls ``heard`` when a running task is no longer
+    needed."""
     from distributed.diagnostics.plugin import WorkerPlugin
 
     class Cancelled(WorkerPlugin):
@@ -205,7 +208,7 @@ def _settle(future: Future[Any], fn: Callable[..., Any], args: Any, kwargs: Any)
 
 
 def _memory() -> int:
-    """Bytes that this process holds."""
+    """Return the bytes that this process holds."""
     import psutil
 
     return int(psutil.Process().memory_info().rss)

@@ -1,4 +1,4 @@
-"""The executor on this machine: warm hosts that work off what is sent, side by side."""
+"""The executor on this machine: warm hosts that work off their orders side by side."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from callboard_programs.farm.warm_host import WarmHost
 
 
 class HostsHere:
-    """A thread for each host. A context manager, used from one thread. A host that doesn't start
-    leaves its work to the others."""
+    """Hosts of this machine, with a thread for each. A context manager, used from one thread. A
+    host that doesn't start leaves its work to the others."""
 
     def __init__(
         self,
@@ -27,8 +27,8 @@ class HostsHere:
         told: Callable[[str], None],
         notified: Notified = pass_over,
     ) -> None:
-        """``options`` are those of ``callboard serve``. ``told`` hears what the user should know,
-        a sentence each, ``notified`` what tools say, on the hosts' threads."""
+        """``options`` are those of ``callboard serve``. ``told`` gets a sentence for the user each
+        time, and ``notified`` the tools' notifications, on the hosts' threads."""
         self._options, self._count = options, hosts
         self._told, self._notified = told, notified
         self._orders: SimpleQueue[Attempt | None] = SimpleQueue()
@@ -44,7 +44,7 @@ class HostsHere:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        """In order; at once where something is out."""
+        """End the hosts in order, or at once if work is unfinished."""
         if kind is not None or self._out:
             self._stopped.set()
             with self._guard:
@@ -56,7 +56,7 @@ class HostsHere:
             thread.join()
 
     def room(self) -> int:
-        # One each that waits, so that no host does.
+        # One order waits for each host, so that no host has to wait.
         return 2 * self._count - self._out
 
     def send(self, attempts: Sequence[Attempt]) -> None:
@@ -72,7 +72,7 @@ class HostsHere:
             thread.start()
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
-        """Raises HostError where no host starts."""
+        """Return the attempts that ended. Raises HostError when no host starts."""
         try:
             # On Windows a wait without a deadline can't be interrupted by Ctrl-C.
             ended = self._ended.get(timeout=0.5)
@@ -89,7 +89,7 @@ class HostsHere:
     # -- on each host's thread --------------------------------------------------------------------
 
     def _serve(self) -> None:
-        """Host after host: the next begins where one was lost and there is something to do."""
+        """Run host after host. A new one starts when the last was lost and there is work."""
         held = self._next()
         while held is not None:
             host = WarmHost(self._options)
@@ -107,7 +107,7 @@ class HostsHere:
                 if not started and held is not None and self._hands_over(held, error):
                     return
             except Exception as error:
-                # A thread that dies in silence would keep everybody waiting.
+                # If the thread died silently, everything would wait for it forever.
                 why = f"{type(error).__name__}: {error}"
                 self._ended.put(HostError(f"the batch can't go on: {why}"))
             finally:
@@ -119,7 +119,7 @@ class HostsHere:
         return None if self._stopped.is_set() else self._orders.get()
 
     def _do(self, host: WarmHost, attempt: Attempt) -> bool:
-        """Whether the host still lives."""
+        """Perform an attempt. Return whether the host is still alive."""
         try:
             with host.client_for(attempt.order["timeout"]) as client:
                 answer = carried_out(client, attempt.order, self._notified)
@@ -130,7 +130,8 @@ class HostsHere:
         return True
 
     def _hands_over(self, held: Attempt, error: HostError) -> bool:
-        """Where a host didn't start. Whether others do this thread's work, so that it may end."""
+        """Hand over this thread's work because its host didn't start. Return whether others take
+        it, so that the thread may end."""
         with self._guard:
             alone = self._serving == 1
             self._serving -= not alone
@@ -139,6 +140,6 @@ class HostsHere:
             self._ended.put(f"a host didn't start, the others go on: {error.message}")
         elif self._began:
             self._ended.put((held, Loss(error)))
-        else:  # then none ever will
+        else:  # no host will ever start
             self._ended.put(error)
         return not alone

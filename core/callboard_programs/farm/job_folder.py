@@ -12,8 +12,8 @@ from callboard_programs.farm.orders import Work
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
-    """Writes the texts by the names of their files into ``folder``, which is made; they are
-    returned. Raises PeerError."""
+    """Write the texts into ``folder``, which is made, by the names of their files. Return their
+    paths. Raises PeerError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in texts.items():
@@ -24,7 +24,7 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
 
 
 def orders_text(work: Work, tasks: Sequence[Task]) -> str:
-    """What `callboard farm session` performs, a line for each task."""
+    """Return the orders for `callboard farm session`, one line for each task."""
     orders = (
         {"index": task.index, "file": task.file, **work.order(task, task.key)} for task in tasks
     )

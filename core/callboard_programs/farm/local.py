@@ -13,8 +13,8 @@ from callboard.errors import HostError
 from callboard.mapping.host_process import HostLost, HostProcess
 from callboard_programs.farm.security import quiet
 
-#: A worker that holds the interpreter for minutes lives; supervisors end those that hang. What a
-#: lost host's tasks become, their client decides.
+#: A worker may hold the interpreter for minutes; supervisors end those that hang. The client
+#: decides what happens to a lost host's tasks.
 SCHEDULING = {
     "distributed.scheduler.worker-ttl": None,
     "distributed.scheduler.allowed-failures": 0,
@@ -32,7 +32,7 @@ class LocalScheduler:
         self._thread = threading.Thread(target=self._run, name="callboard-scheduler", daemon=True)
 
     def __enter__(self) -> LocalScheduler:
-        """Raises HostError where the port is taken."""
+        """Raises HostError when the port is taken."""
         self._thread.start()
         try:
             self.address, self.dashboard = self._started.result()
@@ -71,19 +71,20 @@ class LocalScheduler:
 
 
 class LocalSupervisors:
-    """Supervisors, each started again where it ends unasked. A context manager."""
+    """Supervisors, each restarted when it ends unasked. A context manager."""
 
     def __init__(
         self, commands: Sequence[Sequence[str]], goodbye: float, told: Callable[[str], None]
     ) -> None:
-        """Each has ``goodbye`` seconds to end. ``told`` hears in a sentence of those that ended."""
+        """Each supervisor has ``goodbye`` seconds to end. ``told`` gets a sentence about each one
+        that ended."""
         self._commands, self._goodbye, self._told = commands, goodbye, told
         self._stopped = threading.Event()
         self._guard = threading.Lock()
         self._processes: set[HostProcess] = set()
 
     def __enter__(self) -> LocalSupervisors:
-        """Returns when all their hosts are ready. Raises HostLost where one doesn't start."""
+        """Wait until all hosts are ready. Raises HostLost when one doesn't start."""
         ready: list[Future[None]] = [Future() for _ in self._commands]
         self._threads = [
             threading.Thread(target=self._keep, args=pair)

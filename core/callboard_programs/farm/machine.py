@@ -1,4 +1,4 @@
-"""What this machine has for tasks that need it: memory and graphics processors."""
+"""The memory and graphics processors that this machine offers to tasks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ PATIENCE = 10.0
 
 
 def offers(hosts: int = 1) -> list[dict[str, float]]:
-    """For each of so many hosts that share the machine: ``memory`` in bytes, the same for all, and
-    ``gpu``, how many of NVIDIA's are its own, where it has one."""
-    # Dask's own: what a container or a limit of the process leaves counts too.
+    """Return what each of ``hosts`` hosts on this machine offers: ``memory`` in bytes, the same for
+    all, and ``gpu``, the number of NVIDIA cards that are its own, if it has any."""
+    # Dask's own figure, because it counts the limits of a container or of the process.
     from distributed.system import MEMORY_LIMIT
 
     cards = _cards()
@@ -22,7 +22,7 @@ def offers(hosts: int = 1) -> list[dict[str, float]]:
 
 
 def _cards() -> int:
-    """As NVIDIA's driver tells; 0 where there is none."""
+    """Return the number of cards that NVIDIA's driver lists."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return 0

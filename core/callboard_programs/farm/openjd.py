@@ -1,6 +1,5 @@
-"""A farm's work as a job bundle of Open Job Description, which render managers take.
-
-The template's shape is ``jobtemplate-2023-09``, of
+"""A farm's work as a job bundle of Open Job Description, which render managers take. The template
+follows ``jobtemplate-2023-09``, of
 https://github.com/OpenJobDescription/openjd-specifications/wiki/2023-09-Template-Schemas.
 """
 
@@ -20,9 +19,9 @@ from callboard_programs.farm.job_folder import orders_text, write_files
 from callboard_programs.farm.orders import Work
 
 TEMPLATE, ORDERS, ASSETS = "template.json", "orders.jsonl", "asset_references.json"
-#: Seconds for a host to start and to end, and for a cancelled task to put back what it changed.
+#: Seconds for a host to start and to end, and for a cancelled task to restore what it changed.
 STARTS, ENDS, UNDONE = 180, 60, 30
-#: Amounts that the specification has a name for; memory is in bytes here, in MiB there.
+#: Amounts that have a name in the specification. Memory is in bytes here and in MiB there.
 _AMOUNTS = {
     "gpu": ("amount.worker.gpu", 1.0),
     "vcpu": ("amount.worker.vcpu", 1.0),
@@ -32,11 +31,11 @@ _HERE = "{{Session.WorkingDirectory}}"
 
 
 def write_bundle(folder: Path, name: str, work: Work, tasks: Sequence[Task]) -> list[Path]:
-    """Writes the bundle's files into ``folder``, which is made; they are returned. ``name`` is the
+    """Write the bundle's files into ``folder``, which is made. Return their paths. ``name`` is the
     job's. Raises PeerError."""
     texts = {
         TEMPLATE: json.dumps(template(name, work, len(tasks)), indent=2) + "\n",
-        # The manager's own limit ends the process that would count here.
+        # The manager has its own limit, which ends the process.
         ORDERS: orders_text(replace(work, timeout=None), tasks),
         ASSETS: json.dumps(_assets(tasks), indent=2) + "\n",
     }
@@ -44,7 +43,8 @@ def write_bundle(folder: Path, name: str, work: Work, tasks: Sequence[Task]) -> 
 
 
 def template(name: str, work: Work, count: int) -> Json:
-    """The job: its host starts once in a session, each task is a call of one of ``count``."""
+    """Return the job. Its host starts once in a session, and each task is one of ``count``
+    calls."""
     session = ["farm", "session"]
     options = _literal(work.host_options)
     run: Json = _action([*session, "task", _HERE, "{{Param.Orders}}", "{{Task.Param.Index}}"])
@@ -108,7 +108,8 @@ def _path(name: str, kind: str, flow: str, default: str, description: str) -> Js
 
 
 def _literal(options: Sequence[str]) -> list[str]:
-    """Raises PeerError for what the format would read as an expression: it knows no escape."""
+    """Return the options. Raises PeerError for one that the format would read as an expression,
+    because it has no escape."""
     for option in options:
         if "{{" in option:
             raise PeerError(f"'{option}' can't be in a template, where {{{{ begins an expression")
@@ -124,7 +125,7 @@ def _amount(name: str, least: float) -> Json:
 
 
 def _assets(tasks: Sequence[Task]) -> Mapping[str, Any]:
-    """What Deadline Cloud carries to its workers besides the parameters' own files."""
+    """Return the files that Deadline Cloud takes to its workers besides the parameters' own."""
     scenes = [task.file for task in tasks if task.file]
     inputs = {"filenames": scenes, "directories": []}
     return {

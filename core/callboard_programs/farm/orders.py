@@ -1,4 +1,5 @@
-"""What a run's hosts are sent, how they do it, and what becomes of their answers."""
+"""The orders of a run: how they are sent to its hosts and performed there, and the results of their
+answers."""
 
 from __future__ import annotations
 
@@ -24,18 +25,19 @@ from callboard_programs.client.tool_call import (
 )
 from callboard_programs.farm.artefacts import artefacts_of
 
-#: What is said of a scene that a tool changed, and that nobody was asked to save.
+#: The note about a scene that a tool changed and that no option saves.
 UNSAVED = (
     "the tool changed the scene, and nothing saved it afterwards; where the tool doesn't write it "
     "itself, --save saves each scene where it came from"
 )
 OPEN, SAVE, SKILL = "scene__open_file", "scene__save_file", "skills__describe"
-#: Where supervisors tell which task a host was lost with: ``{worker, key, why, code}``.
+#: The topic on which supervisors report the task that a host was lost with: ``{worker, key, why,
+#: code}``.
 LOST = "callboard-lost"
 
 
 class RunOwner(NamedTuple):
-    """For whom a run is done: what the client calls itself, and who holds its token."""
+    """The client for which a run is done: its own name and version, and the holder of its token."""
 
     name: str
     version: str
@@ -45,11 +47,11 @@ class RunOwner(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """What is done for each task. ``host_options`` are those of ``callboard serve``; ``retries``
-    says how often a task is tried again whose host was lost; ``timeout`` is in seconds. ``needs``
-    are amounts of what hosts offer, by name; ``skills`` are those that a host must have, each with
-    its version or None for any. ``asker`` is None for whoever typed the command. ``files`` says
-    that pictures, sounds and files of the answers are wanted whole."""
+    """The work for each task. ``host_options`` are those of ``callboard serve``. ``retries`` says
+    how often a task whose host was lost is tried again. ``timeout`` is in seconds. ``needs`` are
+    the amounts that a host must offer, by name; ``skills`` are those that a host must have, each
+    with its version or None for any. ``asker`` is None for the user who typed the command.
+    ``files`` asks for the pictures, sounds and files of the answers in full."""
 
     tool: str
     given: Json
@@ -64,7 +66,7 @@ class Work:
     files: bool = False
 
     def described(self) -> Json:
-        """What makes its results other ones."""
+        """Return the settings that the results depend on."""
         return {
             "tool": self.tool,
             "arguments": self.given,
@@ -74,7 +76,7 @@ class Work:
         }
 
     def order(self, task: Task, key: str) -> Json:
-        """What is sent for one task. ``key`` tells it apart from all that are out."""
+        """Return the order for one task. ``key`` is unique among all unfinished orders."""
         order = {
             "key": key,
             **self._called(filled(self.given, task) if self.given else dict(task.values)),
@@ -88,7 +90,7 @@ class Work:
         return order if self.asker is None else {**order, "asker": list(self.asker)}
 
     def _called(self, given: Json) -> Json:
-        # A tool's name has no dot, a workflow's has one: skill.workflow.
+        # A tool's name has no dot; a workflow's has one: skill.workflow.
         if "." in self.tool:
             return {"tool": RUN, "arguments": {"name": self.tool, "inputs": given}}
         return {"tool": self.tool, "arguments": given}
@@ -104,9 +106,10 @@ def carried_out(
     who: str = "the host",
     skills: Mapping[str, str | None] | None = None,
 ) -> Json:
-    """Does what the order says: ``{status, value, printed, artefacts?, content?, unsaved?,
-    never?}``. ``never`` says that no task can be done so. ``skills`` are the host's, with their
-    versions, where they are known; else it is asked. Raises HostError where the host is gone."""
+    """Perform an order, and return ``{status, value, printed, artefacts?, content?, unsaved?,
+    never?}``. ``never`` is true when every task would fail this way. ``skills`` are the host's,
+    with their versions, if they are known; otherwise the host is asked. Raises HostError when the
+    host is gone."""
     began = time() - 0.1  # files are stamped by a coarser clock
     try:
         for name, wanted in order.get("skills", {}).items():
@@ -142,7 +145,7 @@ def on_scene(
     save: bool = False,
     notified: Notified = pass_over,
 ) -> Json:
-    """Calls the tool, on that scene if there is one, and saves it where asked to. Raises
+    """Call the tool, on that scene if there is one, and save the scene if asked to. Raises
     FailedCall, RemoteError, HostError."""
     if scene is not None:
         call_tool(client, OPEN, {"path": scene, "discard_changes": True}, notified)
@@ -153,12 +156,12 @@ def on_scene(
 
 
 def is_changed(result: Json) -> bool:
-    """Whether that call changed the scene."""
+    """Return whether that call changed the scene."""
     return "callboard/undo" in result.get("_meta", {})
 
 
 def printed(result: Json) -> Json:
-    """``{stdout?, stderr?}`` of a tool's result."""
+    """Return ``{stdout?, stderr?}`` of a tool's result."""
     meta = result.get("_meta", {})
     names = ("stdout", "stderr")
     return {name: text for name in names if (text := meta.get(f"callboard/{name}"))}
@@ -167,7 +170,8 @@ def printed(result: Json) -> Json:
 def _version_of(
     client: Requester, name: str, who: str, skills: Mapping[str, str | None] | None
 ) -> str | None:
-    """Raises InvalidParams, FailedCall where there is no such skill."""
+    """Return the version of a host's skill. Raises InvalidParams, FailedCall when there is no such
+    skill."""
     if skills is None:
         version: str | None = content_of(call_tool(client, SKILL, {"name": name}))["version"]
         return version
@@ -177,7 +181,7 @@ def _version_of(
 
 
 def _require(who: str, skill: str, wanted: str | None, has: str | None) -> None:
-    """Raises InvalidParams where ``who`` has another version than the one that is wanted."""
+    """Raises InvalidParams when ``who`` has another version than the wanted one."""
     if wanted is not None and has != wanted:
         raise InvalidParams(
             f"{who} has {skill} {has or 'without a version'}, wanted is {wanted}; install that "
@@ -189,7 +193,7 @@ def _require(who: str, skill: str, wanted: str | None, has: str | None) -> None:
 
 
 def result_of(task: Task, answer: Json, attempts: int = 1) -> TaskResult:
-    """How the task ended, by what it was answered with."""
+    """Return the result of a task, by the answer to its order."""
     status: Literal["done", "failed"] = "done" if answer["status"] == "done" else "failed"
     names = ("worker", "printed", "seconds", "unsaved")
     return TaskResult(
@@ -210,13 +214,14 @@ _performer: Callable[[Json], Json] | None = None
 
 
 def perform_by(performer: Callable[[Json], Json]) -> None:
-    """From now on this process performs orders so."""
+    """Perform this process's orders with ``performer`` from now on."""
     global _performer
     _performer = performer
 
 
 def perform(order: Json) -> Json:
-    """What Dask calls on a worker: what ``carried_out`` says, with ``worker`` and ``seconds``."""
+    """Perform an order on a worker, as Dask calls it. Return the answer of ``carried_out`` with
+    ``worker`` and ``seconds``."""
     if _performer is None:
         raise RuntimeError("this Dask worker is no callboard host; start `callboard farm worker`")
     return _performer(order)

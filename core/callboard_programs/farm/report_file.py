@@ -1,4 +1,5 @@
-"""What a batch or a farm has done, on disk at once: JSON lines that a later run goes on from."""
+"""The report of a batch or a farm, written to disk at once: JSON lines that a later run
+continues."""
 
 from __future__ import annotations
 
@@ -17,18 +18,18 @@ from callboard_programs.farm.artefacts import sha256
 
 
 class ReportFile:
-    """``{"event": "begun", …}``, a line for each result, and ``{"event": "finished", "done",
-    "failed", "left"?}``."""
+    """A report: ``{"event": "begun", …}``, a line for each result, and ``{"event": "finished",
+    "done", "failed", "left"?}``."""
 
     def __init__(self, path: Path, begun: Json) -> None:
-        """``begun`` says what is done to each file."""
+        """``begun`` describes the work that is done for each file."""
         self._path = path
         self._begun = {"event": "begun", **begun}
         self._out: TextIO | None = None
 
     def kept(self, tasks: Iterable[Task]) -> list[TaskResult]:
-        """What was done before, of these tasks, whose files and artefacts nobody changed since.
-        Raises PeerError where the file is another batch's."""
+        """Return the earlier results of these tasks whose files and artefacts haven't changed
+        since. Raises PeerError when the file is another batch's."""
         try:
             refuse_special(self._path)
             lines = self._path.read_text("utf-8").splitlines()
@@ -37,7 +38,7 @@ class ReportFile:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise PeerError(f"{self._path} can't be read: {why}") from None
-        # A killed process leaves a line half written.
+        # A killed process leaves a half-written line.
         values = [value for value in map(json_object, lines) if value is not None]
         others = bool(lines) and (not values or values[0] != self._begun)
         began = bool(values) and values[0].get("event") == "begun"
@@ -66,20 +67,20 @@ class ReportFile:
         ]
 
     def open(self, kept: Iterable[TaskResult]) -> None:
-        """Begins it with what is kept. Raises HostError."""
+        """Begin the file with the kept results. Raises HostError."""
         with self._writing():
             self._write([self._begun, *(result.line() for result in kept)])
             self._out = self._path.open("a", encoding="utf-8")
 
     def add(self, result: TaskResult) -> None:
-        """From here on it isn't lost, whatever ends this process. Raises HostError."""
+        """Write a result, so that it survives the end of this process. Raises HostError."""
         assert self._out is not None
         with self._writing():
             self._out.write(json.dumps(result.line()) + "\n")
             self._out.flush()
 
     def close(self, finished: Json, *, ordered: bool = False) -> None:
-        """Ends it. ``ordered`` puts the results in order, for which all are held. Raises
+        """End the file. ``ordered`` sorts the results, which takes all of them into memory. Raises
         HostError."""
         assert self._out is not None
         with self._writing():
@@ -104,7 +105,7 @@ class ReportFile:
 
 
 def _name(line: Json) -> Any:
-    """What tells its task apart."""
+    """Return the key that identifies a line's task."""
     return line.get("key") or line.get("file")
 
 

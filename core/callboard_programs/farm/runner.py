@@ -1,5 +1,5 @@
-"""One run over many tasks: what is sent to which hosts' executor, what is tried again, what comes
-back. There are two executors: hosts of this machine, and those behind a Dask scheduler."""
+"""One run over many tasks: which orders are sent, which are tried again, and their results. There
+are two executors: hosts of this machine, and hosts behind a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callboard_programs.farm.orders import result_of
 
 
 class Attempt(NamedTuple):
-    """A task that is sent, for which time."""
+    """A task's order, and the number of this try."""
 
     task: Task
     order: Json
@@ -23,7 +23,7 @@ class Attempt(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """A host went away with an attempt: why, and whether it had begun."""
+    """A host that went away with an attempt: the reason, and whether the attempt had begun."""
 
     error: HostError
     begun: bool = True
@@ -33,14 +33,14 @@ class Executor(Protocol):
     """Hosts that perform orders. Used from one thread."""
 
     def room(self) -> int:
-        """How many more attempts it takes now."""
+        """Return how many more attempts it takes now."""
         ...
 
     def send(self, attempts: Sequence[Attempt]) -> None: ...
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
-        """Attempts that ended, each with its answer; none after half a second without. Raises
-        HostError where no host is left that could do the others."""
+        """Return the attempts that ended, each with its answer; none after half a second without
+        any. Raises HostError when no host is left for the others."""
         ...
 
 
@@ -50,8 +50,8 @@ def results(
     retries: int = 0,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Generator[TaskResult, None, None]:
-    """The results as they come. Raises HostError where the executor does, PeerError where the tool
-    isn't there or lacks a capability, KeyboardInterrupt once it is ``stopped``."""
+    """Yield the results as they come. Raises HostError when the executor does, PeerError when there
+    is no such tool or it is missing a capability, KeyboardInterrupt once it is ``stopped``."""
     left, more, out = iter(attempts), True, 0
     while more or out:
         if stopped():

@@ -1,5 +1,5 @@
-"""Who may speak with a farm's scheduler: whoever reaches it, so it is reached on this machine
-alone, or by those who hold a certificate."""
+"""Access to a farm's scheduler. Everyone who reaches it can use it, so it listens on this machine
+only, or asks for a certificate."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from callboard.host_kit.headless import pip_install
 
 
 class Certificates(NamedTuple):
-    """PEM files: who is trusted, who one is, and the key that proves it."""
+    """PEM files: the authority that is trusted, one's own certificate, and its key."""
 
     ca: Path
     cert: Path
     key: Path
 
     def options(self) -> list[str]:
-        """For another command of the farm's."""
+        """Return the options that another command of the farm needs."""
         return [f"--tls-{name}={path.absolute()}" for name, path in self._asdict().items()]
 
 
 def security_of(certificates: Certificates | None) -> Any:
-    """Dask's own. Raises HostError where a file can't be read, and saying what to install."""
+    """Return Dask's security object. Raises HostError when a file can't be read, or Dask has to be
+    installed."""
     try:
         from distributed.security import Security
     except ImportError as error:
@@ -49,7 +50,7 @@ def security_of(certificates: Certificates | None) -> Any:
 
 
 def quiet(level: int = logging.ERROR) -> None:
-    """Dask tells only what goes wrong."""
+    """Let Dask log errors only."""
     logging.getLogger("distributed").setLevel(level)
 
 
@@ -61,7 +62,7 @@ def is_loopback(host: str) -> bool:
 
 
 def require_private(host: str, certificates: Certificates | None) -> None:
-    """Raises PeerError where others could reach what no certificate guards."""
+    """Raises PeerError when other machines could reach a scheduler without a certificate."""
     if certificates is None and not is_loopback(host):
         raise PeerError(
             f"{host} is not this machine alone, and whoever reaches a scheduler runs what they "
@@ -70,7 +71,7 @@ def require_private(host: str, certificates: Certificates | None) -> None:
 
 
 def require_private_address(address: str, certificates: Certificates | None) -> None:
-    """The same for an address such as ``tcp://10.0.0.4:8786``."""
+    """Do the same for an address such as ``tcp://10.0.0.4:8786``."""
     host: str | None = None
     with suppress(ValueError):
         split = urlsplit(address)

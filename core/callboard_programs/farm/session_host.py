@@ -1,8 +1,7 @@
-"""A host that lives as long as a render manager's session, and the tasks that are brought to it.
-
-A process beside the session keeps the host: who comes and goes is short-lived. What tells them
-where the host is, a file in the session's folder, is also what keeps it alive: the host ends when
-that file is gone, even where nobody said goodbye.
+"""A host that lives as long as a render manager's session, and the tasks that are sent to it. A
+process of its own keeps the host, because the session's processes are short-lived. A file in the
+session's folder tells them where the host is. The same file keeps the host alive: the host ends
+when the file is gone, even if the session never ended it.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from callboard_programs.client.http_client import pass_over
 from callboard_programs.client.tool_call import Notified, failure
 from callboard_programs.farm.orders import carried_out, result_of
 
-#: Where the host is, and what its keeper said.
+#: The file with the host's address, and the log of the process that keeps it.
 STATE, WORDS = "callboard-host.json", "callboard-host.log"
-#: Seconds between two looks, by who waits for the other.
+#: Seconds between two looks at the file.
 AGAIN = 0.1
 _MOST = 10_000
 
 
 def enter(folder: Path, options: Sequence[str]) -> None:
-    """Starts a host with those options of ``callboard serve``, and returns when it serves. Raises
+    """Start a host with those options of ``callboard serve``, and return when it serves. Raises
     HostError."""
     state, words = folder / STATE, folder / WORDS
     if state.exists():
@@ -41,7 +40,7 @@ def enter(folder: Path, options: Sequence[str]) -> None:
         )
     keeper = [sys.executable, "-m", "callboard_programs.farm.session_host", str(folder), *options]
     with words.open("wb") as out:
-        # Nothing of this process stays open: a manager waits for the end of our output.
+        # No handle of this process stays open, because a manager waits for the end of our output.
         process = subprocess.Popen(
             keeper,
             stdin=subprocess.DEVNULL,
@@ -56,11 +55,11 @@ def enter(folder: Path, options: Sequence[str]) -> None:
             process.wait()
             raise HostError(words.read_text("utf-8", "replace").strip() or "no host started")
         sleep(AGAIN)
-    process.returncode = 0  # it outlives this process, and that is no mistake
+    process.returncode = 0  # the keeper outlives this process, so its end isn't awaited
 
 
 def leave(folder: Path) -> None:
-    """Ends the session's host, where there is one."""
+    """End the session's host, if there is one."""
     (folder / STATE).unlink(missing_ok=True)
     until = monotonic() + GOODBYE + 2
     while (folder / WORDS).exists() and monotonic() < until:
@@ -68,7 +67,7 @@ def leave(folder: Path) -> None:
 
 
 def keep(folder: Path, options: Sequence[str]) -> int:
-    """The keeper's whole life."""
+    """Run the host until the session ends. This is the keeper's main function."""
     state = folder / STATE
     serve = [sys.executable, "-m", "callboard", "serve", "--worker", *options]
     with HostProcess(serve) as host:
@@ -86,7 +85,7 @@ def keep(folder: Path, options: Sequence[str]) -> int:
 
 
 def perform(folder: Path, order: Json, notified: Notified = pass_over) -> TaskResult:
-    """Has the session's host do what one line of a bundle's orders says."""
+    """Have the session's host perform one line of a bundle's orders."""
     try:
         with _client(folder) as client:
             answer = carried_out(client, order, notified)
@@ -96,12 +95,12 @@ def perform(folder: Path, order: Json, notified: Notified = pass_over) -> TaskRe
 
 
 def task_of(order: Json) -> Task:
-    """What a line of an exported job's orders is for."""
+    """Return the task of one line of an exported job's orders."""
     return Task(order["index"], order["file"], key=order["key"])
 
 
 def order_of(orders: Path, index: int) -> Json:
-    """Raises InvalidParams where the file has no such line."""
+    """Return the order with that index. Raises InvalidParams when the file has no such line."""
     try:
         with orders.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines):

@@ -1,4 +1,5 @@
-"""The process beside a farm's host: it starts it, watches it, ends it and starts the next one."""
+"""The process beside a farm's host. It starts the host, watches it, ends it and starts the next
+one."""
 
 from __future__ import annotations
 
@@ -17,29 +18,29 @@ from callboard.mapping.host_process import START, HostLost, HostProcess
 
 #: Seconds between two looks at the process.
 LOOK = 0.25
-#: Seconds that a cancelled task has to end by itself.
+#: Seconds in which a cancelled task may end on its own.
 GRACE = 1.0
-#: Seconds after which a process that somebody stopped (SIGSTOP) is given up.
+#: Seconds after which a stopped process (SIGSTOP) is given up.
 STOPPED = 5.0
-#: Seconds for a host that makes room to leave the farm.
+#: Seconds for a host that is to be replaced to leave the farm.
 LEAVING = 30.0
-#: So many times the memory after which a host makes room, it is ended in the midst of a task.
+#: A host is ended during a task when it holds this many times the memory at which it is replaced.
 TOO_MUCH = 2
-#: Seconds before the next try where a host doesn't start any more.
+#: Seconds before the next try when a host no longer starts.
 PAUSE = 5.0
 
 
 @dataclass
 class _Task:
     key: str
-    #: When it must be over, and why it is ended then.
+    #: The time by which it must be over, and the reason for ending it then.
     end: float | None
     why: str
     code: int | None
 
 
 class Supervisor:
-    """Keeps one host in the farm. :meth:`run` on one thread, :meth:`stop` on any."""
+    """Keeps one host in the farm. Call :meth:`run` on one thread, and :meth:`stop` from any."""
 
     def __init__(
         self,
@@ -49,8 +50,8 @@ class Supervisor:
         tell_lost: Callable[[Json], None],
         most_memory: int | None = None,
     ) -> None:
-        """``command`` starts a host of a given name, which is another one each time.
-        ``tell_ready`` gets each host's ready line, ``tell_lost`` ``{worker, key, why, code}``.
+        """``command`` starts a host of the given name, which is a new one each time. ``tell_ready``
+        gets each host's ready line, and ``tell_lost`` gets ``{worker, key, why, code}``.
         ``most_memory`` is in bytes; a task may hold twice as much while it works."""
         self._command = command
         self._name = name
@@ -60,12 +61,12 @@ class Supervisor:
         self._stopped = False
 
     def stop(self) -> None:
-        """Ends the host in order, and :meth:`run`."""
+        """End the host in order, and :meth:`run`."""
         self._stopped = True
         self._heard.put(None)
 
     def run(self) -> None:
-        """Host after host. Raises HostLost where the first one doesn't start."""
+        """Run host after host. Raises HostLost when the first one doesn't start."""
         for number in count(1):
             name = f"{self._name}-{number}"
             try:
@@ -81,14 +82,14 @@ class Supervisor:
                 return
 
     def _rest(self) -> None:
-        """Until it is worth while to try again."""
+        """Wait until another try is worthwhile."""
         try:
             self._heard.get(timeout=PAUSE)
         except Empty:
             return
 
     def _keep(self, name: str) -> None:
-        """One host, to its end. Raises HostLost where that came unasked."""
+        """Run one host to its end. Raises HostLost when it ended unasked."""
         self._task: _Task | None = None
         self._was_ready = self._recycled = False
         self._heard = SimpleQueue()
@@ -119,7 +120,7 @@ class Supervisor:
         heard.put(None)
 
     def _take(self, line: Json) -> None:
-        """What the host says of itself."""
+        """Take a line in which the host reports its state."""
         event = line.get("event")
         if event == "ready":
             self._was_ready = True
@@ -140,7 +141,7 @@ class Supervisor:
 
 
 class _Watch:
-    """Looks whether a process is late, holds too much, or was stopped from outside."""
+    """Ends a process that is late, holds too much memory, or was stopped from outside."""
 
     def __init__(self, process: HostProcess, most_memory: int | None) -> None:
         self._process, self._most_memory = process, most_memory
@@ -148,7 +149,7 @@ class _Watch:
         self.look_at(process.pid)
 
     def look_at(self, pid: int) -> None:
-        """What was started may be a program that starts the host."""
+        """Watch this process: the one that was started may be a program that starts the host."""
         import psutil
 
         self._gone = psutil.Error
@@ -164,7 +165,7 @@ class _Watch:
             held = self._about.memory_info().rss
         except self._gone:
             return
-        # A host that makes room has no task, and its last result is still fetched.
+        # A host that is to be replaced has no task, and its last result is still fetched.
         most = self._most_memory if task is not None and task.key else None
         if most is not None and held > TOO_MUCH * most:
             self._process.kill(

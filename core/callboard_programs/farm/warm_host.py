@@ -15,8 +15,8 @@ from callboard_programs.client import Client, refuse
 
 
 class WarmHost:
-    """``callboard serve --worker`` and a client of it. A context manager; :meth:`kill` may
-    be called from any thread, the rest from one."""
+    """``callboard serve --worker`` and a client for it. A context manager. Call :meth:`kill` from
+    any thread, and the rest from one."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class WarmHost:
         self._capabilities, self._asked = capabilities, asked
 
     def __enter__(self) -> WarmHost:
-        """Raises HostError where the host doesn't start."""
+        """Raises HostError when the host doesn't start."""
         self._process.__enter__()
         try:
             ready = self._process.ready("url", "token")
@@ -57,12 +57,13 @@ class WarmHost:
             self._process.__exit__(kind, error, trace)
 
     def kill(self, why: str) -> None:
-        """Ends it at once; whoever waits for it gets HostLost with ``why``."""
+        """End the host at once. A caller that waits for it gets HostLost with ``why``."""
         self._process.kill(why)
 
     @contextmanager
     def client_for(self, timeout: float | None) -> Iterator[Client]:
-        """A client of it, for that many seconds. Raises HostLost where it doesn't answer."""
+        """Yield a client of the host, for that many seconds. Raises HostLost when the host doesn't
+        answer."""
         with self._process.in_time(timeout):
             try:
                 yield self._client

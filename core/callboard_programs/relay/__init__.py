@@ -1,1 +1,1 @@
-"""What passes an MCP client's messages on to a host: the stdio bridge's and the gateway's."""
+"""Passes an MCP client's messages on to a host, for the stdio bridge and the gateway."""

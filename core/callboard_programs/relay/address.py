@@ -1,4 +1,4 @@
-"""One server at an address that is given, on this machine or another."""
+"""One server at a given address, on this machine or another."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from callboard_programs.relay.last_known import GATEWAY
 
 
 class AddressFinder(OneServerFinder):
-    """It is always there; whether it answers, connecting tells."""
+    """Always finds the given address. Connecting shows whether the server answers."""
 
     def __init__(self, url: str, token: str | None) -> None:
-        """Raises PeerError."""
+        """Raises PeerError when ``url`` is no address of a gateway."""
         try:
             Endpoint.at(url, token)
             if urlsplit(url).scheme != "https" or not urlsplit(url).hostname:

@@ -1,4 +1,4 @@
-"""The one tool by which an agent chooses among several hosts, for its conversation."""
+"""The one tool with which an agent chooses among several hosts for its conversation."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ TOOL: Json = {
 
 
 class HostChoice:
-    """On the bridge's loop. ``running`` finds the hosts to choose from; ``connected`` names the id
-    of the one that calls go to; ``connect`` goes to another one, or raises HostError."""
+    """The choice of a host. Use it on the bridge's loop. ``running`` finds the hosts to choose
+    from; ``connected`` returns the id of the host that calls go to; ``connect`` goes to another
+    one, or raises HostError."""
 
     def __init__(
         self,
@@ -47,22 +48,23 @@ class HostChoice:
         self._running = running
         self._connected = connected
         self._connect = connect
-        #: Whether there were several in this conversation; from then on the tool is listed.
+        #: True once there were several hosts in this conversation; from then on the tool is listed.
         self.offered = False
 
     def takes(self, request: Request | PeerRequest) -> bool:
-        """Whether no host is to see this request, where the tool is offered."""
+        """Return whether the request calls this tool, so that no host sees it while the tool is
+        offered."""
         return request.method == "tools/call" and request.params.get("name") == CHOOSE
 
     def add_to(self, request: Request | PeerRequest, response: Json) -> None:
-        """Adds the tool, where it is offered, to the last page of a host's list."""
+        """Add the tool to the last page of a host's list, where it is offered."""
         if request.method == "tools/list":
             result = response.get("result")
             if isinstance(result, dict) and "nextCursor" not in result:
                 result["tools"] = [*result.get("tools", []), TOOL]
 
     async def call(self, arguments: object) -> Json:
-        """The result of a call of the tool."""
+        """Return the result of a call of the tool."""
         try:
             wanted = _wanted(arguments)
             if wanted is None:
@@ -94,7 +96,8 @@ def _wanted(arguments: object) -> str | None:
 
 
 def _only(wanted: str, running: Sequence[Instance]) -> Instance:
-    """Raises PeerError, saying what there is instead."""
+    """Return the one instance that is meant. Raises PeerError, with the ids that there are, if it
+    isn't clear."""
     chosen = [i for i in running if i.id.startswith(wanted) or i.kind == wanted]
     if len(chosen) != 1:
         many = "several are" if chosen else "none is"
@@ -103,7 +106,7 @@ def _only(wanted: str, running: Sequence[Instance]) -> Instance:
 
 
 def names(instances: Sequence[Instance]) -> str:
-    """Ids and kinds, for a sentence."""
+    """Return the instances' ids and kinds, for a sentence."""
     return ", ".join(f"{instance.id} ({instance.kind})" for instance in instances) or "none runs"
 
 

@@ -1,4 +1,4 @@
-"""Which of this machine's hosts the bridge is for: the chosen one, and later its successors."""
+"""Finds the host that the bridge is for: the chosen one, and later its successors."""
 
 from __future__ import annotations
 
@@ -19,72 +19,74 @@ class NotThatScene(HostError):
 
 
 class Finder(Protocol):
-    """Says which running instance is meant. ``find`` and ``running`` are called in a thread."""
+    """Finds the running instance that is meant. ``find`` and ``running`` are called in a thread."""
 
-    #: What the hosts that are meant are kept as, once known; None where any is.
+    #: The kind under which lists of the meant hosts are kept; None for any kind.
     kind: str | None
-    #: Why there is none, for the one who calls; empty where nothing runs at all.
+    #: The reason, for the caller, that no host is found; empty if nothing runs at all.
     reason: str
-    #: Whether the agent may choose: others run than the one that is waited for, if any is.
+    #: True when the agent may choose, because other hosts run than the one that is meant.
     undecided: bool
-    #: What calls are refused with in place of ``reason``, where what runs isn't what is meant.
+    #: The error for calls, in place of ``reason``, when the running hosts aren't what is meant.
     refusal: CallboardError | None
 
     @property
     def was_connected(self) -> bool: ...
 
     def find(self) -> Instance | None:
-        """The host to connect to, if it runs. Takes up to two seconds where one is silent."""
+        """Return the host to connect to, if it runs. Takes up to two seconds if one is silent."""
 
     def connected(self, instance: Instance) -> None:
-        """It is connected to."""
+        """Note that the host is connected."""
 
     def changed(self) -> bool:
-        """Whether instances came or went since the last look that found none."""
+        """Return whether instances came or went since the last look that found none."""
 
     def forget(self) -> None:
-        """Makes the next look a real one, though no file has changed."""
+        """Make the next look a real one, even if no file has changed."""
 
     def leads_to(self, instance: Instance) -> bool:
-        """Whether that one is still meant, though files have changed. Takes up to two seconds
-        where one is silent."""
+        """Return whether that instance is still meant, although files have changed. Takes up to two
+        seconds if one is silent."""
 
     def running(self) -> list[Instance]:
-        """Those that the agent may choose from. Takes up to two seconds where one is silent."""
+        """Return the hosts that the agent may choose from. Takes up to two seconds if one is
+        silent."""
 
     def choose(self, instance: Instance) -> None:
-        """Looks for that one from now on."""
+        """Look for that instance from now on."""
 
 
 class HostFinder:
     """Chooses among the running instances. ``wanted`` is the beginning of an id, a kind, or None
-    for the only one. Once connected it stays with that instance, and after its end with the ones
-    of its kind that start later."""
+    for the only one. Once connected, it stays with that instance; after the instance ends, it takes
+    later ones of the same kind."""
 
     def __init__(self, wanted: str | None) -> None:
-        #: What the user named; the agent doesn't choose others.
+        #: The user's own choice; the agent can't choose others.
         self.kind = self._limit = wanted
         self._wanted = wanted
         self._last: Instance | None = None
         self._seen: object = None
-        #: Why there is none, for the one who calls; empty where nothing runs at all.
+        #: The reason, for the caller, that no host is found; empty if nothing runs at all.
         self.reason = ""
-        #: Whether the agent may choose: others run than the one that is waited for, if any is.
+        #: True when the agent may choose, because other hosts run than the one that is meant.
         self.undecided = False
         self.refusal: CallboardError | None = None
 
     def leads_to(self, instance: Instance) -> bool:
-        # It is its artist's: whichever scene is opened there is meant. The next one must have it.
+        # The artist may open any scene in this instance. Only its successor must have the same one.
         self._last = instances.announced_as(instance.id) or self._last
         return True
 
     def choose(self, instance: Instance) -> None:
-        """Looks for that one from now on."""
+        """Look for that instance from now on."""
         self._wanted, self._last = instance.id, None
         self.forget()
 
     def running(self) -> list[Instance]:
-        """Those that the agent may choose from. Takes up to two seconds where one is silent."""
+        """Return the hosts that the agent may choose from. Takes up to two seconds if one is
+        silent."""
         serving = [entry.instance for entry in instances.listed() if entry.state == "serving"]
         return [i for i in serving if self._limit is None or _is_meant(i, self._limit)]
 
@@ -96,22 +98,22 @@ class HostFinder:
         return self._last is not None
 
     def forget(self) -> None:
-        """Makes the next look a real one, though no file has changed."""
+        """Make the next look a real one, even if no file has changed."""
         self._seen = None
 
     def changed(self) -> bool:
-        """Whether instances came or went since the last look that found none."""
+        """Return whether instances came or went since the last look that found none."""
         return announced_files() != self._seen
 
     def find(self) -> Instance | None:
-        """The host to connect to, if it runs. Takes up to two seconds where one is silent."""
+        """Return the host to connect to, if it runs. Takes up to two seconds if one is silent."""
         files = announced_files()
         running = instances.listed()
         serving = [entry.instance for entry in running if entry.state == "serving"]
         busy = [entry.instance for entry in running if entry.state == "busy"]
         silent = [entry.instance for entry in running if entry.state == "silent"]
         self.refusal = None
-        # No other one is taken because the one that is meant is late.
+        # No other host is taken because the one that is meant is late.
         chosen = self._choose([e.instance for e in running if e.state != "silent"])
         self._seen = files
         late = [] if chosen else self._choose(silent)
@@ -153,7 +155,7 @@ class HostFinder:
         return sorted(same, key=lambda instance: instance.started)[-1:]
 
     def _successors(self, running: list[Instance]) -> list[Instance]:
-        """Those of its kind that began later, whatever they have open."""
+        """Return the later instances of the same kind, whatever scene they have open."""
         last = self._last
         if last is None:
             return []
@@ -161,12 +163,12 @@ class HostFinder:
 
 
 class OneServerFinder(ABC):
-    """For one server and no other, which nobody chooses. Any thread."""
+    """Finds one server and no other, without a choice. Call it from any thread."""
 
     undecided = False
 
     def __init__(self, kind: str | None, no_choice: str) -> None:
-        """``no_choice`` says why none can be chosen."""
+        """``no_choice`` is the reason that none can be chosen."""
         self.kind = kind
         self.reason = ""
         self.refusal: CallboardError | None = None
@@ -217,11 +219,11 @@ def _other_scene(last: Instance, later: list[Instance]) -> NotThatScene:
 
 
 def announced_files() -> object:
-    """Another value once an instance came, went or opened another scene."""
+    """Return a value that changes when an instance comes, goes or opens another scene."""
     files = []
     for path in instances.folder().glob("*.json"):
         try:
             files.append((path.name, path.stat().st_mtime_ns))
         except OSError:
-            continue  # withdrawn meanwhile
+            continue  # it was withdrawn meanwhile
     return sorted(files)

@@ -1,5 +1,5 @@
-"""One call of a client without sessions, in a session on its host: what the host asks during it,
-and what the client answers with its next rounds (2026-07-28, Multi Round-Trip Requests)."""
+"""One call of a client without sessions, held in a session on its host: the host's questions during
+it, and the client's answers in its next rounds (2026-07-28, Multi Round-Trip Requests)."""
 
 from __future__ import annotations
 
@@ -21,30 +21,32 @@ from callboard_programs.relay.link import HostConnection
 from callboard_programs.relay.pages import object_in, objects_in
 from callboard_programs.relay.relay import Relay
 
-#: Seconds in which a host asks what it asks at once: the client is asked once, too.
+#: Seconds in which a host's questions count as one, so that the client is asked once.
 TOGETHER = 0.02
-#: Seconds that a call has to end before its client is asked what the host asked on no call's
-#: account, as hosts ask each new session for its roots. Most calls don't need it.
+#: Seconds that a call has to end before its client is asked questions that belong to no call, such
+#: as the roots that hosts ask of each new session. Most calls don't need the answers.
 OWN_ACCOUNT = 1.0
 #: Notifications kept while a call waits for its client.
 MISSED_LIMIT = 256
-#: Characters of a question's name, and of what a host says of a failure that has another code here.
+#: Characters of a question's name, and of a host's message for a failure that has another code
+#: here.
 _NAME_LIMIT, _SAID_LIMIT = 100, 2000
-#: How the keys begin that are the relay's own.
+#: The prefix of the relay's own keys.
 _OURS = "callboard"
 
 
 class CallSession:
-    """A session on the host, for one call after the other; the channel of its own stream."""
+    """A session on the host, for one call after another. It is also the channel of its own
+    stream."""
 
     def __init__(self, connection: HostConnection, capabilities: Mapping[str, Any]) -> None:
         self.connection = connection
         self.capabilities = capabilities
         self.opened = monotonic()
-        #: The level of logs that it was set to.
+        #: The log level that the session was set to.
         self.level: str | None = None
         self.call: HeldCall | None = None
-        #: What the host asked on the session's own stream, and isn't answered.
+        #: Unanswered questions that the host asked on the session's own stream.
         self.besides: dict[str, Ask] = {}
 
     def send(self, message: Json) -> bool:
@@ -66,16 +68,16 @@ class HeldCall:
         self.expiry: asyncio.TimerHandle | None = None
         self._relay = relay
         self._working: asyncio.Task[Json] | None = None
-        #: Its open questions by their names, and the ids of all that it asked.
+        #: The call's open questions by name, and the ids of all its questions.
         self._questions: dict[str, Ask] = {}
         self._ids: dict[str, str] = {}
-        #: What it asked although its client didn't declare it.
+        #: Questions of kinds that the client didn't declare.
         self._refused: list[Ask] = []
-        #: Whether the client is asked what its session was, too.
+        #: True when the client is asked the session's own questions too.
         self._asks_besides = False
         self._request: StatelessRequest | None = None
         self._missed: deque[Json] = deque(maxlen=MISSED_LIMIT)
-        #: It has ended, or the host asks.
+        #: Set when the call has ended or the host asks.
         self.news = asyncio.Event()
         session.call = self
 
@@ -85,7 +87,7 @@ class HeldCall:
 
     def _ended(self, working: asyncio.Task[Json]) -> None:
         if not working.cancelled():
-            working.exception()  # nobody may come back to be told
+            working.exception()  # perhaps no client comes back to get it
         self.news.set()
 
     def cancel(self) -> None:
@@ -93,11 +95,11 @@ class HeldCall:
             self._working.cancel()
 
     def send(self, message: Json) -> bool:
-        """Takes what the host asks and tells."""
+        """Take the host's questions and notifications."""
         if "id" in message:
             ask, id = _question(message), str(message["id"])
             name = _name(message)
-            # A name that came before would find the answer of then.
+            # A name that was used before would find its old answer.
             name = id if not name or name in self._ids else name
             self._ids[name], self._questions[name] = id, ask
             self.news.set()
@@ -108,8 +110,8 @@ class HeldCall:
         return True
 
     async def go_on(self, request: StatelessRequest) -> Json:
-        """The host's response. Raises InputRequired where the client has to be asked before, and
-        what the request raises."""
+        """Return the host's response. Raises InputRequired when the client has to be asked first,
+        and the request's own errors."""
         assert self._working is not None
         self._request = request
         try:
@@ -126,7 +128,7 @@ class HeldCall:
             self._request = None
 
     def _open(self) -> dict[str, Ask]:
-        """What the client has to be asked now, by name."""
+        """Return the questions that the client has to answer now, by name."""
         return {**self._questions, **(self.session.besides if self._asks_besides else {})}
 
     async def _wait_for_news(self) -> None:
@@ -152,8 +154,8 @@ class HeldCall:
                 await self._answer(name, answer)
 
     def check(self, response: Json) -> None:
-        """Raises MissingClientCapability where the call failed because its client didn't declare
-        what it had to be asked: the host says so, or had asked all the same."""
+        """Raises MissingClientCapability when the call failed because the client didn't declare a
+        capability that the host needed to ask it. The host says so, or had asked anyway."""
         result, error = object_in(response, "result"), object_in(response, "error")
         if not error and result.get("isError") is not True:
             return
@@ -172,7 +174,7 @@ class HeldCall:
             raise missing
 
     async def _answer(self, name: str, answer: Json | None) -> None:
-        """None refuses."""
+        """Answer one question of the host; None refuses it."""
         id = self._ids.get(name, name)
         self._questions.pop(name, None)
         self.session.besides.pop(name, None)
@@ -192,7 +194,8 @@ def _question(message: Json) -> Ask:
 
 
 def _name(message: Json) -> str:
-    """What the host calls its question; empty where it has no name that could be used."""
+    """Return the host's name for its question, or an empty text if there is none that can be
+    used."""
     name = object_in(object_in(message, "params"), "_meta").get(NAME_KEY)
     if not isinstance(name, str) or len(name) > _NAME_LIMIT or name.startswith(_OURS):
         return ""
@@ -200,7 +203,7 @@ def _name(message: Json) -> str:
 
 
 def _pass_on(message: Json, request: StatelessRequest) -> None:
-    """Tells the client what belongs to its request; lists' changes go to who listens to them."""
+    """Tell the client what belongs to its request. Changes of lists go to its listening streams."""
     method, params = message["method"], object_in(message, "params")
     if method == "notifications/progress" and "progressToken" in request.meta:
         # Each round may have a token of its own.

@@ -1,4 +1,4 @@
-"""One client's conversation with hosts: it goes on over every one that comes and goes."""
+"""One client's conversation with hosts, which goes on while hosts come and go."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The HTTP status of errors that the specification prescribes one for; others travel with 200.
+#: The HTTP status of errors for which the specification prescribes one; other errors travel with
+#: 200.
 _STATUSES = {
     HEADER_MISMATCH: 400,
     MISSING_CLIENT_CAPABILITY: 400,
@@ -59,17 +60,17 @@ _STATUSES = {
 
 @dataclass(eq=False)
 class RelayedClient:
-    """The client's session, as it opened it, for whichever host comes."""
+    """The client's session as the client opened it, for every host that comes."""
 
     request: Request
-    #: Its revision, its log level and what it watches.
+    #: The session's revision, log level and watched resources.
     session: Session
     ready: bool = False
 
 
 class HostSide:
-    """The host that a client's requests go to, and its session there. To an era it is the server.
-    On one loop."""
+    """The host that a client's requests go to, and the client's session there. An era sees it as
+    its server. Use it on one loop."""
 
     def __init__(
         self,
@@ -78,8 +79,9 @@ class HostSide:
         present: Present = own_token,
         holder: TokenHolder = LOCAL,
     ) -> None:
-        """``channel`` takes what belongs to none of the client's requests, by default its session;
-        ``present`` says which token a host is shown; ``holder`` is who the client is."""
+        """``channel`` takes messages that belong to no request of the client; by default the
+        client's session takes them. ``present`` returns the token for a host. ``holder`` identifies
+        the client."""
         self._channel = channel or self
         self._holder = holder
         self._relay = Relay(self._channel)
@@ -91,22 +93,23 @@ class HostSide:
         #: None until the client has opened a session.
         self.client: RelayedClient | None = None
         self._streams = ListenStreams(self.keeper, self._relay)
-        #: For a host that knows sessions only: what answers in its place, and the era over it.
+        #: For a host that knows only sessions: the server in its place, and the era on top of it.
         self._onto_sessions: tuple[OntoSessions, StatelessEra] | None = None
 
     async def run(self) -> None:
-        """Keeps connected. Never ends by itself."""
+        """Keep the client connected. Runs until it is cancelled."""
         await self.keeper.run()
 
     async def end(self) -> None:
-        """Tells the host that the client is gone, and gives the connection up."""
+        """Tell the host that the client is gone, and give the connection up."""
         if self._onto_sessions is not None:
             await self._onto_sessions[0].close()
         await self.keeper.end()
 
     def send(self, message: Json) -> bool:
-        """To the client, on its session's own stream. What asks it something goes over that of a
-        request that waits where it has no other: the request may wait for the answer."""
+        """Send a message to the client on its session's own stream. If the client has no such
+        stream, a question goes over the stream of a waiting request, because that request may need
+        the answer."""
         if self.client is None:
             return False
         session = self.client.session
@@ -117,7 +120,7 @@ class HostSide:
         return kept
 
     def adopt(self, session: Session) -> None:
-        """Speaks for a session that the client has elsewhere, and has initialized."""
+        """Take over a session that the client opened elsewhere and has initialized."""
         client: Json = {"name": session.client.name, "version": session.client.version}
         if session.client.title:
             client["title"] = session.client.title
@@ -132,7 +135,7 @@ class HostSide:
     # -- what the client says -------------------------------------------------------------------
 
     async def initialize(self, request: Request) -> Json:
-        """The response; ``client`` is another one where it isn't an error."""
+        """Return the response. Unless it is an error, ``client`` is a new one afterwards."""
         self.keeper.hear(request)
         link = await self.keeper.current()
         try:
@@ -156,7 +159,8 @@ class HostSide:
         return {**response, "id": request.id}
 
     async def answer(self, request: Request, channel: Channel) -> Json | None:
-        """The response to a request in the client's session; None where it was cancelled."""
+        """Return the response to a request in the client's session, or None if the request was
+        cancelled."""
         self.keeper.hear(request)
         if request.method == "ping":
             return jsonrpc.result_message(request.id, {})
@@ -170,8 +174,9 @@ class HostSide:
     async def answer_stateless(
         self, request: Request, channel: Channel, headers: Mapping[str, str] | None = None
     ) -> tuple[int, Json | None]:
-        """An HTTP status and the response to a request of 2026-07-28; None where ``channel`` has
-        it. ``headers`` came with it, where any could."""
+        """Return an HTTP status and the response to a request of 2026-07-28, or None in place of
+        the response if ``channel`` has it. ``headers`` are the request's, where the transport has
+        any."""
         self.keeper.hear(request)
         try:
             self._stateless.check(request, headers, self._holder)
@@ -186,7 +191,7 @@ class HostSide:
         return _STATUSES.get(code, 200), response
 
     async def receive(self, message: Notification | Response) -> None:
-        """Takes a message of the client's session that wants no answer."""
+        """Take a message of the client's session that needs no answer."""
         client = self.client
         if client is None:
             return
@@ -201,7 +206,7 @@ class HostSide:
             await self.tell(message)
 
     async def tell(self, message: Notification | Response) -> None:
-        """Passes on what wants no answer."""
+        """Pass on a message that needs no answer."""
         if isinstance(message, Response):
             await self._relay.answered(message)
             return
@@ -218,10 +223,10 @@ class HostSide:
         return self.keeper.offline.introduce(peer)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """The host is told in the client's own words."""
+        """Do nothing: the host gets the client's own messages."""
 
     async def handle(self, request: PeerRequest) -> Json:
-        """The host's result, or why there is none. Raises CallboardError."""
+        """Return the host's result, or one that says why there is none. Raises CallboardError."""
         assert isinstance(request, SessionRequest)
         if request.session.outbox:
             request.flush_waiting()
@@ -314,7 +319,8 @@ class HostSide:
             await self._session_on(link, self.client)
 
     async def _session_on(self, link: Link, client: RelayedClient) -> HostConnection:
-        """The client's session on that host, opened where it isn't yet. Raises Unreachable."""
+        """Return the client's session on that host. It is opened first if it isn't open. Raises
+        Unreachable."""
         if link.session is not None:
             return link.session
         async with link.opening:
@@ -337,7 +343,7 @@ class HostSide:
             return session
 
     async def _without_session(self, link: Link, client: RelayedClient) -> OntoStateless:
-        """What stands for the session on a host that has none. Raises Unreachable, Broken."""
+        """Return the stand-in for a session on a host that has none. Raises Unreachable, Broken."""
         from callboard_programs.relay.onto_stateless import OntoStateless  # few hosts need it
 
         called = object_in(client.request.params, "clientInfo")
@@ -349,7 +355,7 @@ class HostSide:
         return instead
 
     def _heard(self, link: Link, method: str, params: Json) -> None:
-        """Passes on what the host tells, where the client can't hear it by itself."""
+        """Pass on a host's notification that the client can't receive itself."""
         if link.era == "sessions":
             self._streams.notified(method, params)
         elif link.era == "stateless" and self.client is not None:
@@ -359,7 +365,7 @@ class HostSide:
             self._channel.send(jsonrpc.notification_message(method, told or None))
 
     def _tell_changed(self) -> None:
-        """Another host may list and hold other things; so may whoever passes messages on."""
+        """Tell the client that all lists may have changed, because another host answers now."""
         if self.keeper.link is None:
             self._streams.changed()
         if self.client is None or not self.client.ready:
@@ -372,7 +378,7 @@ class HostSide:
 
 
 def _first_round(request: Request) -> Request:
-    # What questions told one host, no other one can know.
+    # One host's questions mean nothing to another host.
     rounds = ("requestState", "inputResponses")
     params = {key: value for key, value in request.params.items() if key not in rounds}
     return request._replace(params=params)

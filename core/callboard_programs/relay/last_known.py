@@ -1,4 +1,4 @@
-"""What was last known of a host, kept for when it doesn't run: its introduction and its lists."""
+"""The last known introduction and lists of a host, kept for when it doesn't run."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from callboard.ground.version import __version__
 from callboard.jobs.jobs import TASKS
 from callboard.protocol.peer import PeerRequest
 
-#: The lists that are kept: under which key a result has them, and the method that asks for them.
+#: The kept lists: the key under which a result has each, and the method that returns it.
 LISTS = {
     "tools": "tools/list",
     "prompts": "prompts/list",
     "resources": "resources/list",
     "resourceTemplates": "resources/templates/list",
 }
-#: What the gateway is kept as, whose own tools are no host's.
+#: The kind under which the gateway is kept. Its own tools belong to no host.
 GATEWAY = "gateway"
 _INSTRUCTIONS = (
     "You reach Maya, 3ds Max, Houdini or Blender on this machine, of which none was connected when "
@@ -49,14 +49,14 @@ def _nobody() -> Json:
 
 @dataclass
 class KnownHost:
-    """``introduction`` is ``{capabilities, serverInfo, instructions?}``; ``lists`` has the entries
-    of each of :data:`LISTS`."""
+    """A host's introduction and lists. ``introduction`` is ``{capabilities, serverInfo,
+    instructions?}``; ``lists`` has the entries of each of :data:`LISTS`."""
 
     introduction: Json = field(default_factory=_nobody)
     lists: dict[str, list[Json]] = field(default_factory=lambda: {key: [] for key in LISTS})
 
     def tool_schema(self, name: object) -> Json | None:
-        """The input schema of a tool, or None where it isn't known."""
+        """Return the input schema of a tool, or None if it isn't known."""
         for tool in self.lists["tools"]:
             if tool.get("name") == name:
                 schema = tool.get("inputSchema")
@@ -64,7 +64,7 @@ class KnownHost:
         return None
 
     def only_reads(self, request: PeerRequest) -> bool:
-        """Whether this calls a tool that says it changes nothing."""
+        """Return whether the request calls a tool that declares itself read-only."""
         name = request.params.get("name")
         tool = next((tool for tool in self.lists["tools"] if tool.get("name") == name), {})
         hints = tool.get("annotations")
@@ -72,7 +72,7 @@ class KnownHost:
         return request.method == "tools/call" and reads
 
     def save(self, kind: str) -> None:
-        """Keeps it as what is known of hosts of that kind. Raises OSError."""
+        """Keep this as what is known of hosts of that kind. Raises OSError."""
         if not _KIND.fullmatch(kind):
             return
         text = json.dumps({"introduction": self.introduction, "lists": self.lists})
@@ -80,7 +80,8 @@ class KnownHost:
 
 
 def last_known(kind: str | None) -> KnownHost:
-    """What is kept of hosts of that kind, or, without one, of whichever host was seen last."""
+    """Return what is kept of hosts of that kind, or, without a kind, of the host that was seen
+    last."""
     try:
         files = sorted(_folder().glob("*.json"), key=lambda path: -path.stat().st_mtime)
     except OSError:

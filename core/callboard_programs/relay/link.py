@@ -1,4 +1,4 @@
-"""The connection to one host: requests of our own, and the session that a client has there."""
+"""The connection to one host: our own requests, and a client's session there."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from callboard_programs.client.http_client import (
 from callboard_programs.relay.last_known import LISTS, KnownHost
 from callboard_programs.relay.pages import object_in, objects_in, pages
 
-#: Seconds for what needs no work of the host's.
+#: Seconds for a request that needs no work of the host.
 QUICK = 5.0
 #: Bytes of one page of a list.
 OWN_LIMIT = 16 * 1024 * 1024
@@ -44,14 +44,16 @@ _NOBODY = {"name": "callboard", "version": __version__}
 _EVERYTHING = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
 
 
-#: How one that has no sessions refuses ``initialize``, which no other has a reason to.
+#: The errors with which a host without sessions refuses ``initialize``. No other host has a reason
+#: to use them.
 _NO_SESSIONS = (UNSUPPORTED_VERSION, HEADER_MISMATCH, METHOD_NOT_FOUND, INVALID_PARAMS)
 
 Result = TypeVar("Result")
 
 
 class Link:
-    """One running host. It is there for as long as the stream of changes that we listen to."""
+    """The connection to one running host. It lasts as long as the stream of changes that it listens
+    to."""
 
     def __init__(
         self,
@@ -60,14 +62,15 @@ class Link:
         client_info: Json,
         key: str | None = None,
     ) -> None:
-        """``on_told`` hears what the host tells on that stream; ``client_info`` is what the client
-        calls itself: hosts show it to their artist. ``key`` is the instance's own token, which it
-        proves to have before it is shown the client's."""
+        """``on_told`` takes the notifications on that stream. ``client_info`` is the client's own
+        name and version, which hosts show to their artist. ``key`` is the instance's own token; the
+        instance proves that it has it before it gets the client's token."""
         self.instance = instance
         self._file = file_of(instance.id)
-        #: When its file was written, as it was last seen.
+        #: The time at which the instance's file was written, when it was last read.
         self.written: object = None
-        #: What the host speaks: a single era is known once it refused the other.
+        #: The era that the host speaks. It is known to be a single one once the host refused the
+        #: other.
         self.era: Literal["both", "sessions", "stateless"] = "both"
         self.session: HostConnection | None = None
         self.opening = asyncio.Lock()
@@ -76,13 +79,14 @@ class Link:
         self._idle = IdleConnections()
         self._on_told = on_told
         self._listening_now = asyncio.Event()
-        #: Why it isn't listened to, where that was said.
+        #: The host's reason for refusing to be listened to, if it gave one.
         self._refused = ""
         self._turned_away = False
-        #: Our own requests; the client's are passed on as they are.
+        #: For our own requests; the client's are passed on unchanged.
         self.client_info = client_info or _NOBODY
         self._own = self._own_client(Dialect(self.client_info, True, {}))
-        #: Where ours are in a session, and what the host said when it was opened.
+        #: The session for our own requests, if they need one, with the host's response to its
+        #: opening.
         self._own_session: HostConnection | None = None
         self._listening: asyncio.Task[None] | None = None
         self._watched: set[str] = set()
@@ -90,14 +94,15 @@ class Link:
         self._watching_now = asyncio.Event()
 
     def written_now(self) -> object:
-        """When the instance's file was written; None once it is gone."""
+        """Return the time at which the instance's file was written, or None once the file is
+        gone."""
         try:
             return self._file.stat().st_mtime_ns
         except OSError:
             return None
 
     async def open(self) -> None:
-        """Connects. Raises Unreachable, Broken."""
+        """Connect. Raises Unreachable, Broken."""
         self._listening = asyncio.get_running_loop().create_task(self._listen())
         self._listening.add_done_callback(lambda task: self.closed.set())
         await soon(self._listening_now, self._listening)
@@ -116,14 +121,14 @@ class Link:
             self.session.close()
 
     async def end(self) -> None:
-        """Closes it, and tells the host that the client is gone, if it can be told soon."""
+        """Close the connection, and tell the host that the client is gone, if it answers soon."""
         for session in (self.session, self._own_session):
             if session is not None:
                 await session.end()
         self.close()
 
     async def while_open(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """What comes of the work. Raises Broken where the connection is given up first."""
+        """Return the result of the work. Raises Broken when the connection is given up first."""
         working = asyncio.ensure_future(work)
         closing = asyncio.ensure_future(self.closed.wait())
         try:
@@ -138,21 +143,21 @@ class Link:
     def post(
         self, message: bytes, headers: Mapping[str, str]
     ) -> AbstractAsyncContextManager[HttpAnswer]:
-        """Sends one encoded message. Raises Unreachable, Broken."""
+        """Send one encoded message. Raises Unreachable, Broken."""
         fields = {**POST_HEADERS, **headers}
         return send_request(self._endpoint, "POST", fields, message, self._idle)
 
     def get(self, headers: Mapping[str, str]) -> AbstractAsyncContextManager[HttpAnswer]:
-        """Opens a session's own stream. Raises Unreachable, Broken."""
+        """Open a session's own stream. Raises Unreachable, Broken."""
         return send_request(self._endpoint, "GET", {"Accept": "text/event-stream", **headers})
 
     async def delete(self, headers: Mapping[str, str]) -> None:
-        """Ends a session. Raises Unreachable, Broken."""
+        """End a session. Raises Unreachable, Broken."""
         async with send_request(self._endpoint, "DELETE", headers):
             pass
 
     async def known(self) -> KnownHost:
-        """What the host says of itself and what it lists. Raises Unreachable, Broken."""
+        """Return the host's introduction and lists. Raises Unreachable, Broken."""
         if self._own_session is not None:
             discovered = object_in(self._own_session.response, "result")
             server = object_in(discovered, "serverInfo")
@@ -180,13 +185,13 @@ class Link:
         return entries
 
     async def ask(self, method: str, params: Json | None = None) -> Json:
-        """The result of a request of our own, which the host can ask nothing for. Raises
+        """Return the result of our own request, during which the host can't ask anything. Raises
         RemoteError, HostError."""
         return await self._own.request(method, params or {})
 
     async def watch(self, uris: set[str]) -> None:
-        """Hears of these resources too from now on, and no more of those before. For a host of a
-        single era; of another, each client hears by itself. Raises RemoteError, HostError."""
+        """Watch these resources from now on, and none of those before. For a host of a single era;
+        with any other, each client watches for itself. Raises RemoteError, HostError."""
         if self.era == "sessions":
             for uri in sorted(uris - self._watched):
                 await self.ask("resources/subscribe", {"uri": uri})
@@ -229,7 +234,7 @@ class Link:
             message = jsonrpc.request_message("callboard-own", "initialize", opening)
             session = await HostConnection.open(self, message)
             if not session.headers:
-                return  # why it wasn't listened to says more
+                return  # the earlier refusal says more
             self.era, self._own_session = "sessions", session
             await session.send(jsonrpc.notification_message("notifications/initialized"))
             self._own = self._own_client(Dialect(self.client_info, False, {}), session.headers)
@@ -244,7 +249,7 @@ class Link:
 
     def _notified(self, method: str, params: Json) -> None:
         if method == "notifications/subscriptions/acknowledged":
-            # Of the stream of changes first, and then of what is watched.
+            # The first one is for the stream of changes, later ones for the watched resources.
             (self._watching_now if self._listening_now.is_set() else self._listening_now).set()
         else:
             self._on_told(method, params)
@@ -262,7 +267,7 @@ class HostConnection:
 
     @staticmethod
     async def open(link: Link, message: Json) -> HostConnection:
-        """Sends ``initialize``. Raises Unreachable: nothing is lost where it isn't answered."""
+        """Send ``initialize``. Raises Unreachable when there is no answer; nothing is lost then."""
         try:
             return await asyncio.wait_for(HostConnection._open(link, message), QUICK)
         except asyncio.TimeoutError:
@@ -283,13 +288,13 @@ class HostConnection:
         return HostConnection(link, response, {SESSION_HEADER: id, VERSION_HEADER: version})
 
     def read(self, pump: Callable[[HttpAnswer], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
-        """Opens the session's own stream, and hands it to ``pump``."""
+        """Open the session's own stream, and hand it to ``pump``."""
         self._reading = asyncio.get_running_loop().create_task(self._read(pump))
         return self._reading
 
     @property
     def unknown(self) -> bool:
-        """Whether the host refused to open one because it knows no sessions."""
+        """True when the host refused to open a session because it doesn't know sessions."""
         return object_in(self.response, "error").get("code") in _NO_SESSIONS
 
     async def _read(self, pump: Callable[[HttpAnswer], Coroutine[Any, Any, None]]) -> None:
@@ -298,12 +303,12 @@ class HostConnection:
                 await self.link.while_open(pump(answer))
         except (Unreachable, Broken):
             pass
-        # Without it the client would miss what the host asks and tells; so begin anew.
+        # Without it the client would miss the host's questions and notifications, so start over.
         self.link.close()
 
     async def send(self, message: Json) -> None:
-        """Sends what has no answer: a notification, or the client's answer to the host. One that
-        can't be delivered is dropped, as the call that it belongs to will be."""
+        """Send a notification, or the client's answer to the host. One that can't be delivered is
+        dropped, as its call will be too."""
         try:
             await asyncio.wait_for(self._send(message), QUICK)
         except (Unreachable, Broken, asyncio.TimeoutError):
@@ -314,7 +319,7 @@ class HostConnection:
             await answer.body()
 
     async def end(self) -> None:
-        """Tells the host that the client is gone, if it can be told soon."""
+        """Tell the host that the client is gone, if it answers soon."""
         self.close()
         try:
             await asyncio.wait_for(self.link.delete(self.headers), 1.0)
@@ -327,14 +332,15 @@ class HostConnection:
 
 
 def _knows_no_such_request(error: RemoteError | HostError) -> bool:
-    """Whether a host that speaks of sessions alone would refuse so what belongs to none."""
+    """Return whether a host that knows only sessions would use this error to refuse a request
+    outside of one."""
     if isinstance(error, RefusedByHttp):
         return error.status in (400, 404, 405)
     return isinstance(error, RemoteError) and error.code == METHOD_NOT_FOUND
 
 
 async def soon(event: asyncio.Event, ending: asyncio.Task[Any]) -> None:
-    """Waits for an event, as long as a host may take for it, or until that task has ended."""
+    """Wait for an event as long as a host may take for it, or until the task has ended."""
     waiting = asyncio.ensure_future(event.wait())
     try:
         await asyncio.wait([waiting, ending], timeout=QUICK, return_when=asyncio.FIRST_COMPLETED)
@@ -343,7 +349,7 @@ async def soon(event: asyncio.Event, ending: asyncio.Task[Any]) -> None:
 
 
 def _decoded(body: bytes) -> Json:
-    """An object; an empty one where it is something else."""
+    """Return the object in ``body``, or an empty one for anything else."""
     try:
         response = jsonrpc.decode(body)
     except ParseError:

@@ -1,4 +1,4 @@
-"""``subscriptions/listen`` of the client's, open over every host that comes and goes."""
+"""The client's ``subscriptions/listen`` streams, which stay open while hosts come and go."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 
 class ListenStream:
-    """One of them. Acknowledges once, and tells of everything when another host answers."""
+    """One stream. It acknowledges once, and reports every list as changed when another host
+    answers."""
 
     def __init__(self, request: Request, channel: Channel) -> None:
         """Raises InvalidParams."""
@@ -35,20 +36,20 @@ class ListenStream:
         self.uris = set(request.params["notifications"].get("resourceSubscriptions", []))
 
     def wait(self) -> None:
-        """No host is there: what is asked for will be told by the ones to come."""
+        """Acknowledge although there is no host, so that later hosts' changes are reported."""
         if self._listener is None:
             self._listener = self._subscriptions.listen(
                 self._request, self._channel, set(ALL_TOPICS)
             )
 
     def changed(self) -> None:
-        """The bridge's own lists are others; no host is there to tell."""
+        """Report the bridge's own lists as changed, while there is no host that could."""
         if self._listener is not None:
             for topic in sorted(self._listener.topics):
                 self._listener.tell(f"notifications/{topic}/list_changed", {})
 
     def send(self, message: Json) -> bool:
-        """Takes what a host streams."""
+        """Take a message from a host's stream."""
         if message["method"] != _ACKNOWLEDGED:
             self._channel.send(message)
         elif self._listener is None:
@@ -65,14 +66,14 @@ class ListenStream:
         return True
 
     def heard_in_session(self) -> None:
-        """A host is there that tells sessions only; see :meth:`told`."""
+        """Begin with a host that notifies only sessions; see :meth:`told`."""
         if self._listener is None:
             self.wait()
         else:
             self._begin_again(self._listener)
 
     def notified(self, method: str, params: Json) -> None:
-        """Takes what a host told a session."""
+        """Take a notification that a host sent to a session."""
         listener = self._listener
         if listener is None:
             return
@@ -87,7 +88,7 @@ class ListenStream:
 
 
 class ListenStreams:
-    """All of one client's. On one loop."""
+    """All streams of one client. Use it on one loop."""
 
     def __init__(self, keeper: Reconnector, relay: Relay) -> None:
         self._keeper = keeper
@@ -97,7 +98,8 @@ class ListenStreams:
     async def listen(
         self, request: Request, channel: Channel, headers: Mapping[str, str]
     ) -> Json | None:
-        """Ends with the client's cancellation, or with a host's refusal. Raises InvalidParams."""
+        """Keep a stream open until the client cancels it or a host refuses it. Raises
+        InvalidParams."""
         stream = ListenStream(request, channel)
         self._streams.add(stream)
         try:
@@ -115,7 +117,7 @@ class ListenStreams:
                             return response
                 except (Unreachable, Broken):
                     pass
-                self._keeper.drop(link)  # it said goodbye, or is gone
+                self._keeper.drop(link)  # the host closed the stream, or is gone
         finally:
             self._streams.discard(stream)
 
@@ -128,11 +130,11 @@ class ListenStreams:
         await link.closed.wait()
 
     def notified(self, method: str, params: Json) -> None:
-        """Takes what a host told a session."""
+        """Take a notification that a host sent to a session."""
         for stream in self._streams:
             stream.notified(method, params)
 
     def changed(self) -> None:
-        """The bridge's own lists are others; no host is there to tell."""
+        """Report the bridge's own lists as changed, while there is no host that could."""
         for stream in self._streams:
             stream.changed()

@@ -1,4 +1,4 @@
-"""What the bridge answers by itself, for as long as no host runs."""
+"""The bridge's own answers while no host runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callboard_programs.client.http import NotLetIn
 from callboard_programs.relay.choose_tool import TOOL, HostChoice
 from callboard_programs.relay.last_known import LISTS, KnownHost
 
-#: How every answer begins that a host should have given.
+#: The beginning of every answer that a host should have given.
 HOST_OFFLINE_TEXT = "host offline: start Maya/Blender… or run callboard serve"
 HOST_LOST_TEXT = (
     "the host went away during this call, and how far the call got is not known; look at the scene "
@@ -24,7 +24,7 @@ HOST_LOST_READING_TEXT = (
     "the host is back"
 )
 
-#: Why a list of prompts is empty, in the words of a host's own list.
+#: The reason for an empty list of prompts, in the words of a host's own list.
 _NO_PROMPTS: Json = {
     "enabled": True,
     "loaded_skill_count": 0,
@@ -33,7 +33,7 @@ _NO_PROMPTS: Json = {
     "notes": [HOST_OFFLINE_TEXT],
 }
 _LIST_KEYS = {method: key for key, method in LISTS.items()}
-#: What is remembered, and said to the next host.
+#: Requests that are remembered and repeated to the next host.
 _REMEMBERED = ("resources/subscribe", "resources/unsubscribe", "logging/setLevel")
 _CALLS = (
     "tools/call",
@@ -48,17 +48,17 @@ _READING = ("prompts/get", "resources/read", "completion/complete", "tasks/get",
 
 
 class OfflineServer:
-    """Stands where a host's server would: introduces itself as the last host did, gives its lists,
-    and says of everything else why it can't be."""
+    """The stand-in for a host's server: introduces itself as the last host did, gives that host's
+    lists, and says why everything else can't be done."""
 
     def __init__(self, known: KnownHost, choice: HostChoice) -> None:
         self.known = known
         self._choice = choice
-        #: What to say of a call, besides what to do.
+        #: The reason that no host answers, for a call's result.
         self.reason = ""
-        #: What to refuse calls with, where what runs isn't what is meant.
+        #: The error for calls when the running hosts aren't what is meant.
         self.refusal: CallboardError | None = None
-        #: Whether hosts run, of which the agent may choose one.
+        #: True when hosts run among which the agent may choose.
         self.undecided = False
 
     def introduce(self, peer: Peer) -> Json:
@@ -70,7 +70,7 @@ class OfflineServer:
     async def handle(self, request: PeerRequest) -> Json:
         method = request.method
         if isinstance(self.refusal, NotLetIn):
-            self.check()  # what it listed once says nothing now
+            self.check()  # the lists that it gave before mean nothing now
         if method in _LIST_KEYS:
             key = _LIST_KEYS[method]
             result: Json = {key: copy.deepcopy(self.known.lists[key])}
@@ -95,16 +95,16 @@ class OfflineServer:
         return refuse(method, text)
 
     def check(self) -> None:
-        """Raises what calls are refused with, if they are."""
+        """Raise the error for calls, if there is one."""
         if self.refusal is not None:
             raise type(self.refusal)(self.refusal.message, data=self.refusal.data)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """Nobody is there to be told."""
+        """Do nothing: there is no host to tell."""
 
 
 class LostServer:
-    """Answers what a host took and didn't answer any more."""
+    """Answers requests that a host took and never answered."""
 
     def __init__(self, offline: OfflineServer) -> None:
         self._offline = offline
@@ -115,12 +115,12 @@ class LostServer:
         return refuse(request.method, HOST_LOST_READING_TEXT if reads else HOST_LOST_TEXT)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """Nobody is there to be told."""
+        """Do nothing: there is no host to tell."""
 
 
 def refuse(method: str, text: str) -> Json:
-    """The result of a call that no host performs: agents read results, and people errors. Raises
-    HostOffline for everything that isn't a call of a tool."""
+    """Return the result of a call that no host performs, since agents read results and people read
+    errors. Raises HostOffline for anything but a tool's call."""
     if method != "tools/call":
         raise HostOffline(text)
     return {"content": [{"type": "text", "text": text}], "isError": True}

@@ -1,6 +1,6 @@
-"""A client without sessions on a host that knows nothing else. Each call has a session to itself
-while it lasts, so that what the host asks there belongs to it. A question ends the client's request
-(2026-07-28, Multi Round-Trip Requests), and the host's call waits for the next round."""
+"""A client without sessions on a host that knows only sessions. Each call has a session to itself
+while it lasts, so that the host's questions there belong to it. A question ends the client's
+request (2026-07-28, Multi Round-Trip Requests), and the host's call waits for the next round."""
 
 from __future__ import annotations
 
@@ -28,22 +28,23 @@ from callboard_programs.relay.pages import object_in
 from callboard_programs.relay.reconnect import Reconnector
 from callboard_programs.relay.relay import Relay, result_of
 
-#: Seconds for which a session is used again: what it knows of its client, as roots, is no older.
+#: Seconds for which a session is used again, so that its facts about the client, such as roots, are
+#: no older.
 FRESH = 60.0
 #: Sessions kept for further calls, and calls that wait for their clients' answers.
 IDLE_LIMIT, HELD_LIMIT = 8, 64
-#: Under which key a call is found among what its client carries from round to round.
+#: The key of a call in the state that its client carries from round to round.
 _HELD = "callboard/held"
 _ROUNDS = ("requestState", "inputResponses")
 
-#: Sends a request there; what comes before its response goes to the channel.
+#: Sends a request to the host; all messages before its response go to the channel.
 SendRequest = Callable[
     [Link, Request, Mapping[str, str], Channel, HostConnection], Coroutine[Any, Any, Json]
 ]
 
 
 class OntoSessions:
-    """The server that the stateless era asks, for one client. On one loop."""
+    """The server under the stateless era, for one client. Use it on one loop."""
 
     def __init__(
         self, keeper: Reconnector, relay: Relay, send_request: SendRequest, lost: LostServer
@@ -60,10 +61,10 @@ class OntoSessions:
         return self._keeper.offline.introduce(peer)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """There is no session whose events these could be."""
+        """Do nothing: there is no session that could have events."""
 
     async def handle(self, request: PeerRequest) -> Json:
-        """The result. Raises CallboardError, InputRequired."""
+        """Return the result. Raises CallboardError, InputRequired."""
         assert isinstance(request, StatelessRequest)
         if _HELD in request.answers:
             call = self._held.pop(str(request.answers[_HELD]), None)
@@ -88,7 +89,7 @@ class OntoSessions:
         return await self._keeper.offline.handle(request)
 
     async def close(self) -> None:
-        """Ends what still waits, and tells the host so."""
+        """End the waiting calls, and tell the host."""
         for call in list(self._held.values()):
             self._end(call)
         self._held.clear()
@@ -100,7 +101,7 @@ class OntoSessions:
     # -- one round ------------------------------------------------------------------------------
 
     async def _plain(self, link: Link, request: PeerRequest) -> Json:
-        """What can ask nothing goes into the session in which the host is listened to."""
+        """Send a request that can't lead to questions in the link's own session."""
         try:
             result = await link.ask(request.method, _of_session(request))
         except RefusedByHttp as refused:
@@ -141,11 +142,11 @@ class OntoSessions:
             return result_of(response)
         except RemoteError as error:
             if error.code == RESOURCE_NOT_FOUND:
-                error.code = INVALID_PARAMS  # as this era says it
+                error.code = INVALID_PARAMS  # the code of this era
             raise
 
     def _hold(self, call: HeldCall, request: StatelessRequest) -> None:
-        """Until the client comes back with answers; its state says for which call."""
+        """Hold a call until the client returns with answers. The client's state names the call."""
         key = token_hex(16)
         request.answers[_HELD] = key
         while len(self._held) >= HELD_LIMIT:
@@ -159,7 +160,7 @@ class OntoSessions:
             self._end(call)
 
     def _end(self, call: HeldCall) -> None:
-        """Nobody waits for it any more."""
+        """End a call that no client waits for any more."""
         call.cancel()
         if call.expiry is not None:
             call.expiry.cancel()
@@ -175,7 +176,7 @@ class OntoSessions:
     # -- sessions -------------------------------------------------------------------------------
 
     async def _session(self, link: Link, peer: Peer) -> CallSession:
-        """One that no other call has. Raises Unreachable, Broken, HostError."""
+        """Return a session that no other call uses. Raises Unreachable, Broken, HostError."""
         for session in list(self._idle):
             if session.connection.link is not link or monotonic() - session.opened > FRESH:
                 self._idle.remove(session)
@@ -202,7 +203,7 @@ class OntoSessions:
             if stream.status < 400:
                 await self._relay.follow(stream, connection, session)
             else:
-                await link.closed.wait()  # it has no such stream, and asks on the call's
+                await link.closed.wait()  # without such a stream the host asks on the call's
 
         try:
             await soon(listening, connection.read(pump))
@@ -225,7 +226,7 @@ class OntoSessions:
 
 
 def _of_session(request: PeerRequest) -> Json:
-    """A request's params as a session has them."""
+    """Return a request's params as they are in a session."""
     params = {key: value for key, value in request.params.items() if key not in _ROUNDS}
     params["_meta"] = {key: v for key, v in request.meta.items() if key not in META_KEYS}
     if not params["_meta"]:

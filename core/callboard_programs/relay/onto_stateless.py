@@ -1,5 +1,5 @@
-"""A client with a session on a host that has none: what the host wants to know, the client is asked
-as a session's client is, and the host hears the answers with the next round (2026-07-28)."""
+"""A client with a session on a host that has none. The host's questions go to the client as a
+session's questions do, and the host gets the answers with the next round (2026-07-28)."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from callboard_programs.relay.pages import object_in
 
 #: Rounds of questions in one call.
 MOST_ROUNDS = 100
-#: What only results of the newer era have.
+#: The fields that only the newer era's results have.
 _MODERN = ("resultType", "ttlMs", "cacheScope")
 
-#: Sends a request with those headers; what comes before its response goes to the channel.
+#: Sends a request with those headers; all messages before its response go to the channel.
 SendRequest = Callable[[Request, Mapping[str, str], Channel], Awaitable[Json]]
 
 
 class _UnsentChannel:
-    """A request's channel, to which the response isn't poured: it may be another question."""
+    """A request's channel that doesn't pour the response out unread, because it may be another
+    question."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -38,27 +39,29 @@ class _UnsentChannel:
 
 
 class OntoStateless(HostConnection):
-    """Stands where the client's session on the host would. On one loop."""
+    """The stand-in for the client's session on the host. Use it on one loop."""
 
     def __init__(self, link: Link, client: Json, session: Session) -> None:
-        """``client`` is what it calls itself; ``session`` is the one that it has here."""
+        """``client`` is the client's own name and version; ``session`` is its session here."""
         super().__init__(link, {}, {})
         self._session = session
         capabilities = dict(session.capabilities)
         if capabilities.get("elicitation") == {}:
-            capabilities["elicitation"] = {"form": {}}  # which it means (2025-11-25)
+            capabilities["elicitation"] = {"form": {}}  # an empty one means this (2025-11-25)
         self._capabilities = capabilities
         self._talk = Dialect(client, True, {})
 
     async def send(self, message: Json) -> None:
-        """A host without sessions hears nothing between requests; closing cancels them."""
+        """Do nothing: a host without sessions gets no messages between requests, and closing
+        cancels them."""
 
     async def end(self) -> None:
         self.close()
 
     async def respond(self, request: SessionRequest, send_request: SendRequest) -> Json:
-        """The host's response, as a session's client knows it. Raises Broken, Unreachable, and
-        AskFailed where the client refuses what the host can't go on without."""
+        """Return the host's response in the form of the client's session. Raises Broken,
+        Unreachable, and AskFailed when the client refuses a question whose answer the host needs.
+        """
         method, uri = request.method, request.params.get("uri")
         if method == "logging/setLevel":
             set_level(self._session, request.params.get("level"))
@@ -108,12 +111,12 @@ def _ask(question: object) -> Ask:
         raise Broken("the host's question is none")
     params = object_in(question, "params")
     if params.get("mode") == "url":
-        params = {**params, "elicitationId": token_hex(8)}  # which sessions want (2025-11-25)
+        params = {**params, "elicitationId": token_hex(8)}  # sessions need an id (2025-11-25)
     return Ask(method, params)
 
 
 def _of_session(request: SessionRequest, response: Json) -> Json:
-    """An error with the code that it has in a session."""
+    """Return an error with the code that it has in a session."""
     error = response["error"]
     uri = request.params.get("uri")
     missing = error.get("code") == INVALID_PARAMS and object_in(error, "data").get("uri") == uri

@@ -1,4 +1,4 @@
-"""What hosts list, page by page; nothing of it is believed to be what it should be."""
+"""The pages of hosts' lists. Nothing in them is trusted to have the right form."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 
-#: More than any host has.
+#: More pages than any host has.
 MOST_PAGES = 100
 
 
 async def pages(ask: Callable[[Json], Awaitable[Json]]) -> AsyncGenerator[Json, None]:
-    """Every page that ``ask`` answers with, which takes the params. Raises what ``ask`` raises, and
-    HostError for a list without an end."""
+    """Yield every page. ``ask`` takes the params and returns one page. Raises what ``ask`` raises,
+    and HostError for a list without an end."""
     params: Json = {}
     for _ in range(MOST_PAGES):
         page = await ask(params)
@@ -27,12 +27,12 @@ async def pages(ask: Callable[[Json], Awaitable[Json]]) -> AsyncGenerator[Json, 
 
 
 def objects_in(page: Json, key: str) -> list[Json]:
-    """The objects of the list that a page has under ``key``."""
+    """Return the objects in a page's list under ``key``."""
     listed = page.get(key)
     return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
 
 def object_in(value: Json, key: str) -> Json:
-    """The object that another one has under ``key``; an empty one where there is none."""
+    """Return the object that ``value`` has under ``key``, or an empty one if there is none."""
     held: Any = value.get(key)
     return held if isinstance(held, dict) else {}

@@ -1,4 +1,4 @@
-"""Keeps a client connected: looks for a host while none is there, learns what it offers."""
+"""Keeps a client connected: looks for a host while there is none, and learns what it offers."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ LOOK_EVERY = 0.5
 _PATIENCE = 10.0
 
 
-#: Which token an instance is shown, None where it asks for none. In a thread; may raise PeerError.
+#: Returns the token for an instance, or None if it needs none. Runs in a thread; may raise
+#: PeerError.
 Present = Callable[[Instance], str | None]
 
 
 def own_token(instance: Instance) -> str | None:
-    """As this user's command line does."""
+    """Return the instance's own token, as this user's command line uses it."""
     return instance.token
 
 
 def _ignore_notifications(link: Link, method: str, params: Json) -> None:
-    """Each client hears its host by itself."""
+    """Do nothing: each client listens to its host itself."""
 
 
 class Reconnector:
-    """The connection to whichever host is there. On one loop."""
+    """The connection to the current host. Use it on one loop."""
 
     def __init__(
         self,
@@ -52,19 +53,19 @@ class Reconnector:
         present: Present = own_token,
         told: Callable[[Link, str, Json], None] = _ignore_notifications,
     ) -> None:
-        """``prepare`` makes a new connection ready for requests, and may raise HostError; ``tell``
-        is called once requests go to it, and once there are several to choose from; ``told`` hears
-        what a host tells of its lists."""
+        """``prepare`` makes a new connection ready for requests, and may raise HostError. ``tell``
+        is called when requests begin to go to it, and when there are several hosts to choose from.
+        ``told`` takes a host's notifications about its lists."""
         self._present = present
         self._told = told
-        #: What the client calls itself, for the requests of the keeper's own too.
+        #: The client's own name and version, which the keeper's requests carry too.
         self.client_info: Json = {}
         self.choice = HostChoice(
             lambda: asyncio.to_thread(finder.running), self._connected_to, self._choose
         )
         self.offline = OfflineServer(last_known(finder.kind), self.choice)
         self.link: Link | None = None
-        #: What isn't ready for requests yet.
+        #: The connection that isn't ready for requests yet.
         self._connecting: Link | None = None
         self._prepare = prepare
         self._tell = tell
@@ -76,7 +77,7 @@ class Reconnector:
         self._learning: asyncio.Task[None] | None = None
 
     def hear(self, request: Request) -> None:
-        """Takes who asks from a request that says so; hosts are looked for from then on."""
+        """Take the client's name from a request that has it, and begin to look for hosts."""
         meta = request.params.get("_meta")
         info = request.params.get("clientInfo") or (
             meta.get(CLIENT_KEY) if isinstance(meta, dict) else None
@@ -87,18 +88,18 @@ class Reconnector:
             self.begin()
 
     def begin(self) -> None:
-        """From now on hosts are looked for."""
+        """Begin to look for hosts."""
         self._heard.set()
 
     async def link_for(self, request: Request | PeerRequest) -> Link | None:
-        """Where this request goes; None where the bridge answers it."""
+        """Return the host for this request, or None if the bridge answers it."""
         if self.choice.offered and self.choice.takes(request):
             return None
         return await self.current()
 
     async def current(self) -> Link | None:
-        """The host that is there, after a look for one where none is. One that isn't meant any more
-        is none."""
+        """Return the current host. If there is none, or it isn't meant any more, look for one
+        first."""
         link = self.link
         if link is not None and not await self._is_meant(link):
             self.drop(link)
@@ -112,7 +113,7 @@ class Reconnector:
         return self.link
 
     async def next(self) -> Link:
-        """The host that is there, or the next one that comes."""
+        """Return the current host, or wait for the next one."""
         while self.link is None:
             self._connected.clear()
             await self._connected.wait()
@@ -127,19 +128,19 @@ class Reconnector:
         return True
 
     def drop(self, link: Link) -> None:
-        """Gives a connection up; another one is looked for."""
+        """Give a connection up, and look for another one."""
         link.close()
         if self.link is link:
             self.link = None
 
     async def end(self) -> None:
-        """Tells the host that its client is gone, one too that is still connected to."""
+        """Tell the host that its client is gone, including a host that is still being connected."""
         for link in (self.link, self._connecting):
             if link is not None:
                 await link.end()
 
     async def run(self) -> None:
-        """Never ends by itself."""
+        """Keep connected until this is cancelled."""
         try:
             await self._keep_connected()
         finally:
@@ -158,7 +159,7 @@ class Reconnector:
             self._connected.set()
             self._looked.set()
             self._tell()
-            # Before Python 3.12 wait_for takes no notice of being cancelled as its wait ends.
+            # Before Python 3.12 wait_for misses a cancellation that comes as its wait ends.
             closing = asyncio.ensure_future(link.closed.wait())
             try:
                 while not link.closed.is_set() and await self._is_meant(link):
@@ -168,8 +169,8 @@ class Reconnector:
             self.drop(link)
 
     async def _pause(self) -> None:
-        """Until a request asks for a host, or a file changed. Always a moment: a host that refuses
-        would be asked again at once, and again."""
+        """Wait until a request asks for a host, or a file changed. There is always a short wait, so
+        that a host which refuses isn't asked again and again at once."""
         while True:
             try:
                 await asyncio.wait_for(self._look_now.wait(), LOOK_EVERY)
@@ -219,7 +220,7 @@ class Reconnector:
             self._finder.forget()
             return None
         except asyncio.CancelledError:
-            link.close()  # nobody else knows of it yet
+            link.close()  # no one else knows of this link yet
             raise
         self._connecting = None
         self._finder.connected(instance)
@@ -229,7 +230,7 @@ class Reconnector:
         if self._finder.undecided and not self.choice.offered:
             self.choice.offered = True
             if not self._finder.was_connected:
-                self.offline.known = KnownHost()  # whose lists would they be?
+                self.offline.known = KnownHost()  # there is no host whose lists these would be
             self._tell()
 
     def _connected_to(self) -> str | None:

@@ -1,5 +1,5 @@
-"""Passes messages between the client and one host: a request there; what belongs to it, and its
-answer, back; the host's own questions here."""
+"""Passes messages between the client and one host: requests to the host; their notifications and
+answers back; and the host's own questions to the client."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from callboard_programs.relay.link import HostConnection, Link
 
 
 class Relay:
-    """Between one client and every host it has had. On one loop."""
+    """The messages between one client and every host that it has had. Use it on one loop."""
 
-    #: For all relays: a client may be asked through several.
+    #: Shared by all relays, because several of them may ask one client.
     _ask_ids = itertools.count(1)
 
     def __init__(self, channel: Channel) -> None:
-        """``channel`` takes what belongs to none of the client's requests."""
+        """``channel`` takes the messages that belong to no request of the client."""
         self._channel = channel
         self._asked: dict[Id, tuple[HostConnection, Id]] = {}
 
@@ -37,8 +37,8 @@ class Relay:
         channel: Channel,
         session: HostConnection | None = None,
     ) -> Json | None:
-        """The host's response; None where its answer ends without one. ``channel`` takes what
-        comes before it. Raises Unreachable, Broken; Answered where ``channel`` took a large
+        """Return the host's response, or None if its answer ends without one. ``channel`` takes the
+        messages before it. Raises Unreachable, Broken, and Answered when ``channel`` took a large
         response itself."""
         message = jsonrpc.encode(
             jsonrpc.request_message(request.id, request.method, request.params)
@@ -53,11 +53,11 @@ class Relay:
     async def follow(
         self, answer: HttpAnswer, session: HostConnection, channel: Channel | None = None
     ) -> None:
-        """Passes on what comes on a session's own stream, until it ends. Raises Broken."""
+        """Pass on the messages of a session's own stream until it ends. Raises Broken."""
         await self._pump(answer, session, None, channel or self._channel)
 
     async def answered(self, answer: Response) -> None:
-        """Hands the client's answer to the host that asked, if it still waits."""
+        """Give the client's answer to the host that asked, if the host still waits."""
         session, host_id = self._asked.pop(answer.id, (None, answer.id))
         if session is not None:
             failed = answer.error is not None
@@ -69,7 +69,8 @@ class Relay:
     ) -> Json | None:
         asked = []
         try:
-            # Left to Python, what is left of the answer would be ended by a task of its own.
+            # Closed here, because Python would otherwise end the rest of the answer in a task of
+            # its own.
             outlet = None if id is None else _outlet(channel, id)
             async with aclosing(answer.passing(partial(_pours, outlet, id))) as messages:
                 async for message in messages:
@@ -83,7 +84,7 @@ class Relay:
                     elif "id" not in message:
                         self._pass_on(channel, message)
                     elif session is not None:
-                        # Hosts number their questions alike; the client must not mix them up.
+                        # Hosts number their questions alike, and the client must not confuse them.
                         own_id = f"callboard-relay-{next(self._ask_ids)}"
                         self._asked[own_id] = (session, message["id"])
                         asked.append(own_id)
@@ -101,7 +102,7 @@ class Relay:
 
 
 def result_of(response: Json) -> Json:
-    """Raises RemoteError where it is an error."""
+    """Return the result in a response. Raises RemoteError for an error."""
     if "error" in response:
         error = response["error"]
         message, code = str(error.get("message", "")), error.get("code")
@@ -111,8 +112,8 @@ def result_of(response: Json) -> Json:
 
 
 def _outlet(channel: Channel, id: Id) -> ResponseChannel | None:
-    """What takes the response to that request; what our own requests are answered, no client
-    gets."""
+    """Return the outlet that takes the response to that request. Responses to our own requests go
+    to no client."""
     while isinstance(channel, SessionRequest):
         if channel.id != id:
             return None
@@ -123,15 +124,16 @@ def _outlet(channel: Channel, id: Id) -> ResponseChannel | None:
 def _pours(
     outlet: ResponseChannel | None, id: Id | None, size: int | None, beginning: bytes
 ) -> bool:
-    """Whether a message is the response, and can be passed on unread. It begins as hosts write it;
-    what begins in another way is read and checked."""
+    """Return whether a message is the response and can be passed on unread. Only a response that
+    begins exactly as hosts write it qualifies; any other is read and checked."""
     if outlet is None or id is None or not outlet.can_pour(size):
         return False
     return beginning.startswith(jsonrpc.encode(jsonrpc.result_message(id, {}))[:-2])
 
 
 def _refusal(request: Request, status: int, body: bytes) -> Json:
-    """A host's refusal as a JSON-RPC error: its own, or the reason in plain JSON as one."""
+    """Return a host's refusal as a JSON-RPC error: the host's own, or one made of its reason in
+    plain JSON."""
     try:
         error = jsonrpc.decode(body)["error"]
     except (CallboardError, KeyError, TypeError):

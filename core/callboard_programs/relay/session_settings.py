@@ -1,4 +1,4 @@
-"""What a client asked of its session lasts longer than the host it asked."""
+"""The client's settings of its session, which last longer than the host that got them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from callboard_programs.relay.link import HostConnection
 
 
-#: Requests by which a client says what it wants of its session.
+#: The requests that set them.
 REMEMBERED = ("logging/setLevel", "resources/subscribe", "resources/unsubscribe")
 
 
 def remember(session: Session, request: SessionRequest) -> None:
-    """Notes what the client watches, and which log messages it wants."""
+    """Note which resources the client watches, and which log messages it gets."""
     uri = request.params.get("uri")
     if request.method == "logging/setLevel":
         set_level(session, request.params.get("level"))
@@ -29,7 +29,7 @@ def remember(session: Session, request: SessionRequest) -> None:
 
 
 async def restore(connection: HostConnection, wishes: Session) -> None:
-    """Tells a new host what the client told the ones before."""
+    """Give a new host the settings that the client gave the hosts before."""
     await connection.send(jsonrpc.notification_message("notifications/initialized"))
     requests: list[tuple[str, Json]] = [
         ("resources/subscribe", {"uri": uri}) for uri in sorted(wishes.watched)
