@@ -1,1 +1,1 @@
-"""What people start: command line, gateway, farm, batch, bridge, setup."""
+"""The programs that people start: command line, gateway, farm, batch, bridge, setup."""

@@ -1,5 +1,5 @@
 """The ``callboard`` command. Every subcommand is a module with ``add_arguments`` and ``run``, which
-is imported when that command is asked for, and only then."""
+is imported only when that command is called."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard.headless.command import run
 from callboard.headless.parser import Parser
 from callboard_programs.cli.examples import show_examples
 
-#: What each does, in the order in which they are shown.
+#: A line about each command, in the order of the help.
 COMMANDS = {
     "setup": "put callboard into what is on this machine, or all back as it was",
     "serve": "run a headless host with the server",
@@ -45,19 +45,19 @@ COMMANDS = {
     "completion": "what has your shell complete these commands",
 }
 
-#: Commands that are elsewhere: what an application brings along.
+#: Commands in other packages, which applications bring along too.
 _HOMES = {"serve": "callboard.headless.serve"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command. 0 on success, 1 when it failed, 2 when it was asked wrongly."""
-    if "_ARGCOMPLETE" in os.environ:  # a shell asks what fits
+    """Run one command. Return 0 on success, 1 on failure, 2 for a wrong command line."""
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks for completions
         import_module("callboard_programs.cli.completion_command").complete(parser_of)
     return run(argv, parser_of)
 
 
 def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
-    """What reads those words: with the options of the one command that they name."""
+    """Return the parser for those words. Only the command that they name gets its options."""
     parser = Parser(
         prog="callboard", description="An MCP server inside Maya, 3ds Max, Houdini and Blender."
     )
@@ -75,6 +75,6 @@ def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def module_of(command: str) -> ModuleType:
-    """The one that has ``add_arguments`` and ``run``."""
+    """Return the module with the command's ``add_arguments`` and ``run``."""
     place = f"callboard_programs.cli.{command.replace('-', '_')}_command"
     return import_module(_HOMES.get(command, place))

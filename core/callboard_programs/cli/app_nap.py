@@ -1,4 +1,4 @@
-"""macOS slows down applications in the background (App Nap): whether it does so to a host."""
+"""Finds out whether macOS slows a host down in the background (App Nap)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pathlib import Path, PurePosixPath
 from xml.parsers.expat import ExpatError
 
 SLOWS = sys.platform == "darwin"
-#: Without windows of its own Python isn't slowed.
+#: macOS doesn't slow down a Python without windows.
 _WITHOUT_WINDOWS = "org.python.python"
 
 
 def advice(pid: int) -> str | None:
-    """The command that keeps the process's application awake; None where nothing slows it."""
+    """Return the command that keeps the process's application awake, or None if nothing slows
+    it."""
     application = _application(pid)
     if application is None:
         return None
@@ -34,13 +35,13 @@ def advice(pid: int) -> str | None:
 
 
 def _application(pid: int) -> Path | None:
-    """The folder of the application whose program the process runs."""
+    """Return the folder of the application whose program the process runs."""
     program = PurePosixPath(_ask("/bin/ps", "-o", "comm=", "-p", str(pid)))
     return next((Path(each) for each in program.parents if each.suffix == ".app"), None)
 
 
 def _ask(*command: str) -> str:
-    """What a program of the system's printed; nothing where it failed."""
+    """Return the output of a system's program, or an empty text if it failed."""
     try:
         done = subprocess.run(
             command, capture_output=True, encoding="utf-8", errors="replace", timeout=5, check=True

@@ -1,4 +1,4 @@
-"""``callboard batch``: one tool over many files, frames or rows, by hosts of this machine."""
+"""``callboard batch``: one tool over many files, frames or rows, on hosts of this machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a line of JSON for each task. 0 where all are done, 1 where some failed."""
+    """Print a line of JSON for each task. Return 0 if all are done, 1 if some failed."""
 
     def work() -> int:
         wanted = work_of(arguments)

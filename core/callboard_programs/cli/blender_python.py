@@ -1,5 +1,5 @@
-"""A Blender on the system's Python, as Debian's is, takes the library of the first ``python3`` on
-the path: one that was built otherwise doesn't fit it."""
+"""The wrong Python library for Blender. A Blender on the system's Python, such as Debian's, takes
+the library of the first ``python3`` on the path, and one that was built differently doesn't fit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 
 def findings() -> list[tuple[bool, str]]:
-    """Whether that befalls a Blender that is started from here. From a menu it may have another
-    path, so nothing need be wrong."""
+    """Return a warning if a Blender that is started from here gets the wrong library. From a menu
+    it may get another path, so nothing need be wrong."""
     program, first = shutil.which("blender"), shutil.which("python3")
     if sys.platform != "linux" or program is None or first is None:
         return []
     blender = Path(program).resolve()
-    # What is started by snap or Flatpak is called otherwise, and Blender's own builds bring Python.
+    # Snap's and Flatpak's programs have other names, and Blender's own builds bring Python along.
     own = blender.parent / "python3"
     if not blender.name.startswith("blender") or not own.is_file():
         return []

@@ -1,4 +1,4 @@
-"""Whose bundles a command means."""
+"""The bundles that a command works on: the user's, a project's or the site's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def add_place(parser: Any) -> None:
 
 
 def place_of(arguments: argparse.Namespace) -> Bundles:
-    """Raises PeerError for a project that is no folder, and where there is no site."""
+    """Return those bundles. Raises PeerError for a project that is no folder, and when there is no
+    site."""
     if arguments.scope == "site":
         site = site_bundles()
         if site is None:

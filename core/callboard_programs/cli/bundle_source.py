@@ -1,4 +1,4 @@
-"""A bundle that isn't installed: looked through, and its server started once."""
+"""Checks a bundle that isn't installed, and starts its server once."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from callboard_testing.lint.skill_lint import Finding
 
 
 def findings_about(source: Path, *, start: bool) -> list[Finding]:
-    """What is wrong with a bundle, a folder or an archive; its server is only run to ``start`` it.
-    Raises UnpackError, OSError."""
+    """Return the findings about a bundle, a folder or an archive. Its server is started only if
+    ``start``. Raises UnpackError, OSError."""
     with unpacked(source) as folder:
         findings = lint_bundle(folder, source)
         if start and not any(finding.severity == "error" for finding in findings):
@@ -31,8 +31,8 @@ def findings_about(source: Path, *, start: bool) -> list[Finding]:
 
 @contextmanager
 def unpacked(source: Path) -> Iterator[Path]:
-    """A copy in a folder of the bundle's name, as an installation makes it, for as long as it is
-    looked at. Raises UnpackError, OSError."""
+    """Yield a copy in a folder with the bundle's name, as an installation makes it. It is removed
+    after the block. Raises UnpackError, OSError."""
     with tempfile.TemporaryDirectory(prefix="callboard-bundle-", ignore_cleanup_errors=True) as top:
         first = Path(top, "home", "version", "bundle")
         first.mkdir(parents=True)
@@ -54,7 +54,7 @@ def start_findings(folder: Path) -> list[Finding]:
         return [Finding(MANIFEST, line, "warning", f"its server was not started: {trouble}")]
     first = start_once(bundle)
     if first.problem is not None:
-        # It ran in a copy, which is gone.
+        # The server ran in a temporary copy.
         problem = f"its server {first.problem}".replace(f"{folder}{os.sep}", "")
         return [Finding(*_blamed(folder, first), "warning" if first.late else "error", problem)]
     if not first.tools:
@@ -64,11 +64,11 @@ def start_findings(folder: Path) -> list[Finding]:
 
 
 def _blamed(folder: Path, first: FirstStart) -> tuple[str, int]:
-    """File and line: where its last words say that it ended, else the file that is run, else the
-    command that runs it."""
+    """Return the file and the line to blame: where the server's last words say that it ended, or
+    else the file that is run, or else the command that runs it."""
     lines = ManifestLines(folder)
     entry_point = str(lines.at("server").get("entry_point"))
-    # As tracebacks of Python and of JavaScript name a file and its line.
+    # The forms in which tracebacks of Python and JavaScript name a file and its line.
     named = re.compile(re.escape(str(folder)) + r'[/\\]([^":\n]+)(?:", line |:)(\d+)')
     places = [place for word in first.words for place in named.findall(word)]
     for file, line in reversed(places):

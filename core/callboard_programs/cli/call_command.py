@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_call_arguments(parser: argparse.ArgumentParser) -> None:
-    """The tool, what it is given, and what its questions are answered with."""
+    """Add the tool, its arguments, and the answers to its questions."""
     add_tool_arguments(parser)
     parser.add_argument(
         "--answer",
@@ -53,7 +53,7 @@ def add_tool_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ends as :data:`callboard_programs.cli.command_result.EXITS` says."""
+    """Call the tool. The exit codes are in :data:`callboard_programs.cli.command_result.EXITS`."""
 
     went_out = False
 
@@ -81,9 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def given_arguments(text: str) -> dict[str, Any]:
-    """The arguments, wherever they come from. Raises PeerError."""
+    """Return the arguments from the command line, a pipe or a file. Raises PeerError."""
     try:
-        # Bytes: PowerShell may pipe UTF-16, or a mark before it, and JSON's reader sees that.
+        # Bytes, because PowerShell may pipe UTF-16 or begin with a mark, which JSON's reader
+        # handles.
         if text == "-":
             given = json.loads(sys.stdin.buffer.read())
         elif text.startswith("@"):

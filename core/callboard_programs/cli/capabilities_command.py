@@ -1,4 +1,4 @@
-"""``callboard capabilities``: what a running instance offers, and taking some of it back."""
+"""``callboard capabilities``: shows, withdraws and restores what a running instance offers."""
 
 from __future__ import annotations
 

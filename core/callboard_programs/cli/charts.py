@@ -14,7 +14,7 @@ _WIDEST = 46.0
 
 
 def bar(value: float, most: float, colour: str) -> str:
-    """A horizontal bar, ``value`` of ``most``."""
+    """Return a horizontal bar, ``value`` of ``most``."""
     share = max(1.5, 100 * value / most) if most > 0 and value > 0 else 0
     return (
         '<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
@@ -24,7 +24,8 @@ def bar(value: float, most: float, colour: str) -> str:
 
 
 def calls_per_day(days: Sequence[dict[str, Any]]) -> str:
-    """Stacked columns, one a day: succeeded, failed, refused. ``days`` as reported, not empty."""
+    """Return stacked columns, one a day: succeeded, failed, refused. ``days`` are as reported, not
+    empty."""
     step, top = _scale(max(day["calls"] for day in days))
     plot = _HEIGHT - _TOP - _BOTTOM
     slot = (_WIDTH - _LEFT - _RIGHT) / len(days)
@@ -71,7 +72,7 @@ def _column(day: dict[str, Any], left: float, width: float, plot: float, top: fl
 
 
 def _scale(most: int) -> tuple[int, int]:
-    """A round step, and the multiple of it that ``most`` fits under; at most five steps."""
+    """Return a round step, and the multiple of it that ``most`` fits under; at most five steps."""
     step = 1
     for factor in itertools.cycle((2, 2.5, 2)):  # 1, 2, 5, 10, 20, 50 …
         if step * 5 >= most:
@@ -81,7 +82,7 @@ def _scale(most: int) -> tuple[int, int]:
 
 
 def _labelled(count: int) -> set[int]:
-    """Which days get a date: at most about twelve, the last always."""
+    """Return the days that get a date: at most about twelve, always with the last."""
     every = math.ceil(count / 12)
     return set(range(count - 1, -1, -every))
 

@@ -1,4 +1,4 @@
-"""``callboard clients``: who may connect, and who may no more."""
+"""``callboard clients``: lists, approves and revokes the clients that may connect."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     approving = actions.add_parser("approve", help="let a client come from other machines, too")
     approving.add_argument("name", metavar="NAME")
     for action in (ending, approving):
-        # Or it would take back a --json before the action.
+        # The default would otherwise override a --json before the action.
         action.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
 
 

@@ -1,4 +1,4 @@
-"""How a command that calls a tool ends: its result on stdout, or its failure, in one shape."""
+"""The end of a command that calls a tool: its result on stdout, or its failure in one shape."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard_programs.cli.result_files import files_in, keep, require_place
 from callboard_programs.client import tool_call
 from callboard_programs.client.tool_call import content_of, failure
 
-#: What the command ends with, by the failure's kind. 0 is success, 130 Ctrl+C.
+#: The command's exit code, by the failure's kind. 0 is success, 130 Ctrl+C.
 EXITS = {
     tool_call.FAILED: 1,
     tool_call.WRONG: 2,
@@ -26,7 +26,7 @@ EXITS = {
 
 
 def say(error: CallboardError) -> None:
-    """Its sentence on stderr, and where else to look."""
+    """Print the error's message on stderr, and say where else to look."""
     clear()
     print(f"callboard: {plain(error.message)}", file=sys.stderr)
     if error.message.startswith(UNKNOWN_TOOL) and "; nearest: " not in error.message:
@@ -39,9 +39,9 @@ def say(error: CallboardError) -> None:
 
 
 def run_and_print(work: Callable[[], Json], tool: str, out: str | None) -> int:
-    """Prints what ``work`` answers, a ``tools/call`` result, or the CallboardError that it raises:
-    a sentence on stderr, and ``{"error": …}`` on stdout. The command's exit code. What isn't text
-    goes to ``out``, a file, or a folder in which it is called by the tool. Raises HostError."""
+    """Print the answer of ``work``, a ``tools/call`` result. For a CallboardError, print a sentence
+    on stderr and ``{"error": …}`` on stdout. Return the command's exit code. Files of the answer go
+    to ``out``: a file, or a folder in which they are named after the tool. Raises HostError."""
     unwritten: CallboardError | None = None
     try:
         if out is not None:
@@ -73,7 +73,7 @@ def run_and_print(work: Callable[[], Json], tool: str, out: str | None) -> int:
 
 
 def show(method: str, params: Json) -> None:
-    """What a tool says on its way, on stderr."""
+    """Print a tool's notifications on stderr."""
     if method == "notifications/message":
         data = params.get("data")
         text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)

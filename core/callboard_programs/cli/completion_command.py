@@ -1,4 +1,4 @@
-"""``callboard completion``: what has a shell complete callboard's commands."""
+"""``callboard completion``: prints the script with which a shell completes callboard's commands."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from callboard.transport.instances import announced, folder
 from callboard_programs.cli.instance import tools_of
 
 SHELLS = ("bash", "fish", "powershell", "zsh")
-#: Of what names a file or a folder, beside what the parser makes a Path of.
+#: The placeholders of arguments that name a file or a folder without being parsed as a Path.
 _FILES = ("DIR", "FILE", "FILES", "WHAT")
-#: In zsh, where nobody has set completion up.
+#: For a zsh in which completion isn't set up.
 _COMPDEF = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }"
 
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the shell's script."""
+    """Print the shell's script."""
     import argcomplete
 
     script = argcomplete.shellcode(["callboard"], shell=arguments.shell).strip()
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def complete(parser_of: Callable[[Sequence[str]], argparse.ArgumentParser]) -> None:
-    """Answers the shell, whose script has set the environment, and ends the process."""
+    """Answer the shell, whose script has set the environment, and end the process."""
     import argcomplete
     from argcomplete.lexers import split_line
 
@@ -54,7 +54,8 @@ def complete(parser_of: Callable[[Sequence[str]], argparse.ArgumentParser]) -> N
 
 
 def _files(prefix: str) -> Iterator[str]:
-    """Files and folders that begin so. argcomplete's own asks bash, which Windows doesn't have."""
+    """Yield the files and folders that begin with ``prefix``. argcomplete's own function asks bash,
+    which Windows doesn't have."""
     above, slash, begin = prefix.rpartition("/")
     folder = Path(above + slash or ".").expanduser()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -63,7 +64,7 @@ def _files(prefix: str) -> Iterator[str]:
 
 
 def _known(command: str, name: str) -> Iterable[str]:
-    """The values that an argument may have here."""
+    """Return the values that an argument may have here."""
     if name == "instance":
         return _instances()
     if name == "tool":
@@ -89,6 +90,6 @@ def _instances() -> Iterator[str]:
 
 
 def _tools() -> Iterator[str]:
-    """Those of the instances that answer."""
+    """Yield the tools of the instances that answer."""
     for one in announced(folder()):
         yield from (tool["name"] for tool in tools_of(one) or ())

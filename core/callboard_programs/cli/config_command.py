@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     if change.difference:
         change.write()
     if by_address and arguments.gateway:
-        started_gateway()  # a bridge starts it by itself
+        started_gateway()  # a bridge starts it on its own
     if arguments.json:
         _show(known, {**shown, "written": bool(change.difference)}, as_json=True)
     elif not change.difference:
@@ -96,7 +96,8 @@ def _show(known: ClientFormat, shown: Json, *, as_json: bool) -> None:
 
 
 def _http_entry(known: ClientFormat, arguments: argparse.Namespace) -> dict[str, Any]:
-    """One instance's address, or the gateway's, and the client's token."""
+    """Return the client's entry: the address of one instance or of the gateway, and the client's
+    token."""
     option = "--gateway" if arguments.gateway else "--http"
     if known.stdio:
         raise PeerError(f"{known.title} takes no local address; leave {option} out")
@@ -108,7 +109,7 @@ def _http_entry(known: ClientFormat, arguments: argparse.Namespace) -> dict[str,
         )
     name = arguments.name or arguments.client
     if arguments.gateway:
-        running = running_gateway()  # which may be on another port than the kept one
+        running = running_gateway()  # may be on another port than the kept one
         path = instance_path(arguments.instance)
         url = gateway_url(arguments.instance) if running is None else running.url + path
         return known.entry(url, own_token(name))

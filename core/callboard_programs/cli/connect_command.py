@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _token(file: Path | None) -> str:
-    """Raises PeerError."""
+    """Return the client's token. Raises PeerError."""
     if file is None:
         token = os.environ.get(VARIABLE, "")
     else:

@@ -1,4 +1,4 @@
-"""``callboard doctor``: what is installed, what runs, what is wrong and how to mend it."""
+"""``callboard doctor``: shows what is installed, what runs, what is wrong and how to fix it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OPTIONAL = {
     "pxr": f"the OpenUSD host: {pip_install('usd')}",
     "bpy": f"Blender headless: {pip_install('blender')} on Python 3.11",
 }
-#: Of what a server tells of its skills.
+#: Bytes of a server's answer about its skills.
 _MOST_BYTES = 64 * 2**20
 
 
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints one line a finding; 1 where something is wrong."""
+    """Print one line for each finding. Return 1 if anything is wrong."""
     if arguments.settings:
         return _show_settings(as_json=arguments.json)
     wrong, rows = 0, []
@@ -109,7 +109,8 @@ def findings() -> Iterator[tuple[bool, str]]:
 
 
 def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
-    """``served`` takes what the servers themselves say is wrong with their skills."""
+    """Yield the findings about instances. ``served`` gets the faults that servers report of their
+    skills."""
     yield from private_folders.findings(folder())
     running = listed(everywhere=True)
     for entry in running:
@@ -165,7 +166,7 @@ def _variables() -> Iterator[tuple[bool, str]]:
 
 
 def _gateway() -> Iterator[tuple[bool, str]]:
-    """Of one that its clients may know and that doesn't run, too."""
+    """Yield the findings about the gateway, even one that doesn't run but that clients may know."""
     from callboard_programs.gateway.kept_address import gateway_url, read_address
     from callboard_programs.gateway.running_gateway import folder, running_gateway
 
@@ -191,7 +192,7 @@ def _gateway() -> Iterator[tuple[bool, str]]:
 
 
 def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool, str]]:
-    """What it found wrong with its skills, in its own Python."""
+    """Yield the faults that an instance found in its skills, in its own Python."""
     answer = answer_of(instance, "GET", "/v1/skills", most=_MOST_BYTES) or {}
     skills, failures = answer.get("skills"), answer.get("failures")
     if not isinstance(skills, list) or not isinstance(failures, list):
@@ -207,7 +208,7 @@ def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool,
 
 
 def _sentence(failure: Mapping[str, Any]) -> str:
-    """Of a failure as JSON, perhaps of another version's server."""
+    """Return a sentence for a failure as JSON, which may come from a server of another version."""
     if failure.get("reference") == ".":
         return plain(f"{failure.get('skill')}: {failure.get('message')}")
     line = f", line {failure['line']}" if failure.get("line") else ""
@@ -216,7 +217,7 @@ def _sentence(failure: Mapping[str, Any]) -> str:
 
 
 def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
-    """What is wrong in this Python, beside what a server told."""
+    """Yield the faults in this Python's skills that no server has reported."""
     from callboard.settings import named_skill_paths
 
     named = named_skill_paths()
@@ -227,7 +228,7 @@ def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
         where = "the setting skill_paths" if set_so else "CALLBOARD_SKILL_PATHS"
         if not path.is_dir():
             if set_so:
-                continue  # told with the settings
+                continue  # reported with the settings
             yield False, f"the skill path {path} does not exist; correct {where}"
         elif not has_skill(path):
             wanted = "name a skill's folder, or the one right above it"

@@ -1,10 +1,10 @@
-"""What ``--help`` shows of each command beside its options: examples, and what it ends with."""
+"""The examples and exit codes that ``--help`` shows below each command's options."""
 
 from __future__ import annotations
 
 import argparse
 
-#: By command: what is written after ``callboard``, and what that does.
+#: For each command, what is written after ``callboard``, and what that does.
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "setup": (
         ("setup --dry-run", "what it would do here, and nothing else"),
@@ -131,12 +131,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 _EXITS = "exit codes: 0 done, 1 failed (stderr says why), 2 asked wrongly, 130 Ctrl+C"
-#: Of those that call a tool.
+#: The commands that call a tool.
 _MORE_EXITS = ("call", "run", "batch", "farm run")
 
 
 def show_examples(parser: argparse.ArgumentParser, command: str) -> None:
-    """Puts them under the parser's help."""
+    """Put the examples under the parser's help."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     lines = [f"  callboard {written}\n      {what}" for written, what in EXAMPLES[command]]
     exits = f"{_EXITS}; 3 to 6: docs/commands.md" if command in _MORE_EXITS else _EXITS

@@ -1,4 +1,4 @@
-"""``callboard farm``: one tool over any number of tasks, by hosts of this machine or of many."""
+"""``callboard farm``: one tool over any number of tasks, on hosts of this machine or of many."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 
 from callboard_programs.cli.examples import show_examples
 
-#: Its own commands, each a module that is imported when it is asked for.
+#: The parts of the command, each a module that is imported when it is asked for.
 PARTS = {
     "local": "a scheduler and hosts on this machine",
     "worker": "one host that takes part in a farm",

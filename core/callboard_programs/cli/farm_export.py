@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints ``{template | job, tasks, files}``."""
+    """Write the job, and print ``{template | job, tasks, files}``."""
     return ended(partial(_run, arguments))
 
 

@@ -1,5 +1,5 @@
-"""The process of a farm's host. `callboard farm worker` starts it, and nobody else does:
-``python -m callboard_programs.cli.farm_host``."""
+"""The process of a farm's host. Only `callboard farm worker` starts it, with ``python -m
+callboard_programs.cli.farm_host``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from callboard_programs.farm.security import security_of
 
 
 def main() -> int:
-    """Ends when it leaves the farm, or with its stdin."""
+    """Run until the host leaves the farm, or stdin ends."""
     parser = argparse.ArgumentParser(prog="callboard_programs.cli.farm_host")
     add_host(parser)
     add_certificates(parser)
@@ -39,7 +39,7 @@ def main() -> int:
             with guard:
                 print(json.dumps(line), file=out, flush=True)
         except OSError:
-            os._exit(1)  # the supervisor is gone, and whatever runs here belongs to nobody
+            os._exit(1)  # the supervisor is gone, so nothing needs this host
 
     inbox = MainThreadInbox()
     host = make_host(arguments.host, inbox.post)

@@ -13,13 +13,13 @@ from callboard.headless.stop_signals import end_with_stdin
 from callboard.mapping.host_process import GOODBYE
 from callboard_programs.farm.security import Certificates
 
-#: Seconds for a supervisor to end its host, and for a farm to end its supervisors: each has to
-#: outlive what it ends.
+#: Seconds for a supervisor to end its host, and for a farm to end its supervisors. Each must
+#: outlast what it ends.
 SUPERVISOR_GOODBYE, FARM_GOODBYE = GOODBYE + 4.0, GOODBYE + 8.0
 
 
 def add_needs(parser: argparse.ArgumentParser) -> None:
-    """What hosts of a farm must offer."""
+    """Add the option for the amounts that a farm's hosts must offer."""
     parser.add_argument(
         "--need",
         dest="needs",
@@ -32,13 +32,14 @@ def add_needs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_certificates(parser: argparse.ArgumentParser) -> None:
-    """What guards a farm of several machines."""
+    """Add the options for the certificates that guard a farm of several machines."""
     for name, what in (("ca", "whom to trust"), ("cert", "who this is"), ("key", "its key")):
         parser.add_argument(f"--tls-{name}", metavar="PEM", type=Path, help=what)
 
 
 def certificates_of(arguments: argparse.Namespace) -> Certificates | None:
-    """None where none are given. Raises PeerError for some without the others."""
+    """Return the certificates, or None if none are given. Raises PeerError for an incomplete
+    set."""
     given = (arguments.tls_ca, arguments.tls_cert, arguments.tls_key)
     if all(path is None for path in given):
         return None
@@ -48,7 +49,7 @@ def certificates_of(arguments: argparse.Namespace) -> Certificates | None:
 
 
 def add_wear(parser: argparse.ArgumentParser) -> None:
-    """When a host's process makes room for a fresh one."""
+    """Add the options that say when a fresh host replaces another one."""
     parser.add_argument("--max-tasks", metavar="N", type=count, help="a fresh host after so many")
     parser.add_argument(
         "--max-memory",
@@ -59,7 +60,7 @@ def add_wear(parser: argparse.ArgumentParser) -> None:
 
 
 def wear_options(arguments: argparse.Namespace) -> Sequence[str]:
-    """What :func:`add_wear` read, for a command of its own."""
+    """Return the options that :func:`add_wear` read, for another command."""
     pairs = (("--max-tasks", arguments.max_tasks), ("--max-memory", arguments.max_memory))
     return [f"{name}={value}" for name, value in pairs if value is not None]
 
@@ -71,6 +72,6 @@ def add_attached(parser: argparse.ArgumentParser) -> None:
 
 
 def end_attached(arguments: argparse.Namespace, stop: Callable[[], None], goodbye: float) -> None:
-    """Calls ``stop`` at the end of stdin, where :func:`add_attached` says so."""
+    """Call ``stop`` at the end of stdin, if :func:`add_attached`'s option is given."""
     if arguments.attached:
         threading.Thread(target=end_with_stdin, args=[stop, goodbye], daemon=True).start()

@@ -32,7 +32,7 @@ from callboard_programs.farm.dask_hosts import DaskHosts
 from callboard_programs.farm.orders import RunOwner
 from callboard_programs.farm.security import require_private_address, security_of
 
-#: Seconds between two lines about how things stand.
+#: Seconds between two lines about the run's state.
 _AGAIN = 0.3
 
 
@@ -45,12 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_wear(parser)
     add_certificates(parser)
     add_attached(parser)
-    # Whom the hosts' records name, of who starts it for somebody else.
+    # The client that the hosts' records name, when a program runs this for that client.
     parser.add_argument("--asker", type=_asker, help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a line of JSON for each task. 0 where all are done, 1 where some failed."""
+    """Print a line of JSON for each task. Return 0 if all are done, 1 if some failed."""
     return ended(partial(_run, arguments))
 
 
@@ -73,7 +73,7 @@ def _run(arguments: argparse.Namespace) -> int:
             _scheduler(arguments) as address,
             DaskHosts(address, security, needs, told) as executor,
         ):
-            # An exception from a signal may come where Dask lets an object go, and be lost there.
+            # An exception from a signal may come while Dask releases an object, and be lost there.
             Ending(stopped.set)
             yield executor
 
@@ -82,7 +82,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def _scheduler(arguments: argparse.Namespace) -> Iterator[str]:
-    """The one that is named, or that of a farm which lives as long as this run."""
+    """Yield the address of the named scheduler, or of a farm that lives as long as this run."""
     if arguments.scheduler is not None:
         yield arguments.scheduler
         return
@@ -94,7 +94,7 @@ def _scheduler(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _require_others_hosts(arguments: argparse.Namespace) -> None:
-    """Raises PeerError for what would have no effect on hosts that somebody else started."""
+    """Raises PeerError for options that have no effect on hosts that are already running."""
     if arguments.skills or arguments.roots or arguments.deny or arguments.allow:
         raise PeerError(
             "the hosts of a scheduler have been started with folders and capabilities of their "
@@ -103,7 +103,7 @@ def _require_others_hosts(arguments: argparse.Namespace) -> None:
 
 
 class _StatusLines:
-    """Tells the program that started this how things stand: a line now and then, where it
+    """Reports the run's state to the program that started it: a line now and then, if the state has
     changed."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""``callboard farm session``: what an exported job starts on a render manager's machine."""
+"""``callboard farm session``: the steps that an exported job runs on a render manager's machine."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """A task prints its line of JSON, and what the manager shows of it."""
+    """Run one step. A task prints its line of JSON, and its progress for the manager."""
 
     def work() -> int:
         if arguments.step == "task":
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _task(arguments: argparse.Namespace) -> int:
-    # A manager's cancel is a Ctrl+C: the host is told, and puts back what was changed.
+    # A manager cancels like Ctrl+C: the host is notified, and undoes its changes.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     order = order_of(arguments.orders, arguments.index)
     result = perform(arguments.folder, order, _show)
@@ -98,7 +98,7 @@ def _keep(result: TaskResult, folder: Path) -> None:
 
 
 def _show(method: str, params: Json) -> None:
-    """How far the tool is, as a manager reads it."""
+    """Print the tool's progress in the form that a manager reads."""
     total, done = params.get("total"), params.get("progress")
     if method == "notifications/progress" and total and done is not None:
         print(f"openjd_progress: {min(100.0, max(0.0, 100 * done / total)):.1f}", flush=True)
@@ -109,7 +109,7 @@ def _show(method: str, params: Json) -> None:
 
 
 def _say(method: str, params: Json) -> None:
-    """What the tool says, for a manager's log."""
+    """Print the tool's log message for a manager's log."""
     if method == "notifications/message":
         print(_one_line(str(params.get("data"))), file=sys.stderr, flush=True)
 

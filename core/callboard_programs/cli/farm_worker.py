@@ -47,13 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a ready line for each of its hosts, one after the other."""
+    """Print a ready line for each of its hosts, one after the other."""
     certificates = certificates_of(arguments)
     require_private_address(arguments.scheduler, certificates)
     security = security_of(certificates)
     warn_of_folders(arguments)
     options = [*host_options(arguments), *(certificates.options() if certificates else [])]
-    # A farm of this machine's own has shared it out among its hosts.
+    # A farm on this machine has already divided it among its hosts.
     by_itself = {} if arguments.attached else offers()[0]
     with tempfile.TemporaryDirectory(prefix="callboard-farm-") as folder:
         member = {
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tell(scheduler: str, security: Any, loss: Json) -> None:
-    """Everybody who listens at the scheduler, where it is still there."""
+    """Tell all clients of the scheduler about a loss, if the scheduler is still there."""
     print(f"callboard: {loss['why']}", file=sys.stderr, flush=True)
 
     async def tell() -> None:

@@ -1,4 +1,4 @@
-"""A bundle's server, started once before anybody relies on it: whether it runs, and its tools."""
+"""Starts a bundle's server once before it is used, to see whether it runs, and its tools."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from callboard.protocol import jsonrpc
 from callboard.protocol.conversation import Conversation
 from callboard.protocol.handshake import open_talk
 
-#: Seconds; a server may have to fetch itself first, as ``npx`` and ``uvx`` do.
+#: Seconds. A server may have to download itself first, as ``npx`` and ``uvx`` do.
 PATIENCE = 60.0
-#: Lines of what it said before it ended that are kept, and of those the ones that are told.
+#: Lines of the server's output that are kept, and the last of them that are shown.
 _KEPT_LINES = 200
 _LAST_LINES = 5
 
 
 @dataclass(frozen=True)
 class FirstStart:
-    """``problem`` is why it has no tools to show, in one line; ``late`` where it just took too
-    long, which a slow network explains."""
+    """The outcome of the start. ``problem`` says in one line why there are no tools. ``late`` is
+    true when the server only took too long, which a slow network can explain."""
 
     tools: tuple[str, ...] = ()
     problem: str | None = None
     late: bool = False
-    #: What it said on stderr, its last lines.
+    #: The last lines of the server's stderr.
     words: tuple[str, ...] = ()
 
 
 def start_once(bundle: InstalledBundle, patience: float = PATIENCE) -> FirstStart:
-    """Starts the bundle's server, asks for its tools and ends it. It is told no folders, and nobody
-    answers its questions. Blocks; outside any loop. The bundle has a server, and this machine has
-    what it needs."""
+    """Start the bundle's server, ask for its tools and end it. The server gets no folders, and no
+    answers to its questions. Blocks; call it outside of any loop. The bundle must have a server,
+    and this machine all that it needs."""
     lines: deque[str] = deque(maxlen=_KEPT_LINES)
     listener = _Listener(lines)
     logger = logging.getLogger(child_process.__name__)
@@ -66,7 +66,7 @@ def start_once(bundle: InstalledBundle, patience: float = PATIENCE) -> FirstStar
 
 
 class _Listener(logging.Handler):
-    """Keeps what a server prints."""
+    """Keeps the lines that a server prints."""
 
     def __init__(self, lines: deque[str]) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class _Listener(logging.Handler):
 async def _start(bundle: InstalledBundle, patience: float) -> FirstStart:
     """Raises SkillError, OSError, TimeoutError."""
     command, additions = command_of(bundle)
-    # As a host does it: outside the version's own folder.
+    # In the same folder as under a host: outside the version's own.
     home = bundle.folder.parent.parent.parent
     process = ChildProcess(bundle.name, command, environment(additions), home)
     connection = Conversation(
@@ -112,7 +112,7 @@ async def _tools(connection: Conversation, bundle: InstalledBundle) -> tuple[str
 
 
 def _shown(text: str) -> str:
-    """Without what a terminal obeys."""
+    """Return a text without characters that control a terminal."""
     return "".join(letter if letter.isprintable() else "�" for letter in text[:300])
 
 

@@ -72,13 +72,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _names() -> str:
-    """What each name stands for, a line each. Raises HostError."""
+    """Return a line for each name and the scene that it stands for. Raises HostError."""
     lines = [f"{name:<12} {plain(each.words)}" for name, each in kept_names().items()]
     return "\n".join(lines) or "No name is given yet."
 
 
 def _forget(wanted: list[str]) -> str:
-    """Raises HostError, PeerError."""
+    """Free the names, and return a line about them. Raises HostError, PeerError."""
     forgotten = forget(wanted)
     if not forgotten:
         return "No name of an unsaved scene that is gone is kept; nothing was changed."
@@ -86,7 +86,7 @@ def _forget(wanted: list[str]) -> str:
 
 
 def _outside(arguments: argparse.Namespace) -> Outside | None:
-    """Raises PeerError, HostError."""
+    """Return the address for other machines, or None. Raises PeerError, HostError."""
     if (arguments.certificate is None) != (arguments.key is None):
         raise PeerError("give both, --certificate FILE and --key FILE, or neither")
     if arguments.listen is None:
@@ -132,7 +132,7 @@ async def _serve(gateway: Gateway, *, opens: bool) -> None:
             flush=True,
         )
         if opens:
-            # A browser may take its time; nobody else waits for it.
+            # The browser may be slow, and nothing else waits for it.
             loop.run_in_executor(None, _open, link)
 
     await gateway.serve(ready, ending)

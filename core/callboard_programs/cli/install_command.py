@@ -1,4 +1,4 @@
-"""``callboard install``: into a host, as its users install things."""
+"""``callboard install``: puts callboard into a host the way that host's users install things."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_host(parser: argparse.ArgumentParser) -> None:
-    """Which host, and where it is."""
+    """Add the arguments that name the host and its folder."""
     parser.add_argument("host", choices=sorted(HOSTS))
     parser.add_argument(
         "--dir",
@@ -43,8 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def tell(arguments: argparse.Namespace, work: Callable[[Installer, Path | None], list[str]]) -> int:
-    """Does the work with the host's module and the folder that the arguments name, and prints the
-    lines that say what was done. Raises HostError."""
+    """Run ``work`` with the host's module and the folder in the arguments, and print its lines
+    about what was done. Raises HostError."""
     host = installer(arguments.host)
     folder = None if arguments.dir is None else arguments.dir.absolute()
     if folder is not None and folder.exists() and not folder.is_dir():

@@ -1,4 +1,4 @@
-"""Links by which a client adds callboard to its own file, once its user agrees."""
+"""Links with which a client adds callboard to its own file, once its user agrees."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from callboard.client_files.known import NAME
 
 
 def install_link(client: str, entry: Mapping[str, Any]) -> str | None:
-    """The link that has ``client`` take this entry, in the form that its documentation gives; None
-    where it knows none. ``entry`` must hold no token: links stay in histories."""
+    """Return the link that gives ``client`` this entry, in the form that its documentation
+    prescribes, or None if it has none. ``entry`` must not hold a token, because links stay in
+    histories."""
     if client == "cursor":
         config = base64.b64encode(json.dumps(entry).encode()).decode("ascii")
         query = urlencode({"name": NAME, "config": config})

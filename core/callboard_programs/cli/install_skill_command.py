@@ -1,4 +1,4 @@
-"""``callboard install-skill``: a skill bundle, from a folder or an archive."""
+"""``callboard install-skill``: installs a skill bundle from a folder or an archive."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.source, PROVIDED, check, settings=_settings(arguments.settings)
         )
         if arguments.scope == "site":
-            # Hosts can't write there, so none of them confirms what it has seen to load.
+            # Hosts can't write there, so none of them can confirm that the version loads.
             bundle = place.confirm(bundle.name)
     except OSError as error:
         raise HostError(f"it can't be installed: {error.strerror or error}") from None
@@ -79,7 +79,7 @@ def _told(
 
 
 def _settings(written: Sequence[str]) -> dict[str, list[str]]:
-    """Raises PeerError."""
+    """Return the values of each setting. Raises PeerError."""
     settings: dict[str, list[str]] = {}
     for one in written:
         key, separator, value = one.partition("=")
@@ -90,7 +90,7 @@ def _settings(written: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _told_of_server(bundle: InstalledBundle, arguments: argparse.Namespace) -> Iterator[str]:
-    """What its server will see, and whether it will run here."""
+    """Yield lines about the server's access, and whether it can run here."""
     project = arguments.project or (Path.cwd() if arguments.scope == "project" else None)
     named = "the host's project" if project is None else f"the project {project.resolve()}"
     yield (
@@ -113,8 +113,8 @@ def _check(
     seen: list[str],
     bundle: InstalledBundle,
 ) -> None:
-    """What can't load on any host isn't installed; ``there`` are those that are. Adds to ``seen``
-    what is worth telling. Raises InstallError."""
+    """Refuse a bundle that no host could load. ``there`` are the installed bundles. Lines for the
+    user are added to ``seen``. Raises InstallError."""
     old = next((one.manifest.version for one in there if one.name == bundle.name), None)
     used = "" if old is None else f"; {old} is still in use"
     version = bundle.manifest.version
@@ -131,7 +131,7 @@ def _check(
 
 
 def _ask_about(name: str, version: str, old: str) -> None:
-    """Raises InstallError where nobody says yes."""
+    """Raises InstallError unless the user at the terminal agrees."""
     if sys.stdin is not None and sys.stdin.isatty():
         question = f"{name} {old} is installed, which is newer. Install {version} over it? [y/N] "
         print(question, end="", file=sys.stderr, flush=True)
@@ -145,9 +145,9 @@ def _ask_about(name: str, version: str, old: str) -> None:
 
 
 def _started(bundle: InstalledBundle, seen: list[str]) -> str | None:
-    """Why its server can't be used; None where it runs, or can't run here yet."""
+    """Return why the server can't be used, or None if it runs or can't run here yet."""
     if trouble_here(bundle) is not None:
-        return None  # told once it is installed: the machine lacks something, not the bundle
+        return None  # the fault is the machine's, reported after the installation
     first = start_once(bundle)
     if first.problem is None:
         names = f": {', '.join(first.tools[:20])}" if first.tools else ""

@@ -1,4 +1,4 @@
-"""Which instance a command means."""
+"""Finds the instance that a command means."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from callboard.errors import HostError
 from callboard.ground.plain_text import plain
 from callboard.transport.instances import Instance, answer_of, listed
 
-#: Of what an instance tells of its tools.
+#: Bytes of an instance's answer about its tools.
 _MOST_BYTES = 16 * 2**20
 
 
 def choose(wanted: str | None) -> Instance:
-    """The instance whose id starts with ``wanted``, or the only one. Raises HostError."""
+    """Return the instance whose id starts with ``wanted``, or the only one. Raises HostError."""
     running = [entry.instance for entry in listed()]
     matching = [i for i in running if wanted is None or i.id.startswith(wanted) or i.kind == wanted]
     if len(matching) == 1:
@@ -30,7 +30,8 @@ def choose(wanted: str | None) -> Instance:
 
 
 def scene_of(instance: Instance) -> str:
-    """The name of its open scene's file, which tells two of one kind apart; empty without one."""
+    """Return the file name of its open scene, which distinguishes two of one kind, or an empty
+    text."""
     return plain(Path(instance.scene).name) if instance.scene else ""
 
 
@@ -39,7 +40,7 @@ def _called(instance: Instance) -> str:
 
 
 def tools_of(instance: Instance) -> list[Json] | None:
-    """Its tools, as ``tools/list`` has them; None where it doesn't answer."""
+    """Return its tools in the form of ``tools/list``, or None if it doesn't answer."""
     answer = answer_of(instance, "GET", "/v1/tools", most=_MOST_BYTES) or {}
     tools = answer.get("tools")
     return tools if isinstance(tools, list) else None

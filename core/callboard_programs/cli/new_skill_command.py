@@ -10,7 +10,7 @@ from pathlib import Path
 from callboard.skills.new_folder import write_folder
 from callboard_programs.cli.new_bundle_command import tell_made
 
-#: What its tests need, and what tells that it is there.
+#: The packages that its tests need, each with a module of its own.
 _FOR_TESTS = {"pytest": "pytest", "usd-core": "pxr"}
 
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder = write_folder(arguments.parent, arguments.name, texts)
     else:
         from callboard_programs.cli.skill_from_calls import (
-            make,  # brings the records and every skill
+            make,  # imports the records and every skill
         )
 
         folder = make(arguments.parent, arguments.name, arguments.from_calls, arguments.since)
@@ -58,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _python() -> str:
-    """This Python as a shell is told of it: it is where callboard is, whatever is first in PATH."""
+    """Return this Python as a shell needs it, because callboard is in it whatever is first in
+    PATH."""
     return f'"{sys.executable}"' if " " in sys.executable else sys.executable
 
 

@@ -1,4 +1,4 @@
-"""``callboard pack``: a bundle's folder as one file, after it was looked through."""
+"""``callboard pack``: checks a bundle's folder, and makes one file of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the findings, and the file's path; 1 and no file where one is an error."""
+    """Print the findings and the file's path. Return 1, without a file, if any finding is an
+    error."""
     if not arguments.folder.is_dir():
         raise PeerError(f"{arguments.folder} is not a folder")
     try:
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _pack(source: Path, out: Path | None) -> Path:
-    """Raises UnpackError, OSError."""
+    """Write the bundle's file, and return its path. Raises UnpackError, OSError."""
     with unpacked(source) as folder:
         manifest = read_manifest(folder)
         target = out or Path(f"{folder_name(manifest.name)}-{manifest.version}.mcpb")
@@ -58,6 +59,6 @@ def _pack(source: Path, out: Path | None) -> Path:
                 entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), _DATE)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 entry.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
-                entry.create_system = 3  # whose bits the modes are
+                entry.create_system = 3  # Unix, to which the modes belong
                 archive.writestr(entry, path.read_bytes())
     return target

@@ -1,4 +1,5 @@
-"""Who else may read the folder where tokens lie, and whether other programs see what is in it."""
+"""Checks whether other users can read the folder with the tokens, and whether other programs see
+its files."""
 
 from __future__ import annotations
 
@@ -6,19 +7,19 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path, PureWindowsPath
 
-#: Everyone, everybody who logged in, all users of this machine, and guests.
+#: Windows' identifiers of groups with other users in them.
 _OTHERS = {
     "S-1-1-0": "everyone",
     "S-1-5-11": "everybody who is logged in",
     "S-1-5-32-545": "all users of this machine",
     "S-1-5-32-546": "guests",
 }
-#: Rights that let somebody read a file: its data, or everything.
+#: Rights that allow reading a file: its data, or everything.
 _READS = 0x0001 | 0x10000000 | 0x80000000
 
 
 def findings(folder: Path) -> Iterator[tuple[bool, str]]:
-    """What is wrong with the folder, in sentences, each with what mends it."""
+    """Yield a sentence for each fault of the folder, with its fix."""
     if folder.exists() and not folder.is_dir():
         yield False, f"{folder} is no folder, so nothing that runs is found: remove it"
         return
@@ -41,12 +42,13 @@ def findings(folder: Path) -> Iterator[tuple[bool, str]]:
 
 
 def from_the_shop(prefix: str) -> bool:
-    """Whether a Python there came from Microsoft's shop, which keeps its AppData apart."""
+    """Return whether a Python there came from Microsoft's store, which keeps its AppData apart."""
     return "windowsapps" in [part.lower() for part in PureWindowsPath(prefix).parts]
 
 
 def readers(folder: Path) -> list[str]:
-    """Who besides the user and the system may read ``folder``, in words. Raises OSError."""
+    """Return, in words, the groups besides the user and the system that may read ``folder``. Raises
+    OSError."""
     if sys.platform == "win32":
         allowed = _allowed(str(folder))
         return [name for sid, name in _OTHERS.items() if allowed.get(sid, 0) & _READS]
@@ -61,7 +63,7 @@ if sys.platform == "win32":
     _ALLOWED = 0
 
     def _allowed(folder: str) -> dict[str, int]:
-        """The rights that the folder's list gives, by security identifier."""
+        """Return the rights in the folder's access list, by security identifier."""
         advapi, kernel = ctypes.WinDLL("advapi32"), ctypes.WinDLL("kernel32")
         acl, descriptor = ctypes.c_void_p(), ctypes.c_void_p()
         code = advapi.GetNamedSecurityInfoW(
@@ -73,7 +75,7 @@ if sys.platform == "win32":
         rights: dict[str, int] = {}
         try:
             if not acl:
-                return dict.fromkeys(_OTHERS, _READS)  # no list at all: everybody may everything
+                return dict.fromkeys(_OTHERS, _READS)  # no list at all: everyone has every right
             count = ctypes.cast(acl, ctypes.POINTER(wintypes.WORD))[2]
             for number in range(count):
                 entry = ctypes.c_void_p()

@@ -1,4 +1,4 @@
-"""How far something is, in one line of the terminal."""
+"""Progress, in one line of the terminal."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ _WIDTH = 30
 
 
 def meanwhile(text: str) -> None:
-    """Says at a terminal what takes a while and tells nothing of itself."""
+    """Say at a terminal that a step takes a while and shows no progress of its own."""
     if sys.stderr is not None and sys.stderr.isatty():
         print(f"callboard: {text} …", file=sys.stderr, flush=True)
 
 
 def clear() -> None:
-    """Takes the bar away, for what is printed next."""
+    """Remove the bar before something else is printed."""
     if sys.stderr is not None and sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def bar(done: float, total: float | None, text: str) -> None:
-    """Draws on stderr, over the line before where that is a terminal. ``text`` may be anybody's."""
+    """Draw the bar on stderr; at a terminal, over the line before. ``text`` needn't be trusted."""
     text = plain(text)
     ended = bool(total) and done >= (total or 0)
     if total:

@@ -1,4 +1,4 @@
-"""What a tool's questions are answered with: by ``--answer``, else by who sits at the terminal."""
+"""Answers to a tool's questions, from ``--answer`` or from the person at the terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callboard_programs.cli.progress_bar import clear
 from callboard_programs.client import refuse
 from callboard_programs.client.tool_call import NobodyAnswered
 
-#: What a client declares that can be asked so.
+#: The capabilities of a client that can be asked this way.
 ASKABLE: Json = {"elicitation": {"form": {}, "url": {}}}
 _NO: Json = {"action": "decline"}
 _YES = ("y", "yes", "true", "1")
@@ -25,8 +25,8 @@ _NEVER = ("n", "no", "false", "0")
 
 
 class Answers:
-    """``given`` are the texts of ``--answer``, in the order of the questions: an object is the
-    form, ``true`` and ``false`` are yes and no. Raises PeerError for what is none of these."""
+    """``given`` are the texts of ``--answer``, in the order of the questions. An object fills a
+    form; ``true`` and ``false`` mean yes and no. Raises PeerError for anything else."""
 
     def __init__(self, given: list[str]) -> None:
         self._given = [_read(text) for text in given]
@@ -37,7 +37,8 @@ class Answers:
 
     @contextmanager
     def missing_told(self) -> Iterator[None]:
-        """A call that fails in here after a question that nobody answered raises NobodyAnswered."""
+        """Raise NobodyAnswered from the block when a call in it fails after an unanswered
+        question."""
         try:
             yield
         except CallboardError:
@@ -46,8 +47,8 @@ class Answers:
             raise
 
     async def asked(self, method: str, params: Json) -> Json:
-        """The answer to one request of the server's. On the client's loop, which waits for who
-        types."""
+        """Return the answer to one request of the server. Runs on the client's loop, which waits
+        for the person at the terminal."""
         if method != ELICIT:
             return await refuse(method, params)
         if self._given:
@@ -83,7 +84,7 @@ def _fields(params: Json) -> dict[str, Json]:
 
 
 def _typed(params: Json) -> Json:
-    """What the person types, field by field. The end of input refuses."""
+    """Return the form as the person types it, field by field. The end of input cancels."""
     clear()
     shown = [str(params.get("message", "")), *([str(params["url"])] if "url" in params else [])]
     print(plain("\n".join(shown)), file=sys.stderr)
@@ -103,7 +104,7 @@ def _typed(params: Json) -> Json:
 
 
 def _field(name: str, schema: Mapping[str, Any], required: bool) -> Any:
-    """One field's value, asked for again until it fits; None where it is left out."""
+    """Return one field's value, asking again until it fits, or None if it is left out."""
     label = schema.get("title") or name
     if about := schema.get("description"):
         label = f"{label} ({about})"
@@ -134,7 +135,7 @@ def _choices(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
-    """Raises ValueError for what is no such thing at all."""
+    """Return the value of a typed text. Raises ValueError for a text of another type."""
     kind = schema.get("type")
     if kind == "boolean":
         if text.lower() not in _YES + _NEVER:
@@ -148,7 +149,8 @@ def _value(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def _line(prompt: str) -> str:
-    """Not by ``input``, whose prompt would go where the result goes. Raises EOFError."""
+    """Read a line, without ``input``, whose prompt would go to the result's stream. Raises
+    EOFError."""
     print(plain(prompt), end="", file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:

@@ -1,4 +1,4 @@
-"""``callboard report``: what agents asked for and did not get, calls, errors."""
+"""``callboard report``: missing capabilities that agents asked for, calls, and errors."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ _SOURCES = {"requested": "asked for", "refused": "refused here", "inferred": "in
 
 
 def render(report: dict[str, Any]) -> str:
-    """The page for what :func:`callboard.demand.report.build` returns. Everything in it that came
-    from outside is escaped."""
+    """Return the page for the result of :func:`callboard.demand.report.build`. Everything in it
+    that came from outside is escaped."""
     period = _period(report)
     return f"""<!doctype html>
 <html lang="en">
@@ -151,7 +151,8 @@ def _wish(entry: dict[str, Any], most: int) -> str:
 
 
 def _changes(changes: dict[str, Any] | None) -> str:
-    """Nothing where there was no call before to compare with."""
+    """Return the section about changes, or nothing if there were no earlier calls to compare
+    with."""
     if changes is None or not changes["callsBefore"]:
         return ""
     rows = [
@@ -249,7 +250,7 @@ def _more(report: dict[str, Any], key: str) -> str:
 
 
 def _table(title: str, about: str, columns: Sequence[str], rows: Sequence[str], empty: str) -> str:
-    """``columns`` that begin with ``#`` hold numbers."""
+    """Return a section with a table. ``columns`` that begin with ``#`` hold numbers."""
     if not rows:
         return f'<section><h2>{title}</h2><p class="soft" style="margin: 0">{empty}</p></section>'
     heads = "".join(

@@ -23,7 +23,8 @@ _KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file"}
 
 
 class ResultFile(NamedTuple):
-    """``kind`` is how it is called. ``holder`` is the part of the result that has its bytes."""
+    """One file of a result. ``kind`` is its name for people. ``holder`` is the part of the result
+    that has its bytes."""
 
     kind: str
     data: bytes
@@ -32,27 +33,27 @@ class ResultFile(NamedTuple):
 
 
 def files_in(result: Json) -> list[ResultFile]:
-    """What of a ``tools/call`` result isn't text. Raises SkillError for what can't be read."""
+    """Return the blocks of a ``tools/call`` result that aren't text. Raises SkillError for one that
+    can't be read."""
     return [_file(block) for block in not_text(result.get("content", ()))]
 
 
 def require_place(out: str) -> None:
-    """Makes the folder that ``out`` ends with. Raises PeerError for a file in a folder that isn't
-    there, and for a folder that can't be made or takes none."""
+    """Make the folder that ``out`` ends with. Raises PeerError for a file in a folder that doesn't
+    exist, and for a folder that can't be made or written to."""
     path = Path(out)
     if out.endswith(("/", os.sep)):
         require_folder(out, path)
         return
     if not path.parent.is_dir():
         raise PeerError(f"--out {out}: there is no folder {path.parent}; make it first")
-    with suppress(OSError):  # of a name that is too long, which is told with the answer
+    with suppress(OSError):  # a name that is too long fails later, with the answer
         if path.is_dir() or not path.exists():
             _require_writable(out, path if path.is_dir() else path.parent)
 
 
 def require_folder(out: str, folder: Path) -> None:
-    """Makes the folder that ``--out`` leads to. Raises PeerError where it can't be made, or takes
-    no file."""
+    """Make the folder that ``--out`` names. Raises PeerError if it can't be made or written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -67,9 +68,9 @@ def _require_writable(out: str, folder: Path) -> None:
 
 
 def keep(files: list[ResultFile], out: str, name: str) -> None:
-    """Writes them: into the folder ``out``, called by ``name``, beside what is there; else over
-    that file, and each further one with a number. The result holds their paths instead of their
-    bytes, and stderr tells them. Raises HostError."""
+    """Write the files. In a folder ``out`` they are named after ``name``, beside the files there;
+    otherwise the first overwrites ``out``, and each further one gets a number. The result then has
+    their paths instead of their bytes, and stderr shows them. Raises HostError."""
     path = Path(out)
     try:
         kept = keep_beside(path, name, files) if path.is_dir() else _keep_over(path, files)
@@ -80,14 +81,15 @@ def keep(files: list[ResultFile], out: str, name: str) -> None:
 
 
 def unkept(out: object, error: OSError) -> HostError:
-    """What became of the answer, and what keeps it from being written."""
+    """Return an error that says that the tool is done, and why its answer can't be kept."""
     why = error.strerror or type(error).__name__
     return HostError(f"the tool is done, but its answer can't be kept in {out}: {why}")
 
 
 def keep_beside(folder: Path, name: str, files: list[ResultFile]) -> Iterator[Path]:
-    """Writes each into the folder, beside what is there. The result holds its path, which is told,
-    instead of its bytes. Any thread. Raises OSError, and then leaves nothing of that file."""
+    """Write each file into the folder, beside the files there, and yield its path. The result then
+    has the paths instead of the bytes. Call it from any thread. Raises OSError, and then leaves no
+    part of that file."""
     numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
     for file in files:
         written = _beside(folder, name, file, numbers[file.suffix])

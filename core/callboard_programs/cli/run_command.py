@@ -1,4 +1,4 @@
-"""``callboard run``: one tool on one scene, by a host of its own."""
+"""``callboard run``: one tool on one scene, on a host of its own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ends as :data:`callboard_programs.cli.command_result.EXITS` says."""
+    """Call the tool. The exit codes are in :data:`callboard_programs.cli.command_result.EXITS`."""
 
     def work() -> Json:
         given, answers = given_arguments(arguments.arguments), Answers(arguments.answer)

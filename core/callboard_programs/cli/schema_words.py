@@ -1,4 +1,4 @@
-"""What a tool's argument takes, in words."""
+"""The values that a tool's argument takes, in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def taken(schema: Any) -> str:
-    """In words, what a schema lets through."""
+    """Return, in words, the values that a schema accepts."""
     if not isinstance(schema, Mapping):
         return "anything"
     if "enum" in schema:
@@ -34,7 +34,7 @@ def taken(schema: Any) -> str:
 
 
 def meaning(schema: Any) -> str:
-    """What it is for, and what it is where it isn't given."""
+    """Return the argument's purpose and default."""
     if not isinstance(schema, Mapping):
         return ""
     text = str(schema.get("description", ""))

@@ -1,4 +1,4 @@
-"""``callboard setup``: from nothing to an agent in an application, and back."""
+"""``callboard setup``: sets up the applications and clients on this machine, and undoes it."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _set_up(arguments: argparse.Namespace, tell: Tell) -> Json:
         print("\n".join(map(plain, intended.lines())), file=sys.stderr)
         if not _agreed("do this?"):
             raise PeerError("nothing was changed")
-    # Before the lock is there, and with it callboard's folder.
+    # Before the lock is made, and callboard's folder with it.
     new = new_kept()
     with only_one():
         return _done(intended, read_kept() or new, arguments, tell)
@@ -115,7 +115,8 @@ def _outcome(plan: Plan) -> Json:
 
 
 def _agreed(question: str) -> bool:
-    """What whoever sits at the terminal says. Raises PeerError where nobody does."""
+    """Return the answer of the person at the terminal. Raises PeerError when there is no
+    terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise PeerError("nobody can be asked here; look with --dry-run, then give --yes")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)

@@ -23,13 +23,13 @@ from callboard.skills.from_calls.skill_writer import NewSkill, make_skill
 from callboard.skills.load import load_skill
 from callboard.skills.new_folder import write_folder
 
-#: Seconds of silence that end a conversation, where no session does.
+#: Seconds of silence that end a conversation without a session.
 _SILENCE = 1800.0
 
 
 def make(parent: Path, name: str, ids: Sequence[str], since: str) -> Path:
-    """Writes the skill and returns its folder; says on stderr what isn't in it. Raises PeerError,
-    HostError, SkillError."""
+    """Write the skill and return its folder. Print on stderr what was left out of it. Raises
+    PeerError, HostError, SkillError."""
     calls = _chosen(Reader(default_folder()), ids, since)
     paths = search_paths(extra=config_from({}).skill_paths)
     skills = [one.skill for one in scan(paths, None, load_skill)[0]]
@@ -50,7 +50,7 @@ def make(parent: Path, name: str, ids: Sequence[str], since: str) -> Path:
 
 
 def _chosen(reader: Reader, ids: Sequence[str], since: str) -> list[CallRecord]:
-    """Oldest first."""
+    """Return the chosen calls, oldest first."""
     try:
         if ids:
             calls = reader.several(ids)
@@ -68,14 +68,15 @@ def _chosen(reader: Reader, ids: Sequence[str], since: str) -> list[CallRecord]:
 
 
 def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord]:
-    """Those of the newest call's session; of a client that opens one for each call, as ``callboard
-    call`` does, or that has none, all to the same server without a long silence in between."""
+    """Return the calls of the newest call's session. If the client opens a session for each call,
+    as ``callboard call`` does, or has none, return its calls to the same server without a long
+    silence in between."""
     newest = reader.recent(Filter(since=since, outcomes=("ok",)), limit=1).calls
     if not newest:
         raise PeerError("no call went well in that time; try --since all, or name calls by id")
     last = newest[0]
     where = Filter(since=since, client=last.client_name, host=last.host)
-    # Hosts of one kind take turns: what was tried in one is no part of what was done in another.
+    # Hosts of one kind take turns, and trials in one are no part of the work in another.
     server = server_of(last.call_id)
     page = reader.recent(where, limit=MAX_PAGE).calls
     recent = [call for call in page if server_of(call.call_id) == server]
@@ -92,8 +93,8 @@ def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord
 
 
 def _try_once(new: NewSkill, folder: Path) -> None:
-    """Runs it on an empty OpenUSD stage where it harms nobody: only tools that ship, only files in
-    a folder of its own. What they answer becomes what the test expects."""
+    """Run the skill on an empty OpenUSD stage, if that is harmless: it may use only tools that ship
+    with callboard, and files in a folder of its own. The answers become the test's expectations."""
     steps = new.draft.steps
     ships = all(step.skill.path.parent == BUNDLED for step in steps)
     if not ships or any(one.required and one.file is None for one in new.draft.inputs):

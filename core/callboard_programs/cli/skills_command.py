@@ -1,4 +1,4 @@
-"""``callboard skills``: which skills there are, and which bundles are installed."""
+"""``callboard skills``: lists the skills and the installed bundles."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _bundles(project: Path) -> Iterator[dict[str, Any]]:
 
 
 def _skills() -> list[dict[str, Any]]:
-    """Those of this Python, as a server that is started here would find them."""
+    """Return the skills that a server started here would find, in this Python."""
     skills, _ = scan_and_load(extra_paths=config_from({}).skill_paths)
     return [
         {

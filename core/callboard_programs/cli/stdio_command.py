@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _finder(arguments: argparse.Namespace) -> Finder:
-    """Raises PeerError."""
+    """Return the finder for the arguments. Raises PeerError."""
     if not arguments.gateway:
         return HostFinder(arguments.instance)
     from callboard_programs.gateway.finder import GatewayFinder  # the bridge starts without it

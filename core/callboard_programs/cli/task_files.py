@@ -1,5 +1,5 @@
-"""What many tasks leave besides their report: the pictures, sounds and files of their results,
-logs, and copies of what they wrote."""
+"""The files that many tasks leave besides their report: the pictures, sounds and files of their
+results, logs, and copies of the files that they wrote."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from callboard_programs.farm.orders import UNSAVED
 
 
 def described_place(folder: Path | None) -> Json:
-    """What a report says of the folder: a run with another one, or with one for the first time,
-    would else leave it empty where the tasks are done."""
+    """Return the folder for the report, because a run with a new folder would otherwise leave it
+    empty for the tasks that are already done."""
     return {} if folder is None else {"out": str(folder.absolute())}
 
 
 class TaskFiles:
-    """A folder for each kind, or None for none. What of a result isn't text is called by the
-    task's index and the tool."""
+    """A folder for each kind of file, or None. A result's files are named after the task's index
+    and the tool."""
 
     def __init__(
         self,
@@ -35,17 +35,18 @@ class TaskFiles:
         logs: Path | None = None,
         artefacts: Path | None = None,
     ) -> None:
-        """Makes the folder ``out``. Raises PeerError where it can't be made, or takes no file."""
+        """Make the folder ``out``. Raises PeerError if it can't be made or written to."""
         self._tool, self._folder = tool, out and out.absolute()
         self._logs, self._artefacts = logs, artefacts
-        #: What the user should know at the end, a sentence each.
+        #: Sentences that the user should read at the end.
         self.remarks: dict[str, None] = {}
         if self._folder is not None:
             require_folder(str(out), self._folder)
 
     def keep(self, result: TaskResult) -> TaskResult:
-        """The result with the files among its artefacts, and without their bytes. A failure where
-        they are broken or can't be written. Raises HostError for its log and the copies."""
+        """Return the result with its files among the artefacts, and without their bytes. Return a
+        failure if they are broken or can't be written. Raises HostError for the log and the copies.
+        """
         kept = self._with_files(result)
         if kept.about.get("unsaved"):
             self.remarks[UNSAVED] = None
@@ -65,7 +66,7 @@ class TaskFiles:
     def _with_files(self, result: TaskResult) -> TaskResult:
         if result.status == "failed":
             return result
-        # A tool that answers with nothing for programs has its blocks as the value.
+        # A tool without a structured result has its blocks as the value.
         value = result.value if isinstance(result.value, list) else []
         blocks = result.content or not_text(value)
         kept = replace(result, content=())
@@ -81,7 +82,7 @@ class TaskFiles:
         return replace(kept, artefacts={**result.artefacts, **written})
 
     def _written(self, folder: Path, index: int, blocks: Sequence[Json]) -> dict[str, str]:
-        """The SHA-256 of each file by its path. Raises SkillError, HostError."""
+        """Return the SHA-256 of each written file, by its path. Raises SkillError, HostError."""
         files, paths = files_in({"content": blocks}), list[Path]()
         try:
             for path in keep_beside(folder, f"{index:06}-{self._tool}", files):

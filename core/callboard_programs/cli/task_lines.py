@@ -1,4 +1,5 @@
-"""What a command over many tasks prints and keeps: a line of JSON for each, and a last one."""
+"""The output and the report of a command over many tasks: a line of JSON for each, and a last
+one."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from callboard_programs.farm.runner import Attempt, Executor, results
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
-    """What is done, and over what."""
+    """Add the arguments for the work, and for the tasks that it is done over."""
     parser.set_defaults(needs=[])
     add_tool_arguments(parser)
     add_host(parser)
@@ -53,7 +54,8 @@ def add_work(parser: argparse.ArgumentParser) -> None:
 
 
 def work_of(arguments: argparse.Namespace) -> Work:
-    """What :func:`add_work` and the options about a scene read. Raises PeerError."""
+    """Return the work that :func:`add_work`'s arguments and the scene options describe. Raises
+    PeerError."""
     settle_host(arguments, arguments.over)
     return Work(
         arguments.tool,
@@ -73,7 +75,7 @@ def _wanted(text: str) -> tuple[str, str | None]:
 
 
 def add_task_options(parser: argparse.ArgumentParser) -> None:
-    """How each task is done, and how often."""
+    """Add the options for the way each task is done, and its retries."""
     add_scene_options(parser)
     parser.add_argument(
         "--scene", metavar="COLUMN", help="what of each row is a scene to open, and no argument"
@@ -98,20 +100,20 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_scene_options(parser: argparse.ArgumentParser) -> None:
-    """What is done with the scene of a task, and for how long."""
+    """Add the options for a task's scene and time."""
     parser.add_argument("--no-open", action="store_true", help="the tool itself takes the file")
     parser.add_argument("--save", action="store_true", help="save each scene where it came from")
     parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for each task")
 
 
 def tell(sentence: str) -> None:
-    """Something that whoever started it should know."""
+    """Print a sentence for the user."""
     clear()
     print(f"callboard: {plain(sentence)}", file=sys.stderr)
 
 
 def ended(work: Callable[[], int]) -> int:
-    """The command's exit code, with what ended it told as JSON."""
+    """Return the command's exit code. Print the error that ended it as JSON."""
     try:
         return work()
     except CallboardError as error:
@@ -129,9 +131,9 @@ def work_off(
     *,
     ordered: bool = False,
 ) -> int:
-    """Does what the report doesn't know as done. 0 where all are done, 1 where some failed.
-    ``arguments`` are what :func:`add_work` and :func:`add_task_options` read. ``ordered`` puts the
-    report in order at the end."""
+    """Do the tasks that the report doesn't list as done. Return 0 if all are done, 1 if some
+    failed. ``arguments`` are those of :func:`add_work` and :func:`add_task_options`. ``ordered``
+    sorts the report at the end."""
     work = replace(work, retries=arguments.retries, files=arguments.out is not None)
     tasks = tasks_over(arguments.over, arguments.scene)
     places = [*PLACES, *tasks[0].values]
@@ -140,7 +142,7 @@ def work_off(
         tell(f"{{{word}}} stays as it is: what a task fills in is {known}")
     report = None
     if arguments.report is not None:
-        # Hosts come and go, each with its folders: only their kind is the run's.
+        # Hosts come and go, each with its folders, so only their kind belongs to the run.
         begun = {**work.described(), "host": arguments.host, "over": arguments.over}
         begun |= {"skills": dict(work.skills), **described_place(arguments.out)}
         report = ReportFile(arguments.report, begun)
@@ -184,7 +186,7 @@ def _written(results: Iterable[TaskResult], report: ReportFile | None) -> Iterat
 
 
 class _Progress:
-    """What is printed on the way."""
+    """The lines and the bar that are printed during the run."""
 
     def __init__(self, total: int, max_failures: int | None) -> None:
         self.failed = self._known = 0
@@ -193,11 +195,11 @@ class _Progress:
 
     @property
     def enough(self) -> bool:
-        """Whether there are more failures than are allowed."""
+        """True when the allowed number of failures is reached."""
         return self._most is not None and self.failed >= self._most
 
     def take(self, results: Iterable[TaskResult]) -> None:
-        """Up to the end, or until there are enough failures."""
+        """Print results until they end or there are too many failures."""
         for result in results:
             self._known += 1
             self.failed += result.status == "failed"
@@ -208,7 +210,7 @@ class _Progress:
                 return
 
     def finished(self) -> Json:
-        """``left`` is there where not all were done."""
+        """Return the last line. ``left`` is in it if not all tasks were done."""
         left = self._total - self._known
         told = {"event": "finished", "done": self._known - self.failed, "failed": self.failed}
         return {**told, "left": left} if left else told

@@ -1,4 +1,4 @@
-"""``callboard tools``: what a running instance can be asked to do."""
+"""``callboard tools``: the tools of a running instance, and their arguments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard.ground.plain_text import plain, plain_json
 from callboard_programs.cli.instance import choose, tools_of
 from callboard_programs.cli.schema_words import meaning, taken
 
-#: Characters of what is told of a tool in its line.
+#: Characters of a tool's line.
 _LONGEST = 200
 
 
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _in_short(tool: Json) -> str:
     description = " ".join(str(tool.get("description", "")).split())
-    # A bundle's server may send a title of many lines, as if there were more tools.
+    # A bundle's server may send a title of many lines, which would look like several tools.
     title = " ".join(str(tool.get("title") or "").split())
     told = (title or description.partition(". ")[0].rstrip("."))[:_LONGEST]
     missing = tool.get("_meta", {}).get("dcc", {}).get("missing_capabilities", ())
@@ -50,7 +50,8 @@ def _in_short(tool: Json) -> str:
 
 
 def _called(name: str, tools: list[Json]) -> Json:
-    """Raises PeerError, with the nearest names, where there is none."""
+    """Return the tool with that name. Raises PeerError, with the nearest names, when there is
+    none."""
     by_name: dict[str, Json] = {tool["name"]: tool for tool in tools}
     if name in by_name:
         return by_name[name]

@@ -1,4 +1,4 @@
-"""``callboard uninstall``: out of a host again."""
+"""``callboard uninstall``: takes callboard out of a host again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``callboard uninstall-skill``."""
+"""``callboard uninstall-skill``: removes an installed bundle."""
 
 from __future__ import annotations
 

@@ -66,11 +66,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _skill(given: str, host: str | None) -> SkillMetadata:
-    """By its folder, else by its name. Raises PeerError."""
+    """Return the skill in that folder, or with that name. Raises PeerError."""
     folder = Path(given).absolute()
     if not folder.exists():
         candidates = _called(given, host)
-        # One that requires nothing isn't meant where another does.
+        # A skill without requirements isn't meant if another one has some.
         meant = [skill for skill in candidates if skill.requires] or candidates
         if len(meant) == 1:
             return meant[0]
@@ -93,12 +93,12 @@ def _skill(given: str, host: str | None) -> SkillMetadata:
 
 
 def _called(name: str, host: str | None) -> list[SkillMetadata]:
-    """The skills of that name that a server would find that is started here, and those that the
-    servers find that run, which have skill paths of their own."""
+    """Return the skills of that name that a server started here would find, and those of the
+    running servers, which have skill paths of their own."""
     here = search_paths(extra=config_from({}).skill_paths)
     by_folder: dict[Path, SkillMetadata] = {}
     for paths in (here, *(map(Path, one.instance.skill_paths) for one in listed())):
-        # Each application's own; of two for one application the first counts.
+        # One for each application; of two for the same one, the first counts.
         variants: dict[str, SkillMetadata] = {}
         for skill in _usable(paths):
             if skill.name == name and suits(skill, host):
@@ -109,14 +109,14 @@ def _called(name: str, host: str | None) -> list[SkillMetadata]:
 
 def _usable(paths: Iterable[Path]) -> Iterator[SkillMetadata]:
     for path in paths:
-        with suppress(OSError):  # doctor tells of it
+        with suppress(OSError):  # doctor reports it
             yield from (
                 one for _, one in load_all(skill_folders(path), load_skill) if is_usable(one)
             )
 
 
 def _version_of(python: str) -> str:
-    """Raises PeerError for what is neither a version nor a Python."""
+    """Return the version that ``python`` is or has. Raises PeerError for anything else."""
     if _VERSION.fullmatch(python):
         return python
     try:
@@ -130,7 +130,7 @@ def _version_of(python: str) -> str:
 
 
 def _vendor(skill: SkillMetadata, version: str) -> Path:
-    """Replaces the folder for that version, once all is there. Raises HostError."""
+    """Install into a new folder, and replace the version's folder with it. Raises HostError."""
     folder = vendor_folder(skill.path, version)
     new = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(new, ignore_errors=True)
@@ -151,9 +151,9 @@ def _install(requires: Sequence[str], target: Path, version: str) -> None:
     command = [sys.executable, "-m", "pip", "install", "--no-input", "--no-compile"]
     command += ["--disable-pip-version-check", "--target", str(target)]
     if version != this_python():
-        # What isn't built yet would be built for this Python.
+        # A package without a wheel would be built for this Python.
         command += ["--python-version", version, "--only-binary=:all:"]
-    # At a terminal pip shows how far it is; stdout is for what was done.
+    # At a terminal pip shows its progress. Stdout is for the result.
     shows = sys.stderr is not None and sys.stderr.isatty()
     done = subprocess.run(
         [*command, *([] if shows else ["--quiet"]), "--", *requires],

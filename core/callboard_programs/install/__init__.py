@@ -1,1 +1,1 @@
-"""Putting callboard into the applications on this machine, and taking it out again."""
+"""Puts callboard into the applications on this machine, and takes it out again."""

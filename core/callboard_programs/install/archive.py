@@ -1,5 +1,5 @@
-"""What is installed into a host: the archive that the user names, the one that came
-with callboard, or this checkout's own."""
+"""The archive that is installed into a host: the one that the user names, the one that came with
+callboard, or this checkout's own."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from pathlib import Path
 from callboard.errors import HostError
 from callboard.ground.version import __version__
 
-#: Bytes that an archive may unpack to. The largest of ours, with Qt for every system, is a third.
+#: Bytes that an archive may unpack to. Our largest one, with Qt for every system, has a third of
+#: it.
 _LARGEST = 1_000_000_000
 
 
 def contents(archive: Path) -> dict[str, bytes]:
-    """Its files, names with forward slashes to content. Raises HostError where it can't be read,
-    or names what lies outside of the folder that it is unpacked into."""
+    """Return the archive's files: names with forward slashes to content. Raises HostError when the
+    archive can't be read, or has a name that leads out of the folder."""
     try:
         with zipfile.ZipFile(archive) as opened:
             files = [each for each in opened.infolist() if not each.is_dir()]
@@ -36,8 +37,8 @@ def contents(archive: Path) -> dict[str, bytes]:
 
 
 def built(host: str, suffix: str = "") -> Path:
-    """The archive for that host: the one that came with callboard, or this checkout's, built now.
-    Raises HostError."""
+    """Return the archive for that host: the one that came with callboard, or this checkout's, built
+    now. Raises HostError."""
     name = f"callboard-{host}-{__version__}{suffix}.zip"
     brought = Path(__file__).resolve().parent / "archives" / name
     if brought.is_file():

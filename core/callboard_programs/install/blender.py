@@ -1,5 +1,6 @@
-"""How callboard gets into Blender: an add-on in its user folder until 4.1, then an extension that
-Blender itself installs. Blender is started, without a window, to enable it and save that."""
+"""Puts callboard into Blender: an add-on in its user folder until 4.1, then an extension that
+Blender itself installs. To enable it and save the preferences, Blender is started without a window.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +23,10 @@ from callboard_programs.install.placed_files import is_placed, place, remove
 ADDON = "callboard_addon"
 EXTENSION = "callboard"
 OLDEST, FIRST_EXTENSION = (3, 4), (4, 2)
-#: In the add-on's folder: Blender was told to enable it. Its own file of that is binary.
+#: A mark in the add-on's folder that Blender has enabled it; Blender's own file about that is
+#: binary.
 _ENABLED = ".callboard-enabled"
-#: Seconds that Blender may take to enable an add-on and save its preferences.
+#: Seconds for Blender to enable an add-on and save its preferences.
 _PATIENCE = 180
 
 _ENABLE = "bpy.ops.preferences.addon_enable(module={module!r})"
@@ -41,12 +43,12 @@ _REMOVE = (
 
 @dataclass(frozen=True)
 class Blender:
-    """One version's user folder, and its program where it is on the path."""
+    """One version's user folder, and its program if that is on the path."""
 
     version: tuple[int, int]
     folder: Path
     program: str | None
-    #: The folder isn't where this program would look by itself.
+    #: True when this program wouldn't find the folder on its own.
     elsewhere: bool = False
 
     @property
@@ -69,7 +71,7 @@ class Blender:
 
 
 def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
-    """Installs into one version, or all that are found. Raises HostError."""
+    """Install into one version, or into all that are found. Raises HostError."""
     lines: list[str] = []
     for blender in _blenders(folder):
         chosen = archive or built("blender", "" if blender.takes_extensions else "-legacy")
@@ -80,7 +82,7 @@ def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[st
 
 
 def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
-    """Takes away what ``install`` put there. Raises HostError."""
+    """Remove everything that ``install`` put there. Raises HostError."""
     lines: list[str] = []
     for blender in _blenders(folder):
         if blender.takes_extensions:
@@ -94,7 +96,7 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
 
 
 def user_folders() -> dict[str, Path]:
-    """The versions on this machine: where each keeps what is the user's."""
+    """Return the user folder of each version on this machine."""
     try:
         return {blender.name: blender.folder for blender in _blenders(None)}
     except HostError:
@@ -102,12 +104,13 @@ def user_folders() -> dict[str, Path]:
 
 
 def rewritten(folder: Path) -> list[Path]:
-    """The user's preferences, where Blender notes what is enabled."""
+    """Return the user's preferences, in which Blender notes enabled add-ons."""
     return [folder / "config" / "userpref.blend"]
 
 
 def made_elsewhere() -> list[Path]:
-    """For thumbnails: on Linux where all programs keep theirs, elsewhere in the user's folder."""
+    """Return the folders for thumbnails: all programs' folders on Linux, and folders in the user's
+    home on other systems."""
     thumbnails = Path.home() / ".thumbnails"
     if sys.platform == "linux":
         cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -116,8 +119,8 @@ def made_elsewhere() -> list[Path]:
 
 
 def background_server() -> tuple[list[str], dict[str, str]] | None:
-    """The command that starts the Blender on the path without a window, with the server in it,
-    and its environment; None where none is on the path."""
+    """Return the command that starts the Blender on the path without a window and with the server,
+    and its environment. Return None if there is no Blender on the path."""
     blender = next((one for one in _blenders(None) if one.program is not None), None)
     if blender is None or blender.program is None:
         return None
@@ -163,7 +166,8 @@ def _uninstall_extension(blender: Blender, dry_run: bool) -> list[str]:
 
 
 def _is_extension(blender: Blender) -> bool:
-    """Whether our extension is there. Raises HostError where somebody else's has its name."""
+    """Return whether our extension is there. Raises HostError when another extension has its
+    name."""
     if not blender.place.exists():
         return False
     try:
@@ -179,7 +183,7 @@ def _is_extension(blender: Blender) -> bool:
 
 
 def _blenders(folder: Path | None) -> list[Blender]:
-    """Raises HostError where there is none."""
+    """Return the Blenders to work on. Raises HostError when there is none."""
     program = shutil.which("blender")
     on_path = _version_of(program) if program else None
     if folder is not None:
@@ -237,7 +241,8 @@ def _version_of(program: str) -> tuple[int, int] | None:
 def _run(
     blender: Blender, what: str, statement: str, dry_run: bool, archive: Path | None = None
 ) -> list[str]:
-    """Has Blender do it and keep it; where Blender isn't on the path, says what to click."""
+    """Have Blender run a statement and save its preferences. If Blender isn't on the path, return a
+    line that says what to do by hand."""
     if dry_run:
         return [what]
     if blender.program is None:
@@ -266,15 +271,15 @@ def _run(
 
 
 def _environment(blender: Blender) -> Iterator[tuple[str, str]]:
-    # What this Python was told to import fits this Python.
+    # Variables for this Python may not fit Blender's.
     yield from ((k, v) for k, v in os.environ.items() if not k.startswith("PYTHON"))
     if blender.program is not None:
         # A Blender on the system's Python finds its library beside the first python3.
         beside = str(Path(blender.program).resolve().parent)
         yield "PATH", os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
     if "XDG_RUNTIME_DIR" not in os.environ:
-        # Blender 5.2 asks for the system's sound even so, whose library would make a folder of its
-        # own in the home. Nothing can be made there.
+        # Blender 5.2 still asks for the system's sound, whose library would make a folder in the
+        # home. In this place it can't make any.
         yield "PULSE_RUNTIME_PATH", "/dev/null/none"
     if blender.elsewhere:
         yield "BLENDER_USER_RESOURCES", str(blender.folder)

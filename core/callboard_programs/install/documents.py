@@ -1,4 +1,4 @@
-"""Where Windows keeps a user's documents."""
+"""The folders in which Windows keeps a user's documents."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import platformdirs
 
 
 def documents_folders() -> list[Path]:
-    """All of them: OneDrive moves the folder, and what an application wrote before stays behind,
-    or is written on there by a version that doesn't know of it."""
+    """Return all of these folders. OneDrive moves the folder; applications' earlier files stay in
+    the old one, and versions that don't know of the move still write there."""
     moved = (
         os.environ.get(name) for name in ("OneDrive", "OneDriveCommercial", "OneDriveConsumer")
     )

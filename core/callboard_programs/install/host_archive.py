@@ -1,5 +1,5 @@
-"""How callboard gets into Maya, Houdini and 3ds Max: an archive is unpacked into a folder where
-the host looks, and makes one folder there that is ours."""
+"""Puts callboard into Maya, Houdini and 3ds Max: an archive is unpacked into a folder in which the
+host looks, and makes one folder there that is ours."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class HostArchive:
     """One host's archive. Paths have forward slashes."""
 
     host: str
-    #: What people call the host.
+    #: The host's name for people.
     name: str
     #: The folder in the archive that is ours.
     ours: str
-    #: A file of it by which the host finds the rest.
+    #: The archive's file by which the host finds the rest.
     found_by: str
 
     def install(self, folders: Sequence[Path], archive: Path | None, dry_run: bool) -> list[str]:
-        """Into each of the folders; says what it did. Raises HostError."""
+        """Install into each of the folders, and return a line for each change. Raises HostError."""
         chosen = archive or built(self.host)
         files = contents(chosen)
         strays = [
@@ -39,7 +39,7 @@ class HostArchive:
         return lines
 
     def uninstall(self, folders: Sequence[Path], dry_run: bool) -> list[str]:
-        """Takes away what ``install`` put there."""
+        """Remove everything that ``install`` put there."""
         lines: list[str] = []
         for folder in folders:
             lines += remove(folder, dry_run=dry_run, ours=self.ours, beside=self.found_by)

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
-#: Host to the module that knows how.
+#: The module that installs into each host.
 HOSTS = {
     "blender": "callboard_programs.install.blender",
     "maya": "callboard_programs.install.maya",
@@ -16,25 +16,26 @@ HOSTS = {
 
 
 class Installer(Protocol):
-    """What such a module has. The lines say what was done, or what would be."""
+    """The functions of such a module. The lines that they return say what was done, or what would
+    be."""
 
     def install(self, folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
-        """Into the version whose user folder that is, or all that are there. Raises HostError,
-        OSError."""
+        """Install into the version with that user folder, or into all that are there. Raises
+        HostError, OSError."""
 
     def uninstall(self, folder: Path | None, dry_run: bool) -> list[str]:
-        """Out of it again. Raises HostError, OSError."""
+        """Remove callboard from them. Raises HostError, OSError."""
 
     def user_folders(self) -> dict[str, Path]:
-        """The versions on this machine, by their name: the folder that is written to."""
+        """Return the versions on this machine by name, each with the folder that is written to."""
 
     def rewritten(self, folder: Path) -> list[Path]:
-        """The user's own files that the host writes again when callboard goes into it."""
+        """Return the user's own files that the host writes when callboard is installed."""
 
     def made_elsewhere(self) -> list[Path]:
-        """Folders besides these that the host makes whenever it starts, needed or not."""
+        """Return further folders that the host makes whenever it starts."""
 
 
 def installer(host: str) -> Installer:
-    """``host`` is one of HOSTS."""
+    """Return the module for ``host``, one of HOSTS."""
     return cast(Installer, import_module(HOSTS[host]))

@@ -1,4 +1,4 @@
-"""Where Houdini looks for packages: in the preferences folder of each version."""
+"""Houdini's packages, in the preferences folder of each version."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ARCHIVE = HostArchive(
     found_by="packages/callboard.json",
 )
 OLDEST = (20, 0)
-#: What Houdini puts its version for.
+#: The part of a path that Houdini replaces by its version.
 _VERSION = "__HVER__"
 
 
 def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
-    """Into the version whose preferences folder that is, or all that are found. Raises
+    """Install into the version with that preferences folder, or into all that are found. Raises
     HostError."""
     places = _places(folder)
     if not places:
@@ -39,17 +39,17 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
 
 
 def user_folders() -> dict[str, Path]:
-    """The versions that were started here."""
+    """Return the folders of the versions that were started here."""
     return {f"Houdini in {place}": place for place in _places(None)}
 
 
 def rewritten(folder: Path) -> list[Path]:
-    """None: it finds what is there when it starts."""
+    """Return no files: Houdini finds the package when it starts."""
     return []
 
 
 def made_elsewhere() -> list[Path]:
-    """None: setup never starts it."""
+    """Return no folders: setup never starts Houdini."""
     return []
 
 
@@ -62,7 +62,7 @@ def _places(folder: Path | None) -> list[Path]:
 def _existing(pattern: Path) -> Iterator[Path]:
     index = next((i for i, part in enumerate(pattern.parts) if _VERSION in part), None)
     if index is None:
-        # One folder for whatever version; the package itself says which it is for.
+        # One folder for all versions. The package itself says which versions it is for.
         yield from [pattern] if pattern.is_dir() else []
         return
     above = Path(*pattern.parts[:index])
@@ -81,8 +81,8 @@ def _preferences() -> list[Path]:
         return [Path.home() / "Library" / "Preferences" / "houdini" / _VERSION]
     homes = [Path.home()]
     if sys.platform == "win32":
-        # A Houdini that some shell started with HOME has its preferences there, the same one
-        # started from the menu in the documents.
+        # A Houdini that a shell started with HOME has its preferences there; the same one started
+        # from the menu has them in the documents.
         named = os.environ.get("HOME")
         homes = [*([Path(named)] if named else []), *documents_folders()]
     return [home / f"houdini{_VERSION}" for home in dict.fromkeys(homes)]

@@ -1,4 +1,4 @@
-"""Where 3ds Max looks for application bundles: in one folder of the user's, for all versions."""
+"""3ds Max's application bundles, in one user folder for all versions."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ ARCHIVE = HostArchive(
 
 
 def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
-    """Into that ApplicationPlugins folder, or the user's own. Raises HostError."""
+    """Install into that ApplicationPlugins folder, or into the user's own. Raises HostError."""
     return ARCHIVE.install([folder or _user_folder()], archive, dry_run)
 
 
 def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
-    """Raises HostError."""
+    """Remove callboard from that folder. Raises HostError."""
     return ARCHIVE.uninstall([folder or _user_folder()], dry_run)
 
 
 def user_folders() -> dict[str, Path]:
-    """The one for all versions, where one was started here."""
+    """Return the one folder for all versions, if one was started here."""
     local = os.environ.get("LOCALAPPDATA")
     if sys.platform != "win32" or not local or not (Path(local) / "Autodesk" / "3dsMax").is_dir():
         return {}
@@ -36,12 +36,12 @@ def user_folders() -> dict[str, Path]:
 
 
 def rewritten(folder: Path) -> list[Path]:
-    """None: it finds what is there when it starts."""
+    """Return no files: 3ds Max finds the bundle when it starts."""
     return []
 
 
 def made_elsewhere() -> list[Path]:
-    """None: setup never starts it."""
+    """Return no folders: setup never starts 3ds Max."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""Where Maya looks for modules: in the user folder of each version."""
+"""Maya's modules, in the user folder of each version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ OLDEST = 2024
 
 
 def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
-    """Into the version whose user folder that is, or all that are found. Raises HostError."""
+    """Install into the version with that user folder, or into all that are found. Raises
+    HostError."""
     places = _places(folder)
     if not places:
         raise HostError(
@@ -33,17 +34,17 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
 
 
 def user_folders() -> dict[str, Path]:
-    """The versions that were started here."""
+    """Return the folders of the versions that were started here."""
     return {f"Maya {place.parent.name}": place.parent for place in _places(None)}
 
 
 def rewritten(folder: Path) -> list[Path]:
-    """None: it finds what is there when it starts."""
+    """Return no files: Maya finds the module when it starts."""
     return []
 
 
 def made_elsewhere() -> list[Path]:
-    """None: setup never starts it."""
+    """Return no folders: setup never starts Maya."""
     return []
 
 

@@ -1,5 +1,5 @@
-"""What ``callboard install`` writes into a host's folders: noted file by file, so that it can be
-renewed and removed without touching anything else."""
+"""The files that ``callboard install`` writes into a host's folders. Each one is noted, so that
+they can be renewed and removed without touching anything else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from callboard.errors import HostError
 from callboard.ground.atomic_write import replacing
 
-#: What is written is listed in this file, in a folder that is ours alone.
+#: The list of the written files, in a folder that is ours alone.
 RECEIPT = ".callboard-installed.json"
 
 
@@ -23,10 +23,10 @@ def place(
     ours: str = ".",
     beside: str | None = None,
 ) -> list[str]:
-    """Makes ``folder`` hold ``files``, names with forward slashes to content. They are below
-    ``ours``, which nobody else writes to, but for the one called ``beside``. Says what it did, or
-    would do; nothing where it is so already. Raises HostError where that would overwrite what
-    ``place`` didn't write, before it changes anything."""
+    """Make ``folder`` hold ``files``, names with forward slashes to content. They lie below
+    ``ours``, a folder for nothing else, except for the one named ``beside``. Return a line for the
+    change, made or planned, or nothing if there is none. Raises HostError, before any change, when
+    that would overwrite a file that ``place`` didn't write."""
     known = _receipt(folder, ours, beside)
     wanted = {name: _digest(data) for name, data in files.items()}
     there = {name: _digest_of(folder / name) for name in {*wanted, *known}}
@@ -42,8 +42,8 @@ def place(
     line = f"{'replace' if known else 'write'} {folder / ours} ({len(wanted)} files)"
     if dry_run:
         return [line]
-    # What is cut short anywhere here can be finished, or removed, by the next run: a file is in
-    # the list when it comes, and gone when its line goes.
+    # If this is cut short anywhere, the next run can finish or remove it: a file is in the list
+    # before it exists, and is gone before its line is.
     for name, digest in known.items():
         if wanted.get(name) != digest:
             _remove(folder, name)
@@ -54,7 +54,8 @@ def place(
 
 
 def remove(folder: Path, *, dry_run: bool, ours: str = ".", beside: str | None = None) -> list[str]:
-    """Removes what ``place`` wrote and nobody changed; says what it did, and what it left."""
+    """Remove the files that ``place`` wrote and that are unchanged. Return lines about the removed
+    files and the files that were left."""
     known = _receipt(folder, ours, beside)
     if not known:
         return []
@@ -70,7 +71,7 @@ def remove(folder: Path, *, dry_run: bool, ours: str = ".", beside: str | None =
 
 
 def is_placed(folder: Path) -> bool:
-    """Whether ``place`` wrote there, all of it below ``folder``."""
+    """Return whether ``place`` wrote to ``folder``, with everything below it."""
     return bool(_receipt(folder, ".", None))
 
 
@@ -81,7 +82,7 @@ def _receipt(folder: Path, ours: str, beside: str | None) -> dict[str, str]:
         return {}
     if not isinstance(digests, dict):
         return {}
-    # Somebody may have written to it: names that lead to other places are not ours.
+    # The list may have been changed: names that lead to other places are not ours.
     root = (folder / ours).resolve()
     return {
         name: digest
@@ -97,7 +98,8 @@ def _digest(data: bytes) -> str:
 
 
 def _digest_of(path: Path) -> str | None:
-    """None where there is nothing; what is no plain file is like nothing we ever wrote."""
+    """Return a file's digest, or None if there is none. Anything but a plain file gets a value that
+    no file of ours has."""
     try:
         return _digest(path.read_bytes())
     except FileNotFoundError:
@@ -108,7 +110,7 @@ def _digest_of(path: Path) -> str | None:
 
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Half a file would look like one that somebody changed.
+    # Half a file would look like one that was changed.
     with replacing(str(path)) as partial:
         Path(partial).write_bytes(data)
 
@@ -116,7 +118,7 @@ def _write(path: Path, data: bytes) -> None:
 def _remove(folder: Path, name: str) -> None:
     path = folder / name
     path.unlink(missing_ok=True)
-    # Python's own, made of ours.
+    # Python's caches of our modules.
     caches = path.parent / "__pycache__"
     for cached in caches.glob(f"{path.stem}.*.pyc"):
         cached.unlink()

@@ -1,1 +1,2 @@
-"""From nothing to an agent in an application with one command, and back to what was there."""
+"""Sets callboard up in the applications and clients of this machine with one command, and takes it
+out again."""

@@ -1,4 +1,4 @@
-"""Doing what was planned, with a note of what was there before."""
+"""Carries the plan out, and notes first what was there before."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Tell = Callable[[str], None]
 
 
 def set_up(plan: Plan, kept: Backup, tell: Tell) -> Plan:
-    """Installs and configures. Each line that ``tell`` gets was done; a client whose file can't be
-    written is refused in what is returned. Raises CallboardError, OSError; what was done until then
-    can be undone."""
+    """Install and configure. Each line for ``tell`` reports a finished step. Return the plan; a
+    client whose file can't be written is refused in it. Raises CallboardError, OSError; the steps
+    until then can be undone."""
     kept.save()
     for host in plan.hosts:
         _install(host, kept, tell)
@@ -61,7 +61,7 @@ def _install(host: HostPlan, kept: Backup, tell: Tell) -> None:
 
 @contextmanager
 def watched(hosts: Sequence[HostPlan], kept: Backup) -> Iterator[None]:
-    """Notes what comes and changes meanwhile in the user's folders of these hosts."""
+    """Note everything that appears or changes in these hosts' user folders during the block."""
     places = [folder for host in hosts for folder in host.versions.values()]
     rewritten: list[Path] = []
     for host in hosts:

@@ -1,4 +1,4 @@
-"""What was there before setup, kept in one file: all of it can be put back, byte for byte."""
+"""The state before setup, kept in one file, so that everything can be put back byte for byte."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from callboard.ground.private_file import read_private, write_private
 
 # Bytes, not entries: no editor gives back every byte, and Blender's preferences are binary.
 _MOST_BYTES = 2**30
-#: Of a file whose bytes are kept: as many as a client's may have.
+#: Bytes of the largest file that is kept; a client's configuration may be as large.
 _MOST_KEPT = 64 * 2**20
 
 
 @dataclass
 class BackupFile:
-    """A file that setup wrote. ``before`` are its bytes as base64, None where there was none;
-    ``after`` is the hash of what setup leaves, None until it is known, and empty where somebody
-    else wrote to it before setup did so again."""
+    """A file that setup wrote. ``before`` has its bytes as base64, or None if there was no file.
+    ``after`` is the hash of the content that setup leaves: None until it is known, and empty if
+    something else wrote to the file before setup did so again."""
 
     before: str | None
     mode: int | None
     after: str | None = None
-    #: The client whose file it is.
+    #: The client that the file belongs to.
     client: str | None = None
 
     @property
@@ -40,8 +40,8 @@ class BackupFile:
         return None if self.before is None else base64.b64decode(self.before)
 
     def is_as_left(self, path: Path) -> bool:
-        """Whether nobody else wrote to it: it holds what setup left, or, where setup did not come
-        to write, what was there. What can't be read isn't as it was."""
+        """Return whether only setup wrote to the file: it has the content that setup left, or its
+        original content if setup did not get to write. False for a file that can't be read."""
         try:
             return self.after is None or digest(path) in (self.after, _hash(self.bytes_before))
         except OSError:
@@ -50,19 +50,20 @@ class BackupFile:
 
 @dataclass
 class Backup:
-    """All that one setup changed, or several after each other. ``write`` before each change."""
+    """Everything that one setup changed, or several after each other. Call ``save`` before each
+    change."""
 
-    #: Folders that weren't there, each before those in it.
+    #: Folders that didn't exist, each before those in it.
     folders: list[str] = field(default_factory=list)
     files: dict[str, BackupFile] = field(default_factory=dict)
     hosts: list[str] = field(default_factory=list)
     #: The names of the tokens that were made.
     tokens: list[str] = field(default_factory=list)
-    #: While a host is at work: the folders that were there in the user's folders of it.
+    #: The subfolders that a host's user folders had before the host ran; None while no host runs.
     seen: list[str] | None = None
 
     def will_make(self, folder: Path) -> None:
-        """Notes which folders on the way to this one aren't there yet."""
+        """Note the folders on the way to this one that don't exist yet."""
         missing = []
         while not folder.exists() and str(folder) not in self.folders:
             missing.append(str(folder))
@@ -70,8 +71,8 @@ class Backup:
         self.folders += reversed(missing)
 
     def will_write(self, path: Path, client: str | None = None, text: str | None = None) -> None:
-        """Notes what the file holds now, if it is the first time, and what it is to hold where that
-        is known. Raises OSError, HostError."""
+        """Note the file's content the first time, and the content that it is to get, if that is
+        known. Raises OSError, HostError."""
         known = self.files.get(str(path))
         if known is None:
             self.files[str(path)] = known = self._as_it_is(path, client)
@@ -90,20 +91,21 @@ class Backup:
         return BackupFile(text, mode, None, client)
 
     def wrote(self, path: Path) -> None:
-        """Notes what the file holds after setup wrote to it."""
+        """Note the file's content after setup wrote to it."""
         known = self.files[str(path)]
         if known.after != "":
             known.after = digest(path)
 
     def save(self) -> None:
-        """Only this user reads it: clients' files hold secrets. Raises OSError."""
+        """Save the notes so that only this user can read them, because clients' files hold secrets.
+        Raises OSError."""
         write_private(_file(), json.dumps(asdict(self), indent=1))
 
 
 @contextmanager
 def only_one() -> Iterator[None]:
-    """Keeps other setups of this user out meanwhile. Raises HostError where one is at work, and
-    where callboard's folder can't be written."""
+    """Keep other setups of this user out during the block. Raises HostError when one is running, or
+    when callboard's folder can't be written."""
     path = data_folder() / "setup.lock"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -124,7 +126,7 @@ def only_one() -> Iterator[None]:
 
 
 def read_kept() -> Backup | None:
-    """What earlier setups changed; None where there was none. Raises HostError."""
+    """Return what earlier setups changed, or None if there was none. Raises HostError."""
     try:
         value = json.loads(read_private(_file(), _MOST_BYTES))
         files = {path: BackupFile(**each) for path, each in value.pop("files").items()}
@@ -136,7 +138,8 @@ def read_kept() -> Backup | None:
 
 
 def new_kept() -> Backup:
-    """Before anything of callboard's is there, or beside it."""
+    """Return the notes of a new setup, with callboard's own folders in them if they don't exist
+    yet."""
     kept = Backup()
     for folder in (data_folder(), cache_folder()):
         kept.will_make(folder)
@@ -144,12 +147,13 @@ def new_kept() -> Backup:
 
 
 def digest(path: Path) -> str | None:
-    """The hash of what a file holds; None where there is none. Raises OSError."""
+    """Return the hash of a file's content, or None if there is no file. Raises OSError."""
     return _hash(_bytes(path))
 
 
 def put_back(path: Path, file: BackupFile) -> None:
-    """The bytes and the mode that it had, or nothing. Raises OSError, HostError."""
+    """Restore the file's bytes and mode, or remove it if there was none. Raises OSError,
+    HostError."""
     before = file.bytes_before
     if before is None:
         path.unlink(missing_ok=True)
@@ -162,7 +166,8 @@ def put_back(path: Path, file: BackupFile) -> None:
 
 
 def listing(folder: Path) -> dict[str, tuple[int, int]]:
-    """All files below a folder, with size and time of each; folders end with a slash."""
+    """Return the size and the time of every file below a folder. Names of folders end with a
+    slash."""
     listed: dict[str, tuple[int, int]] = {}
     for place, folders, files in os.walk(folder):
         listed.update({f"{os.path.join(place, name)}/": (0, 0) for name in folders})  # noqa: PTH118
@@ -174,7 +179,7 @@ def listing(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def forget(folders: Iterable[str]) -> None:
-    """Removes those of the folders that are empty."""
+    """Remove those of the folders that are empty."""
     for name in sorted(folders, reverse=True):
         folder = Path(name)
         if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
@@ -182,7 +187,7 @@ def forget(folders: Iterable[str]) -> None:
 
 
 def end_kept() -> None:
-    """There is nothing to put back any more. Raises OSError."""
+    """Remove the notes, because there is nothing left to put back. Raises OSError."""
     for path in (_file(), data_folder() / "setup.lock"):
         path.unlink(missing_ok=True)
 

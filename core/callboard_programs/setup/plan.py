@@ -1,4 +1,4 @@
-"""What is on this machine, and what setup would do with it."""
+"""The applications and clients of this machine, and the changes that setup would make."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNMADE = "its own token"
 
 @dataclass(frozen=True)
 class HostPlan:
-    """One application: its versions by name, and the user's folder of each."""
+    """One application: its versions by name, each with its user folder."""
 
     host: str
     versions: dict[str, Path]
@@ -44,7 +44,8 @@ class ClientPlan:
         return self.known.path
 
     def change(self, token: str | None = None) -> Change:
-        """Its file with the entry. Raises PeerError, OSError."""
+        """Return the change that writes the entry into the client's file. Raises PeerError,
+        OSError."""
         if self.gateway and not self.known.stdio:
             entry = self.known.entry(gateway_url(None), token or _UNMADE)
         else:
@@ -52,7 +53,8 @@ class ClientPlan:
         return planned(self.known, self.path, entry)
 
     def token(self) -> str:
-        """The client's own, made if it has none. Raises PeerError, HostError."""
+        """Return the client's own token, which is made if it has none. Raises PeerError,
+        HostError."""
         return token_of(self.name, ClientBook())
 
 
@@ -62,7 +64,7 @@ class Plan:
     clients: list[ClientPlan]
 
     def lines(self) -> list[str]:
-        """For people."""
+        """Return the plan for people, a line for each change."""
         lines = [
             f"install callboard into {', '.join(host.versions) or host.host}" for host in self.hosts
         ]
@@ -79,7 +81,7 @@ class Plan:
         return lines
 
     def as_json(self) -> Json:
-        """For programs."""
+        """Return the plan for programs."""
         return {
             "hosts": [{"host": h.host, "versions": list(h.versions)} for h in self.hosts],
             "clients": [
@@ -95,8 +97,8 @@ class Plan:
 
 
 def plan(hosts: Sequence[str], clients: Sequence[str], gateway: bool) -> Plan:
-    """For those hosts and clients, or all that are on this machine. Nothing is written. Raises
-    PeerError where nothing can start the bridge."""
+    """Return the plan for those hosts and clients, or for all on this machine. Writes nothing.
+    Raises PeerError when there is no bridge that clients could start."""
     if bridge() is None:
         raise PeerError(
             "clients start callboard's bridge, and it isn't installed for this user: install it "

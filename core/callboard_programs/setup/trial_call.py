@@ -1,4 +1,4 @@
-"""One call by the way that a client's configuration takes: the bridge, and a host at its end."""
+"""One call the way a client makes it: through the bridge to a host."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from callboard.errors import HostError
 from callboard.transport.instances import Instance, listed
 from callboard_programs.install import blender
 
-#: Seconds that an application may take to start, and an answer to come.
+#: Seconds for an application to start, and for an answer to come.
 PATIENCE = 60.0
 _PAUSE = 0.1
 _REVISION = "2025-11-25"
 
 
 def try_out(client: str, tell: Callable[[str], None]) -> str:
-    """A sentence on what answered. ``client`` is whose token to present; ``tell`` gets what is
-    begun meanwhile, as it may take seconds. Raises HostError."""
+    """Make the call, and return a sentence about the host that answered. ``client`` names the
+    client whose token is presented. ``tell`` gets a line about each step that may take seconds.
+    Raises HostError."""
     serving = [each.instance for each in listed() if each.state == "serving"]
     if serving:
         return _call(client, serving[0])
@@ -39,7 +40,7 @@ def try_out(client: str, tell: Callable[[str], None]) -> str:
 
 @contextmanager
 def _started(tell: Callable[[str], None]) -> Iterator[Instance | None]:
-    """Blender without a window, for the trial; None where it isn't on the path."""
+    """Start Blender without a window for the trial. Yield None if it isn't on the path."""
     started = blender.background_server()
     if started is None:
         yield None
@@ -56,7 +57,7 @@ def _started(tell: Callable[[str], None]) -> Iterator[Instance | None]:
     try:
         yield _announced(process)
     finally:
-        # As Ctrl+C: it ends its server, and with that its file.
+        # Like Ctrl+C, this ends Blender's server, which then removes its file.
         process.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGINT)
         try:
             process.wait(10)
@@ -115,7 +116,7 @@ class _Conversation:
         print(line, file=self._process.stdin, flush=True)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """The result. Raises HostError."""
+        """Return the result of a request. Raises HostError."""
         self._number += 1
         end = monotonic() + PATIENCE
         try:

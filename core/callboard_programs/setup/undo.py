@@ -1,4 +1,4 @@
-"""Putting back what was there before setup."""
+"""Puts everything back as it was before setup."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from callboard_programs.setup.backup import (
     read_kept,
 )
 
-#: What users themselves put into callboard's folder.
+#: The parts of callboard's folder that users fill themselves.
 _USERS = ("bundles", SETTINGS)
 
 
 def undo(tell: Tell, dry_run: bool = False) -> bool:
-    """Puts everything back; whether all of it could be. What could not is tried again when it is
-    called again. Raises HostError while callboard runs somewhere or another setup is at work, and
-    where a host can't be freed of it."""
+    """Put everything back, and return whether all of it could be. A later call tries the rest
+    again. Raises HostError while callboard runs anywhere or another setup is running, and when
+    callboard can't be removed from a host."""
     if not data_folder().is_dir():
         return _nothing(tell)
     with only_one():
         kept = read_kept()
         if kept is not None and not _undo_all(kept, tell, dry_run):
             return False
-    # Outside of the lock: Windows removes no file that is open.
+    # Outside of the lock, because Windows doesn't remove a file that is open.
     if kept is None:
         end_kept()
         return _nothing(tell)
@@ -58,13 +58,14 @@ def _nothing(tell: Tell) -> bool:
 
 
 def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:
-    """All but callboard's own folders. What could not be put back stays noted."""
+    """Undo everything except callboard's own folders. Files that could not be put back stay in the
+    notes."""
     running = [f"{each.instance.name} (pid {each.instance.pid})" for each in listed()]
     if running and not dry_run:
         raise HostError(f"callboard runs in {', '.join(running)}; quit that first, then undo")
     whole = {path for path, file in kept.files.items() if file.is_as_left(Path(path))}
     for host in kept.hosts:
-        # Before the files: a host may write to its own once more.
+        # Before the files, because a host may write to its own once more.
         whole |= _uninstall(host, kept, tell, dry_run)
     left = {
         path: file
@@ -85,13 +86,14 @@ def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:
 
 
 def _uninstall(host: str, kept: Backup, tell: Tell, dry_run: bool) -> set[str]:
-    """Takes callboard out of it. What the host makes meanwhile is noted as what it made when
-    callboard came; the files among that."""
+    """Remove callboard from a host. Files and folders that the host makes meanwhile are noted as
+    made by setup. Return those files."""
     how = installer(host)
     places = how.user_folders().values()
     before = {name for place in places for name in listing(place)}
     if kept.seen is not None:
-        # Setup was killed. Of what came meanwhile only folders are surely nobody's, when empty.
+        # Setup was killed. Of what appeared meanwhile, only empty folders are certainly not the
+        # user's.
         kept.folders += [n.rstrip("/") for n in before - {*kept.seen} if n.endswith("/")]
     for line in how.uninstall(None, dry_run):
         tell(line)
@@ -127,7 +129,7 @@ def _undo_file(path: Path, file: BackupFile, whole: bool, tell: Tell, dry_run: b
 
 
 def _undo_own(kept: Backup, tell: Tell, dry_run: bool) -> None:
-    """Callboard's own folders, where they came with setup."""
+    """Remove callboard's own folders if setup made them."""
     for folder in (data_folder(), cache_folder()):
         if str(folder) not in kept.folders or not folder.is_dir():
             continue
