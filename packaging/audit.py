@@ -1,9 +1,10 @@
-"""Asks whether any package that constraints.txt pins has a known vulnerability, with pip-audit.
+"""Asks with pip-audit whether any package that constraints.txt pins has a known vulnerability.
 
     python packaging/audit.py
 
-Ends with 0 where none is known, 1 where one is, and 2, saying why, where nobody could be asked: the
-services then mostly answer "nothing flawed" too, so a package with a known hole is asked for first.
+Ends with 0 if none is known, 1 if one is, and 2, with the reason, if no service could be asked.
+Services in trouble mostly answer "nothing flawed", so a package with a known hole is asked about
+first.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from packaging.requirements import Requirement
 
 from build_requirements import PROJECT
 
-#: What asks, in an environment of its own: it needs what nothing else here does.
+#: The tool, in an environment of its own, because it needs packages that nothing else here does.
 TOOL = "pip-audit==2.10.1"
 HOME = PROJECT / "build" / "audit"
-#: Has had a known hole since 2021; a service that doesn't say so knows nothing.
+#: A package with a hole that has been known since 2021; a service that doesn't report it knows
+#: nothing.
 CANARY = "pyyaml==5.3"
 SERVICES = ("pypi", "osv")
 _SECONDS = 300
@@ -33,7 +35,7 @@ Finding = dict[str, Any]
 
 
 class CantTell(Exception):
-    """Nobody could be asked; says why."""
+    """No service could be asked; the message says why."""
 
 
 def main() -> int:
@@ -52,14 +54,14 @@ def main() -> int:
 
 
 def pins() -> list[str]:
-    """Every ``name==version`` of constraints.txt, whatever machine it is for."""
+    """Return every ``name==version`` of constraints.txt, whatever machine it is for."""
     lines = (PROJECT / "constraints.txt").read_text("utf-8").splitlines()
     wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
     return sorted({f"{each.name}{each.specifier}" for each in wanted})
 
 
 def groups(pinned: Sequence[str]) -> Iterator[list[str]]:
-    """The same, each package at most once in a group: some have two versions."""
+    """Yield the pins in groups with each package at most once, because some have two versions."""
     left = list(pinned)
     while left:
         group = {pin.partition("==")[0]: pin for pin in reversed(left)}
@@ -68,7 +70,7 @@ def groups(pinned: Sequence[str]) -> Iterator[list[str]]:
 
 
 def installed() -> Path:
-    """The program that asks. Raises CantTell."""
+    """Install the tool if it isn't there, and return its program. Raises CantTell."""
     folder = HOME / ("Scripts" if sys.platform == "win32" else "bin")
     tool = folder / "pip-audit"
     if not (HOME / "made").is_file():
@@ -82,7 +84,7 @@ def installed() -> Path:
 
 
 def answering(tool: Path) -> str:
-    """The first service that knows what is known. Raises CantTell."""
+    """Return the first service that knows the canary's hole. Raises CantTell."""
     reasons = []
     for service in SERVICES:
         try:
@@ -95,7 +97,8 @@ def answering(tool: Path) -> str:
 
 
 def asked(tool: Path, service: str, pinned: Sequence[str]) -> list[Finding]:
-    """Those of the pins with known vulnerabilities. Raises CantTell, for a single one too."""
+    """Return the findings about pins with known vulnerabilities. Raises CantTell if any one pin
+    can't be checked."""
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder, "pins.txt")
         listed.write_text("\n".join(pinned) + "\n", encoding="utf-8")

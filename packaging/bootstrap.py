@@ -3,15 +3,15 @@
     python packaging/bootstrap.py serve [arguments of `callboard serve`]
     python packaging/bootstrap.py test [--all | --changed [REV]] [arguments of pytest]
     python packaging/bootstrap.py docs [--out FOLDER | --outside]
-    python packaging/bootstrap.py build [HOST ...] [--full]   what is installed into hosts
-    python packaging/bootstrap.py release [--unchecked]       all that is published
+    python packaging/bootstrap.py build [HOST ...] [--full]   archives for the hosts
+    python packaging/bootstrap.py release [--unchecked]       everything that is published
 
-The first run creates .venv beside this project, or .venv-test for all but serve, and
-installs the exact versions of constraints.txt; later runs find it ready and start at
-once. Whatever this program says goes to stderr: stdout belongs to what it starts.
+The first run creates .venv beside this project, or .venv-test for all but serve, and installs the
+exact versions of constraints.txt; later runs find it ready and start at once. This program's own
+output goes to stderr, because stdout belongs to the program that it starts.
 
-This file also runs under Pythons too old or too new for callboard, to find or name
-the one that fits: keep its syntax at 3.7 and its imports to the standard library.
+This file also runs under Pythons too old or too new for callboard, to find or name one that fits:
+keep its syntax at 3.7 and its imports to the standard library.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ALL = ["-n", "2", "--dist", "loadfile"]
 
 
 class State(NamedTuple):
-    """What is written inside the environment about how far its set-up came."""
+    """The notes inside the environment about the progress of its set-up."""
 
     phase: str
     """`creating`, `installing` or `ready`: the first two mean it was interrupted."""
@@ -66,11 +66,11 @@ def say(text: str) -> None:
 
 
 def fingerprint() -> str:
-    """Changes when what is to be installed changes."""
+    """Return a value that changes when the packages to install change."""
     digest = hashlib.sha256()
     for name in ("pyproject.toml", "constraints.txt"):
         digest.update((PROJECT / name).read_bytes() + b"\0")
-    # An editable install knows the packages there were when it was made.
+    # An editable install knows only the packages that existed when it was made.
     for root in ("core", "hosts", "ui"):
         for package in sorted((PROJECT / root).glob("callboard*/__init__.py")):
             digest.update(package.parent.name.encode() + b"\0")
@@ -78,7 +78,8 @@ def fingerprint() -> str:
 
 
 def read_state(venv: Path) -> State | None:
-    """None where nothing legible is written: the environment is not ours, or not there."""
+    """Return the state, or None if there is no legible one: the environment is not ours, or not
+    there."""
     try:
         return State(**json.loads((venv / STATE_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -135,17 +136,17 @@ else:
 
 
 def run(command: Sequence[str], lock: int) -> int:
-    """Runs one step of the set-up, its output on stderr; returns its exit code.
+    """Run one step of the set-up, with its output on stderr, and return its exit code.
 
-    The step inherits the lock: should this program be killed, the next one waits until
-    the orphaned step has ended instead of working against it.
+    The step inherits the lock: if this program is killed, the next one waits until the orphaned
+    step has ended instead of working against it.
     """
     kept = () if WINDOWS else (lock,)
     return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, pass_fds=kept).returncode
 
 
 def empty(venv: Path) -> None:
-    """Removes what is inside; the state goes last, so that the rest stays known as ours."""
+    """Remove everything inside. The state goes last, so that the rest stays known as ours."""
     for child in venv.iterdir():
         if child.name != STATE_FILE:
             if child.is_dir() and not child.is_symlink():
@@ -155,7 +156,7 @@ def empty(venv: Path) -> None:
 
 
 def adopt(venv: Path, lock: int) -> str:
-    """Takes over a working environment made by hand; returns its Python version."""
+    """Take over a working environment that was made by hand. Return its Python version."""
     python = str(program(venv, "python"))
     interpreter = probe([python])
     if interpreter is None or run([python, "-I", "-m", "pip", "--quiet", "--version"], lock):
@@ -167,7 +168,7 @@ def adopt(venv: Path, lock: int) -> str:
 
 
 def create(venv: Path, versions: Sequence[str], lock: int) -> str:
-    """Makes the empty environment; returns its Python version."""
+    """Make the empty environment. Return its Python version."""
     python = find_python(versions)
     say(f"making {venv} with Python {python.version} ({python.path})")
     venv.mkdir(exist_ok=True)
@@ -182,7 +183,7 @@ def create(venv: Path, versions: Sequence[str], lock: int) -> str:
 
 
 def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int) -> None:
-    """Brings the environment to `ready`, from whatever an earlier run left."""
+    """Bring the environment to `ready` from any state that an earlier run left."""
     before = read_state(venv)
     if before is None and venv.exists() and any(venv.iterdir()):
         version = adopt(venv, lock)
@@ -210,7 +211,7 @@ def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int
         pip.append("--quiet")
     pip += ["--no-input", "--disable-pip-version-check", "-c", str(PROJECT / "constraints.txt")]
     if run([*pip, "-e", f"{PROJECT}[{','.join(wanted)}]"], lock):
-        # pip changes nothing before it has everything, so what was ready still is.
+        # pip changes nothing before it has everything, so a ready environment still is.
         write_state(venv, before)
         raise SetupError(
             "pip could not install what is needed: its own words are above. Without a network "
@@ -233,7 +234,7 @@ def ensure(venv: Path, extras: Sequence[str], versions: Sequence[str]) -> None:
 
 
 def serve_needs(arguments: Sequence[str]) -> tuple[list[str], Sequence[str]]:
-    """Extras and Python versions that `callboard serve` with these arguments needs."""
+    """Return the extras and Python versions that `callboard serve` needs for these arguments."""
     options = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     options.add_argument("--host", default="openusd")
     options.add_argument("--ui", action="store_true")
@@ -245,7 +246,7 @@ def serve_needs(arguments: Sequence[str]) -> tuple[list[str], Sequence[str]]:
 
 
 def test_options() -> argparse.ArgumentParser:
-    """Our own options of `test`, wherever they stand among pytest's."""
+    """Return the parser of our own options of `test`, wherever they stand among pytest's."""
     ours = argparse.ArgumentParser(
         prog="bootstrap.py test",
         usage="bootstrap.py test [--all | --changed [REV]] [arguments of pytest]",
@@ -287,19 +288,20 @@ def tell_what_is_missing(arguments: Sequence[str], python: str) -> None:
 
 
 def keep_bytecode(venv: Path, variables: MutableMapping[str, str]) -> None:
-    """Whoever wants no bytecode beside the sources gets it inside the environment: without any,
-    every process of the tests compiles everything anew, and there are hundreds."""
+    """Move the bytecode into the environment if none is wanted beside the sources. Without any,
+    each of the tests' hundreds of processes would compile everything again."""
     if variables.pop("PYTHONDONTWRITEBYTECODE", None):
         variables.setdefault("PYTHONPYCACHEPREFIX", str(venv / "bytecode"))
 
 
 def start(command: list[str]) -> NoReturn:
-    """Becomes the command, or where a process cannot, waits for it and ends like it."""
+    """Replace this process by the command, or, where that is impossible, wait for it and end like
+    it."""
     if not WINDOWS:
         os.execv(command[0], command)
     child = subprocess.Popen(command)
     while True:
-        # Control-C reaches the child as well: how to end is its decision.
+        # Control-C reaches the child as well, and the child decides how to end.
         with contextlib.suppress(KeyboardInterrupt):
             sys.exit(child.wait())
 
@@ -335,7 +337,7 @@ def main(arguments: Sequence[str]) -> int:
         extras, versions = serve_needs(asked.arguments)
     else:
         extras = TEST_EXTRAS if asked.command == "test" else PROGRAMS[asked.command][1]
-        # pyproject.toml is read by what Python 3.10 hasn't got.
+        # Reading pyproject.toml needs a module that Python 3.10 doesn't have.
         newer = [version for version in VERSIONS if version != "3.10"]
         versions = newer if asked.command == "release" else VERSIONS
     if asked.python:

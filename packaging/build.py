@@ -1,4 +1,4 @@
-"""Builds what is installed into the hosts: the same bytes every time, checked.
+"""Builds the archives for the hosts: the same bytes every time, checked.
 
 python packaging/bootstrap.py build [HOST ...] [--full] [--out DIR]
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from build_requirements import PROJECT, BuildError
 
-#: Host to the module that builds for it: ``build(out, full)`` returns what it wrote.
+#: Each host's module, whose ``build(out, full)`` returns the files that it wrote.
 HOSTS = {
     "blender": "build_blender",
     "maya": "build_maya",

@@ -24,7 +24,7 @@ from build_wheel import version, write_wheel
 
 HERE = Path(__file__).parent / "blender"
 PACKAGES = ["callboard", "callboard_blender", "callboard_ui"]
-#: What a full bundle carries besides, for the panel's window.
+#: The packages that a full bundle carries too, for the panel's window.
 QT = ["PySide6-Essentials", "shiboken6"]
 #: The Pythons of Blender 4.2 to 5.0, and of 5.1.
 PYTHONS = ("3.11", "3.13")
@@ -33,7 +33,7 @@ LEGACY_NAME = "callboard_addon"
 
 
 def build(out: Path, full: bool) -> list[Path]:
-    """Writes both archives into ``out`` and checks them. Raises BuildError."""
+    """Write both archives into ``out`` and check them. Raises BuildError."""
     return [build_extension(out, full), build_legacy(out, full)]
 
 
@@ -44,8 +44,8 @@ def build_extension(out: Path, full: bool) -> Path:
     inside, carried = library(PACKAGES)
     qt = {path.name: path for path in _qt()} if full else {}
     with tempfile.TemporaryDirectory() as folder:
-        # A wheel, as Blender wants it, in which others' packages have private names: all
-        # extensions' wheels go into one folder, and add-ons import what they brought before ours.
+        # A wheel, as Blender needs it, with private names for others' packages: all extensions'
+        # wheels go into one folder, and add-ons import the packages that they brought before ours.
         own = write_wheel(Path(folder), inside)
         files: Files = {f"wheels/{own.name}": own.read_bytes()}
     files.update({f"wheels/{name}": path.read_bytes() for name, path in qt.items()})
@@ -100,7 +100,7 @@ def check_extension(path: Path, full: bool) -> None:
 
 
 def blender_tool() -> Path | None:
-    """Blender's own program for extensions, which comes with the bpy module."""
+    """Return Blender's own program for extensions, which comes with the bpy module."""
     spec = find_spec("bpy")
     if spec is None or spec.origin is None:
         return None
@@ -127,7 +127,7 @@ def build_legacy(out: Path, full: bool = False) -> Path:
 
 
 def _notices(carried: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
-    """Every licence; Qt's own wheels name theirs, and bring no text of it."""
+    """Yield every licence. Qt's own wheels name theirs, but don't contain its text."""
     bundled = [described(path) for path in carried]
     yield from notices_and_bill(bundled)
     if any("LGPL" in one.license and not one.texts for one in bundled):

@@ -1,5 +1,5 @@
-"""Archives for Maya, Houdini and 3ds Max: unpacked where the host looks, they make one folder that
-is ours, and beside it at most the file by which the host finds that.
+"""Archives for Maya, Houdini and 3ds Max. Unpacked into a folder in which the host looks, they make
+one folder that is ours, and beside it at most the file by which the host finds it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _VERSION = b"@VERSION@"
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a host wants what. Paths have forward slashes."""
+    """The places of a host's files in its archive. Paths have forward slashes."""
 
     host: str
     #: The adapter's package.
     package: str
-    #: Files and folders below the package that the host itself reads, to their archive paths.
+    #: Files and folders below the package that the host itself reads, with their archive paths.
     static: Mapping[str, str]
     #: The folder in the archive that is ours.
     ours: str
-    #: The folder in the archive that the host, or what it reads, puts on ``sys.path``.
+    #: The folder in the archive that the host, or a file that it reads, puts on ``sys.path``.
     library: str
     #: The archive paths outside of ``ours``.
     beside: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Layout:
 
 
 def build_bundle(layout: Layout, out: Path) -> Path:
-    """Writes the archive into ``out`` and checks what is common to all. Raises BuildError."""
+    """Write the archive into ``out`` and make the checks common to all hosts. Raises BuildError."""
     inside, carried = library(layout.packages)
     apart = tuple({f"{layout.package}/{each.partition('/')[0]}" for each in layout.static})
     files: Files = {

@@ -1,6 +1,6 @@
 """The wheel and the source archive that pip, pipx and uv install, with the same bytes every time.
-
-Both carry what `callboard install` puts into hosts, so nothing else is needed, and no checkout.
+Both carry the archives that `callboard install` puts into hosts, so nothing else is needed, not
+even a checkout.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from build_sbom import NAME as BILL
 from build_sbom import notices_and_bill
 from build_wheel import ROOTS, write_wheel
 
-#: Where the wheel keeps what is installed into hosts.
+#: The wheel's folder for the hosts' archives.
 ARCHIVES = "callboard_programs/install/archives"
-#: What the source archive holds beside the packages.
+#: The files in the source archive beside the packages.
 _BESIDE = ("CHANGELOG.md", "LICENSE", "README.md", "constraints.txt", "pyproject.toml")
 #: 1980, as in our zips.
 _TIME = 315532800
@@ -35,7 +35,7 @@ _LINK = re.compile(r"\[([^\[\]]+)\]\((?!https?:)([^()\s]+)\)")
 
 
 def build_wheel(out: Path, archives: Files) -> Path:
-    """``archives`` are the files' names to their content. Raises BuildError."""
+    """Build the wheel. ``archives`` are the files' names with their content. Raises BuildError."""
     project = _project()
     files = {name: data for _, name, data in _shipped(project)}
     files.update({f"{ARCHIVES}/{name}": data for name, data in archives.items()})
@@ -51,7 +51,7 @@ def build_wheel(out: Path, archives: Files) -> Path:
 
 
 def build_source(out: Path, archives: Files) -> Path:
-    """What pip builds the same wheel from. Raises BuildError."""
+    """Build the archive from which pip builds the same wheel. Raises BuildError."""
     project = _project()
     base = f"callboard-{project['version']}"
     files: Files = {name: (PROJECT / name).read_bytes() for name in _BESIDE}
@@ -71,13 +71,14 @@ def build_source(out: Path, archives: Files) -> Path:
 
 
 def papers() -> Iterator[tuple[str, bytes]]:
-    """Licences and bill of materials of what the archives inside carry. Raises BuildError."""
+    """Return the licences, and the bill of materials of the packages in the archives. Raises
+    BuildError."""
     _, carried = library(_packages())
     return notices_and_bill([described(path) for path in carried])
 
 
 def metadata(project: dict[str, Any]) -> bytes:
-    """What pyproject.toml says, as installers read it."""
+    """Return pyproject.toml's facts in the form that installers read."""
     lines = [
         "Metadata-Version: 2.4",
         f"Name: {project['name']}",
@@ -98,7 +99,7 @@ def metadata(project: dict[str, Any]) -> bytes:
 
 
 def without_links(readme: str) -> str:
-    """The page as an index shows it, where nothing lies beside it: a link to another of our pages
+    """Return the page as an index shows it, with nothing beside it: a link to another of our pages
     becomes that page's path, and pictures are left out."""
     return _LINK.sub(
         lambda link: link[1] if link[1] == link[2] else f"{link[1]} ({link[2]})",
@@ -118,7 +119,7 @@ def _entry_points(project: dict[str, Any]) -> bytes:
 
 
 def _shipped(project: dict[str, Any]) -> Iterator[tuple[str, str, bytes]]:
-    """Root, name and content of each file that pyproject.toml says is in the packages."""
+    """Yield the root, name and content of each file that pyproject.toml puts into the packages."""
     listed = project["package-data"]
     for root in ROOTS:
         for package in _packages(root):

@@ -1,5 +1,6 @@
-"""What bundles bring into interpreters that many plug-ins share: our packages, and under a private
-name what these import of others. The same files serve every machine and every Python since 3.10.
+"""The files that bundles bring into interpreters with many plug-ins: our packages, and, under a
+private name, the packages that they import. The same files serve every machine and every Python
+since 3.10.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from build_requirements import BuildError, targets, wheels
 from build_vendored import NAMESPACE, privately, vendored
 from build_wheel import our_files
 
-#: What the server imports, by the name that pip knows and the one that Python knows.
+#: The server's imports, by their names for pip and for Python.
 NEEDED = {
     "tornado": "tornado",
     "PyYAML": "yaml",
@@ -22,10 +23,11 @@ NEEDED = {
     "platformdirs": "platformdirs",
     "watchdog": "watchdog",
 }
-#: What the panel imports. Once loaded, they stay: qtpy changes Qt's classes.
+#: The panel's imports. Once loaded, they stay: qtpy changes Qt's classes.
 PANEL = ["qtpy", "packaging"]
-#: What our own files quote at length, and so is listed with its licence: here the strings that
-#: every SDK for capability requests shares, in ``callboard/demand/mcpeye_strings.py``.
+#: Packages that our own files quote at length, and that are therefore listed with their licences:
+#: the strings that every SDK for capability requests shares, in
+#: ``callboard/demand/mcpeye_strings.py``.
 QUOTED = ["mcpeye"]
 #: The oldest Python of the hosts.
 OLDEST_PYTHON = "3.10"
@@ -35,16 +37,16 @@ _SYNTAX = (3, 10)
 
 
 def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
-    """The files of a folder for ``sys.path`` with our packages and all that they import, and the
-    wheels that these came from or quote. Raises BuildError."""
+    """Return the files of a folder for ``sys.path`` with our packages and everything that they
+    import, and the wheels that these came from or quote. Raises BuildError."""
     others, carried = _others()
     ours = privately(our_files(packages), _PRIVATE)
     return {**_imported(others, ours), **ours}, [*carried]
 
 
 def _imported(others: Files, ours: Files) -> Files:
-    """What of others' modules is imported by ours or by each other, in functions too: the rest,
-    such as Tornado's clients, would only be carried."""
+    """Return the others' modules that ours or each other import, in functions too. The rest, such
+    as Tornado's clients, would only be ballast."""
     named: dict[str, str] = {}
     for name in {**others, **ours}:
         if name.endswith(".py"):
@@ -65,7 +67,7 @@ def _imported(others: Files, ours: Files) -> Files:
 
 @cache
 def _names_in(source: bytes, package: str) -> frozenset[str]:
-    """The modules that an import may mean, with the packages around each."""
+    """Return the modules that an import may mean, with the packages around each."""
     names: set[str] = set()
     above = package.split(".")
     for node in ast.walk(ast.parse(source)):
@@ -77,7 +79,7 @@ def _names_in(source: bytes, package: str) -> frozenset[str]:
             base += [node.module] if node.module else []
             dotted = [".".join([*base, alias.name]) for alias in node.names]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            dotted = [node.value]  # what is imported by its name
+            dotted = [node.value]  # a module may be imported by its name
         for each in dotted:
             parts = each.split(".")
             names.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
@@ -92,8 +94,7 @@ def _others() -> tuple[Files, list[Path]]:
 
 
 def check_library(names: Collection[str], packages: Sequence[str]) -> None:
-    """That a folder with these files makes nothing importable but what is ours. Raises
-    BuildError."""
+    """Check that a folder with these files makes only our names importable. Raises BuildError."""
     for name in names:
         if name.partition("/")[0] not in (*packages, NAMESPACE):
             raise BuildError(f"{name} would be importable under somebody else's name")
@@ -102,8 +103,8 @@ def check_library(names: Collection[str], packages: Sequence[str]) -> None:
 
 
 def check_imports(name: str, source: bytes) -> None:
-    """That the oldest Python reads this file, and that it imports nothing that we bring by the
-    name under which somebody else may have loaded it. Raises BuildError."""
+    """Check that the oldest Python can read this file, and that it imports none of our packages by
+    the name under which another plug-in may have loaded it. Raises BuildError."""
     try:
         tree = ast.parse(source, name, feature_version=_SYNTAX)
     except SyntaxError as error:

@@ -20,8 +20,7 @@ LAYOUT = Layout(
 
 
 def build(out: Path, full: bool) -> list[Path]:
-    """Writes the archive into ``out``. ``full`` changes nothing: Qt is Maya's. Raises
-    BuildError."""
+    """Write the archive into ``out``. ``full`` changes nothing: Qt is Maya's. Raises BuildError."""
     path = build_bundle(LAYOUT, out)
     with zipfile.ZipFile(path) as archive:
         lines = archive.read("callboard.mod").decode().splitlines()

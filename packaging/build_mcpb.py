@@ -19,7 +19,7 @@ _LIBRARY = "server/lib"
 
 
 def build_mcpb(out: Path) -> Path:
-    """Writes it into ``out``, with all that the bridge imports. Raises BuildError."""
+    """Write the bundle into ``out``, with all that the bridge imports. Raises BuildError."""
     inside, carried = library(PACKAGES)
     check_library(list(inside), PACKAGES)
     for name, data in inside.items():
@@ -35,8 +35,9 @@ def build_mcpb(out: Path) -> Path:
 
 
 def manifest() -> dict[str, Any]:
-    """What the application reads. There is nothing to set: the bridge finds the hosts."""
-    # Without what else is set up for Python on that machine.
+    """Return the manifest that the application reads. It has no settings, because the bridge finds
+    the hosts."""
+    # Isolated from everything else that is set up for Python on that machine.
     arguments = ["-I", f"${{__dirname}}/{_MAIN}"]
     return {
         "manifest_version": "0.3",

@@ -1,7 +1,5 @@
-"""What bundles carry of others: fetched by name with pip, at the versions that constraints.txt
-pins.
-
-Wheels only, so that nothing runs while they are fetched.
+"""The packages of others that bundles carry, fetched by name with pip, at the versions in
+constraints.txt. Only wheels, so that no code runs while they are fetched.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ CACHE = PROJECT / "build" / "wheels"
 
 
 class BuildError(Exception):
-    """The artefact can't be built as it should be; says why."""
+    """The artefact can't be built as it should be; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ _MAC = tuple(f"macosx_{which}" for which in ("13_0", "11_0", "10_13", "10_9"))
 
 
 def targets(python: str) -> list[Target]:
-    """The machines that a bundle with compiled parts is for."""
+    """Return the machines that a bundle with compiled parts is for."""
     return [
         Target(python, _LINUX, "linux", "x86_64"),
         Target(python, ("win_amd64",), "win32", "AMD64"),
@@ -65,7 +63,7 @@ def targets(python: str) -> list[Target]:
 
 
 def pinned(name: str, target: Target) -> str:
-    """The version of ``name`` that constraints.txt gives ``target``."""
+    """Return the version of ``name`` in constraints.txt for ``target``."""
     environment = {
         "python_version": target.python,
         "python_full_version": f"{target.python}.0",
@@ -86,7 +84,7 @@ def pinned(name: str, target: Target) -> str:
 
 
 def wheels(names: Sequence[str], target: Target, cache: Path = CACHE) -> list[Path]:
-    """One wheel for each of the packages, fetched where the cache hasn't got it. Raises
+    """Return one wheel for each of the packages, fetched if the cache doesn't have it. Raises
     BuildError."""
     cache.mkdir(parents=True, exist_ok=True)
     wheels_here: list[Path] = []
@@ -140,7 +138,8 @@ def _fits(tags: frozenset[Tag], target: Target) -> bool:
 
 @dataclass(frozen=True)
 class Bundled:
-    """What a notice says of one bundled distribution. ``digest`` is the SHA-256 of its wheel."""
+    """The facts about one bundled distribution for a notice. ``digest`` is the SHA-256 of its
+    wheel."""
 
     name: str
     version: str
@@ -151,8 +150,8 @@ class Bundled:
 
 
 def described(wheel: Path) -> Bundled:
-    """Name, version and licence of a wheel, with the licence's own text. Raises BuildError where
-    it brings none."""
+    """Return a wheel's name, version and licence, with the licence's own text. Raises BuildError if
+    it names no licence."""
     with zipfile.ZipFile(wheel) as archive:
         about = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
         metadata = HeaderParser().parsestr(archive.read(about).decode("utf-8"))
@@ -178,7 +177,7 @@ def _classified(metadata: object) -> str:
 
 
 def notices(bundled: Sequence[Bundled]) -> Iterator[tuple[str, bytes]]:
-    """The files that say what is bundled, and under which licence."""
+    """Yield the files that say what is bundled, and under which licence."""
     unique = {(one.name, one.version): one for one in bundled}
     lines = ["callboard carries these. Files that it changed say so at their end.", ""]
     for one in sorted(unique.values(), key=lambda one: (one.name.lower(), one.version)):

@@ -1,4 +1,4 @@
-"""What a bundle is made of, for programs: a bill of materials in CycloneDX's JSON."""
+"""A bundle's contents for programs: a bill of materials in CycloneDX's JSON."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from build_requirements import BuildError, Bundled, notices
 from build_wheel import version
 
 NAME = "sbom.cdx.json"
-#: Licences under which we may pass on what we carry, by SPDX's names and those of older wheels.
+#: Licences that allow us to pass a package on, by SPDX's names and those of older wheels.
 ALLOWED = {
     *("MIT", "MIT License", "BSD", "BSD License", "BSD-2-Clause", "BSD-3-Clause", "ISC"),
     *("Apache-2.0", "Apache 2.0", "Apache License 2.0", "Apache Software License", "PSF-2.0"),
-    # As separate libraries that anybody may replace, which wheels are.
+    # For separate libraries that anyone may replace, which wheels are.
     "LGPL-3.0-only",
 }
 _SPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 
 
 def notices_and_bill(bundled: Sequence[Bundled]) -> Iterator[tuple[str, bytes]]:
-    """The files that say what is bundled, for people and for programs. Raises BuildError."""
+    """Yield the files that say what is bundled, for people and for programs. Raises BuildError."""
     yield from notices(bundled)
     yield f"licenses/{NAME}", bill(bundled)
 
 
 def bill(bundled: Sequence[Bundled]) -> bytes:
-    """The same bytes for the same content. Raises BuildError where a licence isn't one of
-    ALLOWED."""
+    """Return the bill, with the same bytes for the same content. Raises BuildError when a licence
+    isn't one of ALLOWED."""
     unique = {one.file: one for one in bundled}
     parts = [_component(one) for _, one in sorted(unique.items())]
     ours: dict[str, Any] = {
@@ -53,7 +53,7 @@ def bill(bundled: Sequence[Bundled]) -> bytes:
         "components": parts,
         "dependencies": [{"ref": "callboard", "dependsOn": used}, *({"ref": r} for r in used)],
     }
-    # A number that tells this bill from others, and is the same the next time.
+    # A number that identifies this bill, and is the same the next time.
     digest = hashlib.sha256(json.dumps(whole).encode()).hexdigest()
     whole["serialNumber"] = f"urn:uuid:{uuid.uuid5(_SPACE, digest)}"
     return (json.dumps(whole, indent=1, sort_keys=True) + "\n").encode()
@@ -77,7 +77,7 @@ def _component(one: Bundled) -> dict[str, Any]:
 
 
 def _check_licence(one: Bundled) -> None:
-    """One of those that it may be had under must be allowed."""
+    """Raises BuildError unless one of the licences to choose from is allowed."""
     choices = [each.strip(" ()") for each in re.split(r" OR ", one.license)]
     for choice in choices:
         if all(part.strip() in ALLOWED for part in re.split(r" AND |, ", choice)):

@@ -1,8 +1,8 @@
 """Others' packages under a private name, for interpreters that many plug-ins share.
 
 ``import tornado`` becomes an import of ``callboard_vendor.tornado``, in the packages themselves and
-in ours, so nothing of ours shadows what somebody else imports, or is shadowed by it. Compiled parts
-are left out: every package that we carry works without.
+in ours. So our packages neither hide another plug-in's imports nor are hidden by them. Compiled
+parts are left out: every package that we carry works without.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from build_requirements import BuildError
 
 NAMESPACE = "callboard_vendor"
 
-#: What must be otherwise where two copies of a package are loaded: file, and text to replacement.
+#: Changes that two copies of a package in one process need: file, and text to replacement.
 _MENDED = {
-    # The second qtpy finds what the first gave the base class, and can't delete it.
+    # The second qtpy finds the method that the first gave the base class, and can't delete it.
     "qtpy/QtGui.py": {
         b"if hasattr(_class, _obsolete_function):": b"if _obsolete_function in vars(_class):",
     },
-    # The environment belongs to everybody: ours neither obeys what is said there to another
-    # qtpy nor writes to it. It takes the binding that is loaded, else the host's.
+    # The environment is shared: ours neither obeys settings for another qtpy there nor writes to
+    # it. It takes the binding that is loaded, else the host's.
     "qtpy/__init__.py": {
         b'\nQT_API = "QT_API"\n': b'\nQT_API = "CALLBOARD_QT_API"\n',
         b"os.environ[QT_API] = API": b"pass",
@@ -41,7 +41,7 @@ _NOTICE = b"\n# Changed by callboard, which loads this under a private name.\n"
 
 
 def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
-    """The Python files of ``packages`` out of the wheels, below the private name."""
+    """Return the Python files of ``packages`` in the wheels, below the private name."""
     files: Files = {
         f"{NAMESPACE}/__init__.py": b'"""Packages of others that callboard carries."""\n'
     }
@@ -60,7 +60,7 @@ def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
 def _changed(name: str, archive: zipfile.ZipFile, packages: Collection[str]) -> bytes:
     source = archive.read(name)
     changed = private(_mended(name, source), packages)
-    # Licences want it said; at the end, so that lines keep their numbers.
+    # Licences require the notice. It stands at the end, so that lines keep their numbers.
     return changed if changed == source else changed + _NOTICE
 
 
@@ -73,7 +73,7 @@ def _mended(name: str, source: bytes) -> bytes:
 
 
 def privately(files: Files, packages: Collection[str]) -> Files:
-    """Our own files, importing ``packages`` from the private place."""
+    """Return our own files, importing ``packages`` from the private place."""
     return {
         name: private(data, packages) if name.endswith(".py") else data
         for name, data in files.items()
@@ -81,7 +81,7 @@ def privately(files: Files, packages: Collection[str]) -> Files:
 
 
 def private(source: bytes, packages: Collection[str]) -> bytes:
-    """``source`` with every import of ``packages`` rewritten; everything else as it was."""
+    """Return ``source`` with every import of ``packages`` rewritten, and nothing else changed."""
     lines = source.splitlines(keepends=True)
     renamed = [
         node
@@ -89,14 +89,14 @@ def private(source: bytes, packages: Collection[str]) -> bytes:
         if (isinstance(node, ast.Import) and any(_is_of(a.name, packages) for a in node.names))
         or (isinstance(node, ast.ImportFrom) and not node.level and _is_of(node.module, packages))
     ]
-    # From the end, so that what comes before keeps its place.
+    # From the end, so that earlier lines keep their places.
     for node in sorted(renamed, key=lambda node: (node.lineno, node.col_offset), reverse=True):
         assert node.end_lineno is not None
         first, last = node.lineno - 1, node.end_lineno - 1
         before = lines[first][: node.col_offset]
         after = lines[last][node.end_col_offset :]
         new = _statement(node, packages).encode()
-        # As many lines as before: tracebacks keep their numbers.
+        # As many lines as before, so that tracebacks keep their numbers.
         lines[first : last + 1] = [before + new + after, *([b"\n"] * (last - first))]
     return b"".join(lines)
 

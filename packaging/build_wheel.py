@@ -15,14 +15,14 @@ ROOTS = ("core", "hosts", "ui")
 
 
 def version() -> str:
-    """The project's version, as pyproject.toml states it."""
+    """Return the project's version in pyproject.toml."""
     stated = re.search(r'(?m)^version = "([^"]+)"', (PROJECT / "pyproject.toml").read_text("utf-8"))
     assert stated is not None
     return stated[1]
 
 
 def our_files(packages: Sequence[str]) -> Files:
-    """The files of our packages, wherever in the project they are."""
+    """Return the files of our packages, wherever in the project they are."""
     files: Files = {}
     for package in packages:
         root = next((r for r in ROOTS if (PROJECT / r / package).is_dir()), ROOTS[0])
@@ -31,7 +31,7 @@ def our_files(packages: Sequence[str]) -> Files:
 
 
 def write_wheel(folder: Path, inside: Files, about: Files | None = None) -> Path:
-    """The distribution ``callboard`` with these files. ``about`` are those that tell of it;
+    """Write the distribution ``callboard`` with these files. ``about`` are the files about it;
     without them it needs no other distribution."""
     files = dict(inside)
     info = f"callboard-{version()}.dist-info"

@@ -1,7 +1,8 @@
-"""Draws the flowcharts of the docs' pages as SVG, for the site: it loads no program that would.
+"""Draws the flowcharts of the docs' pages as SVG, because the site loads no program that would.
 
-Code hosts draw a ``mermaid`` block by themselves. This reads as much of it as the docs use: names,
-``subgraph`` and lines of ``a & b --> c --> d``. A subgraph is a band; every arrow points down.
+Code hosts draw a ``mermaid`` block themselves. This reads only the parts of its language that the
+docs use: names, ``subgraph`` and lines of ``a & b --> c --> d``. A subgraph is a band; every arrow
+points down.
 """
 
 from __future__ import annotations
@@ -14,24 +15,24 @@ from html import escape
 from itertools import combinations, pairwise
 
 BLOCK = re.compile(r"^```mermaid\nflowchart TD\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-#: In pixels: a row with its arrows, what is drawn of a room, the least between two things in a row,
-#: a letter, and what the bands' names take on the left.
+#: In pixels: a row with its arrows, a drawn room, the least gap between two things in a row, a
+#: letter, and the space for the bands' names on the left.
 ROW, HEIGHT, GAP, LETTER, GUTTER = 54, 26, 14, 7.3, 94
 TRIES = 40
 
-#: A room, or where an arrow passes a row: the arrow and the row.
+#: A room, or the point at which an arrow passes a row: the arrow and the row.
 Spot = str | tuple[str, str, int]
 
 
 @dataclass(frozen=True)
 class Chart:
-    #: The rooms, each with the band it is in.
+    #: The rooms, each with its band.
     bands: Mapping[str, str]
     arrows: tuple[tuple[str, str], ...]
 
 
 def read(text: str) -> Chart:
-    """Raises ValueError where the text says what is not drawn here."""
+    """Return the chart in a text. Raises ValueError for a line that can't be drawn here."""
     bands: dict[str, str] = {}
     arrows: list[tuple[str, str]] = []
     band = ""
@@ -54,9 +55,8 @@ def read(text: str) -> Chart:
 
 
 def rows_of(chart: Chart) -> dict[str, int]:
-    """The row of each room, counted from above: below all that point to it, its band's together.
-
-    Raises ValueError where an arrow would not point down.
+    """Return the row of each room, counted from above: below all rooms that point to it, and
+    together with its band's. Raises ValueError when an arrow would not point down.
     """
     least: dict[str, int] = {}
     begun: set[str] = set()
@@ -87,13 +87,14 @@ def rows_of(chart: Chart) -> dict[str, int]:
 
 
 def way(arrow: tuple[str, str], rows: Mapping[str, int]) -> list[Spot]:
-    """Every spot of an arrow, from its room to the other."""
+    """Return every spot of an arrow, from its first room to the other."""
     above, below = arrow
     return [above, *((above, below, row) for row in range(rows[above] + 1, rows[below])), below]
 
 
 class Layout:
-    """Where everything is: few crossings first, then arrows as straight as there is room for."""
+    """The place of everything: few crossings first, then arrows as straight as there is room
+    for."""
 
     def __init__(self, chart: Chart) -> None:
         self.rows = rows_of(chart)
@@ -114,7 +115,7 @@ class Layout:
         return self.rows[spot] if isinstance(spot, str) else spot[2]
 
     def _orders(self, spots: Mapping[int, Sequence[Spot]]) -> Iterator[list[list[Spot]]]:
-        # By chance, and the same at every making.
+        # Random, but the same each time.
         chance = random.Random(1)
         for _ in range(TRIES):
             order = [chance.sample(spots[row], len(spots[row])) for row in sorted(spots)]
@@ -161,11 +162,11 @@ def width(spot: Spot) -> float:
 
 
 def apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """The places nearest to the wanted ones, in the same order, where no two touch."""
+    """Return the places nearest to the wanted ones, in the same order, so that no two touch."""
     shifts = [0.0]
     for one, other in pairwise(widths):
         shifts.append(shifts[-1] + (one + other) / 2 + GAP)
-    # Runs of neighbours that touch: how many, and the mean of what they want.
+    # Runs of neighbors that touch: their number, and the mean of their wanted places.
     runs: list[tuple[int, float]] = []
     for place, shift in zip(wanted, shifts, strict=True):
         count, middle = 1, place - shift
@@ -179,7 +180,7 @@ def apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
 
 
 def curve(points: Sequence[tuple[float, float]]) -> str:
-    """A smooth line through the points, upright at both ends."""
+    """Return a smooth line through the points, vertical at both ends."""
     first, last = points[0], points[-1]
     before = (points[1][0], 2 * first[1] - points[1][1])
     after = (points[-2][0], 2 * last[1] - points[-2][1])
@@ -195,8 +196,8 @@ def curve(points: Sequence[tuple[float, float]]) -> str:
 
 
 def draw(text: str) -> str:
-    """The drawing as SVG without blank lines, which would end it in a page of Markdown. The page's
-    stylesheet colours it."""
+    """Return the drawing as SVG without blank lines, which would end it in a page of Markdown. The
+    page's stylesheet colors it."""
     chart = read(text)
     layout = Layout(chart)
     x = {spot: at + GUTTER for spot, at in layout.x.items()}

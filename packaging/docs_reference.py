@@ -1,6 +1,5 @@
-"""The docs' reference: pages that say what the code says of itself.
-
-Commands from their help, tools from their schemas, the Python face from its docstrings.
+"""The docs' reference pages, made from the code: commands from their help, tools from their
+schemas, the Python face from its docstrings.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from callboard_programs.cli import COMMANDS, main
 from callboard_programs.cli.schema_words import meaning, taken
 
 PROJECT = Path(__file__).resolve().parent.parent
-#: Where skills ship, and in which hosts they serve.
+#: The folders in which skills ship, with the hosts that they serve.
 SKILLS = {
     "core/callboard/skills/bundled": "every host that can",
     "hosts/callboard_blender/skills": "Blender",
@@ -30,7 +29,7 @@ SKILLS = {
     "hosts/callboard_houdini/skills": "Houdini",
     "hosts/callboard_max/skills": "3ds Max",
 }
-#: What others import.
+#: The modules that others import, with their purpose.
 MODULES = {
     "callboard": "servers of one's own",
     "callboard.host": "adapters",
@@ -47,7 +46,7 @@ MODULES = {
 
 
 def write_reference(folder: Path) -> None:
-    """Writes the pages as Markdown into a folder, which is made."""
+    """Write the pages as Markdown into a folder, which is made."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in (("commands", commands()), ("tools", tools()), ("python", python())):
         (folder / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -63,7 +62,7 @@ def commands() -> Iterator[str]:
 
 
 def help_of(command: str) -> str:
-    """Its help, in lines of 80 characters wherever this runs."""
+    """Return a command's help, in lines of 80 characters wherever this runs."""
     width = os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = "82"
     try:
@@ -124,7 +123,7 @@ def python() -> Iterator[str]:
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """What it exports, else what it defines."""
+    """Return the names that a module exports, or, without ``__all__``, those that it defines."""
     exported = getattr(module, "__all__", None)
     if exported is not None:
         return sorted(exported)
@@ -158,7 +157,7 @@ def documented_members(cls: type) -> Iterator[tuple[str, Any]]:
 
 
 def signature(name: str, function: Any) -> str:
-    """On one line, or where that is long, a parameter a line."""
+    """Return a signature on one line, or, if that is long, with a line for each parameter."""
     given = inspect.signature(function)
     prefix = "async def" if inspect.iscoroutinefunction(function) else "def"
     returned = given.return_annotation
@@ -186,7 +185,7 @@ class Verbatim:
 
 
 def docstring(value: Any) -> str:
-    """Its own; what dataclasses write by themselves is none."""
+    """Return a value's own docstring, but not one that dataclasses generate."""
     written = getattr(value, "__doc__", None) or ""
     name = getattr(value, "__name__", "")
     if written.startswith(f"{name}("):

@@ -1,7 +1,8 @@
 """Makes the docs' pages: `python packaging/bootstrap.py docs [--out build/docs]`.
 
-Links that lead nowhere, and whatever else the generator warns of, end it. It needs no network;
-`--outside` does: in place of making pages it asks for each link to another site.
+It ends with an error for links that lead nowhere, and for anything else that the generator warns
+of. It needs no network. `--outside` does: instead of making pages, it asks for each link to another
+site.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import docs_drawing
 from docs_reference import write_reference
 
 PROJECT = Path(__file__).resolve().parent.parent
-#: What pages are made of and what they link to, besides `docs`.
+#: The files that pages are made of or link to, besides `docs`.
 SOURCES = (
     "README.md",
     "CHANGELOG.md",
@@ -32,7 +33,7 @@ SOURCES = (
 )
 
 
-#: What stands below the examples' page in the list of pages; code hosts show a folder instead.
+#: The examples' pages in the list of pages; code hosts show a folder instead.
 EXAMPLES = "\n```{toctree}\n:hidden:\n:glob:\n\n*/**\n```\n"
 
 
@@ -44,8 +45,8 @@ def sources() -> Iterator[Path]:
 
 
 def lay_out(folder: Path) -> None:
-    """Puts the sources as they lie in the project, so that each link leads where it leads there,
-    and the reference beside them."""
+    """Put the sources into a folder as they lie in the project, so that each link works as it does
+    there, with the reference beside them."""
     for path in sources():
         target = folder / path.relative_to(PROJECT)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -59,14 +60,14 @@ def lay_out(folder: Path) -> None:
 
 
 def with_drawings(text: str) -> str:
-    """A page whose flowcharts are drawn: code hosts do that by themselves."""
+    """Return a page with its flowcharts drawn. Code hosts do that themselves."""
     return docs_drawing.BLOCK.sub(
         lambda block: f'<div class="drawing">\n{docs_drawing.draw(block[1])}\n</div>', text
     )
 
 
 def make(out: Path, builder: str = "html") -> int:
-    """Builds into `out`; returns Sphinx's exit code, which is 1 after a warning."""
+    """Build into `out`. Return Sphinx's exit code, which is 1 after a warning."""
     with tempfile.TemporaryDirectory(prefix="callboard-docs-") as folder:
         source = Path(folder) / "source"
         lay_out(source)

@@ -1,6 +1,5 @@
-"""Finds a Python that callboard runs on, or says what is missing and how to mend it.
-
-Runs under whatever Python started bootstrap.py: syntax of 3.7, standard library only.
+"""Finds a Python that callboard runs on, or says what is missing and how to fix it. Runs under any
+Python that started bootstrap.py: syntax of 3.7, standard library only.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ print(json.dumps({
 
 
 class SetupError(Exception):
-    """The environment cannot be made; the message says what is missing and how to mend it."""
+    """The environment cannot be made; the message says what is missing and how to fix it."""
 
 
 class Interpreter(NamedTuple):
@@ -45,7 +44,7 @@ class Interpreter(NamedTuple):
 
 
 def probe(command: Sequence[str]) -> Interpreter | None:
-    """What this Python is, or None where the command is no working Python."""
+    """Return the facts about a Python, or None if the command is no working Python."""
     try:
         answer = subprocess.run(
             [*command, "-I", "-c", PROBE],
@@ -61,7 +60,7 @@ def probe(command: Sequence[str]) -> Interpreter | None:
 
 
 def commands_for(version: str) -> Iterator[list[str]]:
-    """Every command on this machine that may start this version of Python."""
+    """Yield every command on this machine that may start this version of Python."""
     if version == "{}.{}".format(*sys.version_info):
         yield [sys.executable]
     if WINDOWS:
@@ -89,7 +88,7 @@ def commands_for(version: str) -> Iterator[list[str]]:
 
 
 def find_python(versions: Sequence[str]) -> Interpreter:
-    """The first usable Python, in the order of `versions`."""
+    """Return the first usable Python, in the order of `versions`."""
     unusable: dict[str, Interpreter] = {}
     probed: dict[tuple[str, ...], Interpreter | None] = {}
     for version in versions:
@@ -106,7 +105,8 @@ def find_python(versions: Sequence[str]) -> Interpreter:
 
 
 def explain_missing_python(versions: Sequence[str], unusable: Sequence[Interpreter]) -> str:
-    """What was found instead, why it will not do, and what to install here."""
+    """Return a text about the Pythons that were found, why they don't fit, and what to install
+    here."""
     for each in unusable:
         if each.version in versions and each.cpython and each.bits == 64:
             return (
@@ -144,7 +144,7 @@ def describe(interpreter: Interpreter) -> str:
 
 
 if __name__ == "__main__":
-    # For scripts: `find_python.py 3.12` prints where that version is, `--versions` names all.
+    # For scripts: `find_python.py 3.12` prints the path of that version, `--versions` prints all.
     if sys.argv[1:] == ["--versions"]:
         print(*VERSIONS)
         sys.exit()

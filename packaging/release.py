@@ -1,9 +1,9 @@
-"""Makes everything that is published, and tries it where nothing else of callboard is.
+"""Makes everything that is published, and tries it in environments with nothing else of callboard.
 
-python packaging/bootstrap.py release [--out DIR] [--unchecked]
+    python packaging/bootstrap.py release [--out DIR] [--unchecked]
 
 Beside each artefact lie its bill of materials (.cdx.json) and its licences (.licenses.txt), and
-beside all of them SHA256SUMS. Takes Python 3.11 or later.
+beside all of them SHA256SUMS. Needs Python 3.11 or later.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def release(out: Path) -> list[Path]:
-    """Writes all artefacts and what lies beside them; the artefacts' paths. Raises BuildError."""
+    """Write all artefacts and the files beside them. Return the artefacts' paths. Raises
+    BuildError."""
     artefacts = build_all(out)
     for path in artefacts:
         bill, licences = _papers_of(path)
@@ -65,8 +66,8 @@ def release(out: Path) -> list[Path]:
 
 
 def build_all(out: Path) -> list[Path]:
-    """Hosts' archives, the wheel and the source archive with these inside, and the bridge's
-    bundle."""
+    """Build the hosts' archives, the wheel and the source archive with these inside, and the
+    bridge's bundle."""
     out.mkdir(parents=True, exist_ok=True)
     archives = []
     for number, (host, module) in enumerate(HOSTS.items(), start=1):
@@ -78,7 +79,7 @@ def build_all(out: Path) -> list[Path]:
 
 
 def check_repeats(artefacts: Sequence[Path]) -> None:
-    """That a second build gives the same bytes. Raises BuildError."""
+    """Check that a second build gives the same bytes. Raises BuildError."""
     folder = Path(tempfile.mkdtemp())
     try:
         for path in build_all(folder):
@@ -90,7 +91,7 @@ def check_repeats(artefacts: Sequence[Path]) -> None:
 
 
 def _papers_of(path: Path) -> tuple[bytes, bytes]:
-    """Bill of materials, and all licences in one text."""
+    """Return an artefact's bill of materials, and all its licences in one text."""
     files = dict(papers())
     if path.suffix in (".zip", ".mcpb"):
         with zipfile.ZipFile(path) as archive:
@@ -108,7 +109,7 @@ def _papers_of(path: Path) -> tuple[bytes, bytes]:
 
 
 def _tell(text: str) -> None:
-    """What it is at, for who waits. stdout is for what was made."""
+    """Report a step. It goes to stderr, because stdout is for the results."""
     print(f"release.py: {text}", file=sys.stderr, flush=True)
 
 

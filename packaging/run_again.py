@@ -2,9 +2,10 @@
 
     python packaging/run_again.py LOGS
 
-LOGS is what `.ci/stages.sh` keeps of each stage of tests: its command, pytest's cache, its counts
-and its report. A stage's tests are run alone, in a new process; where all pass they count as
-passed, and `NUMBER.alone` names each in a sentence. More than three failures stay failures.
+LOGS is the folder in which `.ci/stages.sh` keeps the files of each stage of tests: its command,
+pytest's cache, its counts and its report. A stage's tests are run alone, in a new process. If all
+pass, they count as passed, and `NUMBER.alone` names each in a sentence. More than three failures
+stay failures.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: Tests of the whole run. More than these is no accident.
+#: Tests of the whole run. More than these are no accident.
 LIMIT = 3
-#: For one stage's tests.
+#: Seconds for one stage's tests.
 SECONDS = 300
 
 
 class Stage:
-    """A stage of tests, as its files tell. ``notes`` is their path, but for what ends it."""
+    """A stage of tests, read from its files. ``notes`` is their path without the suffix."""
 
     def __init__(self, notes: str) -> None:
         self.cache, self.log = notes + ".cache", Path(notes + ".again")
@@ -36,7 +37,7 @@ class Stage:
         return self.report.read_text("utf-8").rstrip()
 
     def _failed(self) -> list[str]:
-        """What pytest noted; nothing where it is more than tests that failed."""
+        """Return the failed tests that pytest noted, or none if more than tests failed."""
         try:
             noted = json.loads(Path(self.cache, "v/cache/lastfailed").read_text("utf-8"))
         except (OSError, ValueError):
@@ -44,11 +45,12 @@ class Stage:
         return list(noted) if all("::" in name for name in noted) else []
 
     def run_again(self) -> None:
-        """Prints what pytest says, and changes what counts where all of them pass."""
+        """Run the failed tests again. Print pytest's output, and correct the counts if all of them
+        pass."""
         print(f"\n=== {self.name}: what failed beside others, alone", flush=True)
         command = ["timeout", "--kill-after=20", str(SECONDS), *self.command]
         command += ["-n", "0", "--last-failed", "-o", f"cache_dir={self.cache}"]
-        # A file: what a test leaves running would keep a pipe open.
+        # A file, because a process that a test leaves running would keep a pipe open.
         with self.log.open("wb") as log:
             code = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT).returncode
         output = self.log.read_text("utf-8", errors="replace")
@@ -65,7 +67,7 @@ class Stage:
 
 
 def _counted(output: str) -> dict[str, int]:
-    """How many tests came to what, by pytest's summary line."""
+    """Return the number of tests with each outcome, by pytest's summary line."""
     (summary,) = re.findall(r"^.* in [\d.]+s.*$", output, re.M)[-1:] or [""]
     counted = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", summary)}
     beside = ("deselected", "warning", "warnings")

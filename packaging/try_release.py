@@ -1,4 +1,4 @@
-"""Tries what is published as a user gets it: in an environment with nothing else, away from any
+"""Tries the published files as a user gets them: in an environment with nothing else, away from any
 checkout."""
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from pathlib import Path
 from build_requirements import BuildError
 
 _PATIENCE = 600
-#: What a host's user folder is called, for hosts that aren't here.
+#: The names of hosts' user folders, for hosts that aren't here.
 _FOLDERS = {"maya": "2026", "houdini": "houdini20.5", "3dsmax": "ApplicationPlugins"}
 
 
 def try_wheel(wheel: Path) -> Iterator[str]:
-    """Installs it as pipx does and uses it; says what worked. Raises BuildError."""
+    """Install the wheel as pipx does and use it. Yield a line for each part that worked. Raises
+    BuildError."""
     with _environment() as (python, home):
         _run([python, "-m", "pip", "install", "--quiet", str(wheel)])
         yield f"{wheel.name} installs"
@@ -43,7 +44,8 @@ def try_wheel(wheel: Path) -> Iterator[str]:
 
 
 def try_source(source: Path, wheel: Path) -> Iterator[str]:
-    """Has pip build a wheel of it, which must hold the same. Raises BuildError."""
+    """Have pip build a wheel from the archive, which must have the same content. Raises
+    BuildError."""
     with _environment() as (python, home):
         _run([python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(home), str(source)])
         (built,) = home.glob("*.whl")
@@ -55,7 +57,7 @@ def try_source(source: Path, wheel: Path) -> Iterator[str]:
 
 
 def try_bundle(bundle: Path) -> Iterator[str]:
-    """Starts it as an application does, and greets it. Raises BuildError."""
+    """Start the bundle as an application does, and greet it. Raises BuildError."""
     with _environment() as (python, home):
         with zipfile.ZipFile(bundle) as archive:
             archive.extractall(home / "bundle")
@@ -72,7 +74,7 @@ def try_bundle(bundle: Path) -> Iterator[str]:
 
 
 def _contents(wheel: Path) -> dict[str, str]:
-    """Names of files to a word on their content, and the facts that installers go by."""
+    """Return the names of files, each with a checksum, and the facts that installers use."""
     with zipfile.ZipFile(wheel) as archive:
         contents = {
             name: str(archive.getinfo(name).CRC)
@@ -92,7 +94,7 @@ def _contents(wheel: Path) -> dict[str, str]:
 
 @contextmanager
 def _environment() -> Iterator[tuple[str, Path]]:
-    """The Python of a new environment, and a new home."""
+    """Yield the Python of a new environment, and a new home."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "environment"
         _run([sys.executable, "-m", "venv", str(place)])
@@ -103,7 +105,8 @@ def _environment() -> Iterator[tuple[str, Path]]:
 
 
 def _run(command: list[str], home: Path | None = None, told: str = "") -> str:
-    """What it prints when it is told that. Raises BuildError where it fails."""
+    """Run a command, and return its output. ``told`` is its input. Raises BuildError when it
+    fails."""
     done = subprocess.run(
         command,
         cwd=home,
@@ -120,7 +123,8 @@ def _run(command: list[str], home: Path | None = None, told: str = "") -> str:
 
 
 def _variables(home: Path | None) -> dict[str, str]:
-    """Nothing of the environment that builds but, without a home, what pip goes by."""
+    """Return no variable of the building environment except, without a home, those that pip
+    needs."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "CALLBOARD", "XDG"))}
     if home is not None:
         kept.update(HOME=str(home), USERPROFILE=str(home))

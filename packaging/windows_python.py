@@ -1,15 +1,16 @@
-"""A real Windows Python on a Debian machine, under Wine, with what the tests need.
+"""A real Windows Python on a Debian machine, under Wine, with all that the tests need.
 
     python3.11 packaging/windows_python.py try
     python3.11 packaging/windows_python.py make FOLDER
     python3.11 packaging/windows_python.py run FOLDER -- -m pytest -q tests/workspace
 
 It is CPython's own `python3xx.dll` and extension modules, which come with the Windows wheel of
-panda3d, over the standard library of the Python that runs this program; `python.exe` is one line of
-C. `make` takes about a minute and wants Debian's `wine`, `wine64` and `gcc-mingw-w64-x86-64`; it
-leaves alone what it made before of the same pins. `try` says what of that is missing.
+panda3d, on top of the standard library of the Python that runs this program; `python.exe` is one
+line of C. `make` takes about a minute and needs Debian's `wine`, `wine64` and
+`gcc-mingw-w64-x86-64`; it keeps a folder that it made before from the same pins. `try` reports
+which of these programs are missing.
 
-Not to be seen with it: links and junctions, what NTFS refuses while a file is mapped, Qt's windows.
+It can't show links and junctions, NTFS's refusals while a file is mapped, and Qt's windows.
 """
 
 from __future__ import annotations
@@ -38,14 +39,15 @@ SHORT = "{}.{}".format(*sys.version_info)
 DIGITS = SHORT.replace(".", "")
 #: The wheel whose Windows build carries Python's own files.
 CARRIER = "panda3d==1.10.16"
-#: What the tests want besides what the project's pins name; without Qt, which Wine can't show.
+#: Packages that the tests need besides those that the project's pins name; not Qt, which Wine can't
+#: show.
 WANTED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "mcp", "mcpeye")
-#: What pip, which runs on Linux, doesn't see that these need on Windows.
+#: Packages that these need on Windows, which pip, running on Linux, doesn't see.
 THERE = ("colorama", "pywin32")
 LINKER = "x86_64-w64-mingw32-"
-#: A file in the folder that says what was made there, and that this program may make it anew.
+#: A file in the folder that says what was made there, and that this program may make it again.
 MADE = "callboard-made"
-#: What the library needs of the carrier's files is all but these.
+#: The library needs all of the carrier's files except these.
 _LEFT_OUT = re.compile(r"cp313t|api-ms|/python3|vcruntime|tcl|tk8|_tkinter|_wmi\.pyd", re.I)
 _STARTER = (
     "#include <windows.h>\nint Py_Main(int, wchar_t **);\n"
@@ -78,7 +80,7 @@ int wmain(void) {
     return code;
 }
 """
-#: Rust's extensions ask this library for random bytes, and Wine 8 has none of it.
+#: Rust's extensions ask this library for random bytes, and Wine 8 doesn't have it.
 _RANDOM = """#include <windows.h>
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T left) {
@@ -117,8 +119,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def run(folder: Path, arguments: Sequence[str]) -> int:
-    """Runs it in the current folder, and ends it when told to end. Wine wants pipes for all three
-    standard streams, and gives a folder to everybody that the Linux machine's umask does."""
+    """Run Python in the current folder, and end it when this process is told to end. Wine needs
+    pipes for all three standard streams, and it opens a folder to everyone if the Linux machine's
+    umask does."""
     _lead_to_this_checkout(folder)
     process = subprocess.Popen(
         ["wine", str(_python(folder)), *arguments],
@@ -146,7 +149,7 @@ def _hand_on(source: IO[bytes], target: IO[bytes]) -> None:
 
 
 def make(folder: Path) -> None:
-    """Makes all of it anew."""
+    """Remove the folder and make everything again."""
     home = _python(folder).parent
     shutil.rmtree(folder, ignore_errors=True)
     (home / "DLLs").mkdir(parents=True)
@@ -163,7 +166,7 @@ def make(folder: Path) -> None:
 
 
 def _wanted() -> str:
-    """Changes when what is to be made does."""
+    """Return a value that changes when the content to make changes."""
     files = (Path(__file__), PROJECT / "constraints.txt", PROJECT / "pyproject.toml")
     return hashlib.sha256(
         b"\0".join([SHORT.encode(), *(f.read_bytes() for f in files)])
@@ -180,7 +183,7 @@ def _python(folder: Path) -> Path:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    # What this Python was told to import fits this Python.
+    # Variables for this Python may not fit that one.
     mine = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     own = {"WINEPREFIX": str(folder / "prefix"), "WINEARCH": "win64", "WINEDEBUG": "-all"}
     return {**mine, **own}
@@ -199,7 +202,7 @@ def _pip(*words: str) -> None:
 
 
 def _unpack(work: Path, home: Path) -> None:
-    """Python's own files out of the carrier."""
+    """Unpack Python's own files from the carrier."""
     _pip("download", "--no-deps", "--dest", str(work), CARRIER)
     (wheel,) = work.glob("panda3d-*.whl")
     with zipfile.ZipFile(wheel) as archive:
@@ -215,13 +218,13 @@ def _unpack(work: Path, home: Path) -> None:
 
 
 def _library(target: Path) -> None:
-    """The standard library, without what was built for this system."""
+    """Copy the standard library, without the files that were built for this system."""
     ignored = shutil.ignore_patterns(
         "__pycache__", "site-packages", "dist-packages", "lib-dynload", "test", "tests", "config-*"
     )
     shutil.copytree(sysconfig.get_path("stdlib"), target, ignore=ignored)
     (target / "site-packages").mkdir()
-    # The carrier's 3.11.9 calls it as the class', which it isn't in the library before 3.11.8.
+    # The carrier's 3.11.9 calls it as a class method, which it isn't in the library before 3.11.8.
     metadata = target / "importlib" / "metadata" / "__init__.py"
     alone = re.compile(r"(?<!@classmethod\n)(    def invalidate_caches\(cls\))")
     text = alone.sub(r"    @classmethod\n\1", metadata.read_text("utf-8"))
@@ -229,7 +232,7 @@ def _library(target: Path) -> None:
 
 
 def _start_program(work: Path, home: Path) -> None:
-    """`python.exe`, and `python3.dll`, which hands everything on to the version's own."""
+    """Make `python.exe`, and `python3.dll`, which passes everything on to the version's own."""
     (work / "py.def").write_text(f"LIBRARY python{DIGITS}.dll\nEXPORTS\nPy_Main\n")
     _do(LINKER + "dlltool", "-d", "py.def", "-l", "libpy.a", cwd=work)
     (work / "py.c").write_text(_STARTER)
@@ -252,7 +255,7 @@ def _start_program(work: Path, home: Path) -> None:
 
 
 def _environments_program(work: Path, nt: Path) -> None:
-    """What ``venv`` puts into an environment as its ``python.exe``."""
+    """Make the program that ``venv`` puts into an environment as its ``python.exe``."""
     (work / "venv.c").write_text(_LAUNCHER)
     nt.mkdir(parents=True)
     for name in ("python.exe", "pythonw.exe"):
@@ -275,7 +278,7 @@ def _prefix(work: Path, folder: Path) -> None:
 
 
 def _packages(target: Path) -> None:
-    """The pinned packages that Windows takes."""
+    """Install the pinned packages that fit Windows."""
     marks = {
         "sys_platform": "win32",
         "platform_system": "Windows",
@@ -297,7 +300,7 @@ def _packages(target: Path) -> None:
         constraints.write("\n".join(f"{pin.name}{pin.specifier}" for pin in pins))
         constraints.flush()
         _pip("install", "--no-compile", "--target", str(target), "-c", constraints.name, *names)
-    # As an editable installation has it: what `callboard config` looks for.
+    # As in an editable installation, because `callboard config` looks for it.
     record = target / f"callboard-{version('callboard')}.dist-info"
     record.mkdir()
     words = f"Metadata-Version: 2.1\nName: callboard\nVersion: {version('callboard')}\n"
@@ -305,7 +308,7 @@ def _packages(target: Path) -> None:
 
 
 def _lead_to_this_checkout(folder: Path) -> None:
-    """By a file that names its folders on the drive that Wine makes of the machine."""
+    """Write a file with the checkout's folders, on the drive that Wine makes of this machine."""
     folders = [PROJECT / name for name in ("core", "hosts", "ui", "tests", "packaging")]
     lines = "".join("Z:" + str(each).replace("/", "\\") + "\n" for each in folders)
     file = _python(folder).parent / "Lib" / "site-packages" / "callboard.pth"

@@ -1,1 +1,1 @@
-"""What authors of adapters and skills test with: the compliance suite, fakes, the skill bench."""
+"""Tools for authors of adapters and skills: the compliance suite, fakes, and the skill bench."""

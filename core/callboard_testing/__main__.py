@@ -19,7 +19,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("-k", metavar="TEXT", default="", dest="only", help="ids that hold TEXT")
     parser.add_argument("--json", action="store_true", help="one JSON object a check on stdout")
     arguments = parser.parse_args(argv)
-    # An application's own chatter goes to stderr, also what it prints without Python.
+    # An application's own output goes to stderr, even if it doesn't go through Python.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     host = make_host(arguments.host, MainThreadInbox().post)

@@ -1,4 +1,4 @@
-"""What a check of the compliance suite works with."""
+"""The host and the folder that the compliance suite's checks work with."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from callboard_testing.direct_calls import DirectCaller
 
 @dataclass(frozen=True)
 class Check:
-    """``id`` is ``Class.method``; ``needs`` the capabilities, and samples of data, without which it
-    is skipped."""
+    """One check. ``id`` is ``Class.method``. ``needs`` are the capabilities, and samples of data,
+    without which the check is skipped."""
 
     id: str
     what: str
@@ -27,9 +27,9 @@ class Check:
 
 
 class Bench:
-    """What a check works with: a host whose scene is empty, and an empty folder. ``samples`` make
-    what each host has its own way to make, by the names of ``check_shared``; each gets the bench,
-    and returns an object's path."""
+    """A host with an empty scene, and an empty folder, for one check. ``samples`` make the data
+    that each host makes in its own way, by the names of ``check_shared``. Each takes the bench, and
+    returns an object's path."""
 
     def __init__(
         self,
@@ -58,8 +58,8 @@ class Bench:
         return path
 
     def sample(self, name: str) -> str:
-        """The path of a new sample, in a scene that holds little else."""
-        # What another file says can't always be deleted; such a sample comes in a scene of its own.
+        """Return the path of a new sample, in a scene that holds little else."""
+        # Data from another file can't always be deleted; such a sample comes in a scene of its own.
         with suppress(HostError):
             self.empty()
         return self._samples[name](self)
@@ -69,13 +69,13 @@ class Bench:
         return entry
 
     def everything(self) -> list[Json]:
-        """What the reader tells of the whole scene."""
+        """Return all that the reader reports of the whole scene."""
         return [self.get(path) for path in self.reader.names()]
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """One undo step around the block, as the dispatcher makes them; none where the host has
-        no undo."""
+        """Wrap the block in one undo step, as the dispatcher does; in none if the host has no
+        undo."""
         undo = self.host.undo
         token = undo.begin("compliance") if undo is not None else None
         try:
@@ -88,13 +88,13 @@ class Bench:
             undo.commit(token)
 
     def empty(self) -> None:
-        """Deletes every object, as an agent would."""
+        """Delete every object, as an agent would."""
         if SCENE_MUTATE in self.host.ports and (names := self.reader.names()):
             with self.step():
                 self.editor.delete(names)
 
     def run(self, check: Check) -> None:
-        """Raises what the check raises. Main thread."""
+        """Run a check on the main thread. Raises what the check raises."""
         self.empty()
         getattr(check.suite(), check.id.split(".")[1])(self)
 

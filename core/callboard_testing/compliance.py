@@ -1,8 +1,8 @@
 """The contract of a host, as checks: a new host is finished when these pass.
 
-Run them with ``python -m callboard_testing --host NAME``, inside the application where there is
-one, or take them one by one with :func:`checks` and :meth:`Bench.run` from pytest. A check that
-needs a capability the host doesn't offer is skipped, and says so; nothing else is skipped.
+Run them with ``python -m callboard_testing --host NAME``, inside the application if there is one,
+or take them one by one from pytest with :func:`checks` and :meth:`Bench.run`. A check that needs a
+capability that the host doesn't offer is skipped, and says so; nothing else is skipped.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _MODULES = (
 
 
 def checks() -> Iterator[Check]:
-    """All of them, in an order that reads from simple to composed."""
+    """Yield all checks, from simple ones to composed ones."""
     for module in _MODULES:
         for name, suite in vars(module).items():
             if not inspect.isclass(suite) or suite.__module__ != module.__name__:
@@ -81,7 +81,7 @@ def checks() -> Iterator[Check]:
 
 
 def run_all(host: Host, only: str = "") -> Iterator[tuple[Check, Outcome, str]]:
-    """Runs the checks whose id holds ``only``; yields each with its outcome, and why."""
+    """Run the checks whose id contains ``only``. Yield each with its outcome, and the reason."""
     for check in checks():
         if only not in check.id:
             continue

@@ -1,4 +1,4 @@
-"""Calling a skill's tools on a host without a server: what a skill's own tests need.
+"""Calls a skill's tools on a host without a server, for a skill's own tests.
 
 The script runs as the server would run it: arguments and answer are checked against the tool's
 schemas, the tool reaches only the ports that it declares, and a call that changes the scene is one
@@ -21,12 +21,12 @@ from callboard.skills.discovery_cache import DiscoveryCache
 from callboard.skills.model import ToolDeclaration
 from callboard.skills.scripts import SkillScripts
 
-#: Reading the skills takes longer than most tests that call them; files that changed are read anew.
+#: Reading the skills takes longer than most tests that call them. Changed files are read again.
 _SKILLS = DiscoveryCache()
 
 
 class DirectContext:
-    """The ``ctx`` of a direct call. ``steps`` collects what the tool reported as progress."""
+    """The ``ctx`` of a direct call. ``steps`` collects the progress that the tool reported."""
 
     def __init__(self, host: Host, tool: ToolDeclaration) -> None:
         self._host = host
@@ -47,25 +47,25 @@ class DirectContext:
         self.steps.append((done, total, message))
 
     def printed(self, stream: str = "stdout") -> str:
-        """Nothing: what it prints isn't kept apart here, and goes where all of it goes."""
+        """Return nothing: the tool's output goes to the process's own streams."""
         return ""
 
     def log(self, level: str, message: str, **data: Any) -> None:
-        """Nobody listens."""
+        """Do nothing: there is no client that could listen."""
 
 
 class DirectCaller:
-    """The tools of every skill that suits the host, callable by wire name. Main thread."""
+    """The tools of every skill that suits the host, callable by wire name on the main thread."""
 
     def __init__(self, host: Host, *skill_paths: str) -> None:
         self._host = host
         self._tools: dict[str, tuple[ToolDeclaration, SkillScripts]] = {}
-        #: The blocks of the newest answer that had some: pictures.
+        #: The blocks, such as pictures, of the latest answer that had any.
         self.content: Sequence[Block | str] = ()
-        #: What checks a tool's arguments, and its answer.
+        #: The validators of each tool's arguments and answer.
         self._checks: dict[str, tuple[Validator, Validator | None]] = {}
         self._entries: dict[str, Entry] = {}
-        #: The undo step of the last call that could be one; None where it changed nothing.
+        #: The undo step of the last call that could be one; None if it changed nothing.
         self.undo_id: str | None = None
         kind = host.identity.kind
         paths = search_paths(kind, [*skill_paths, *host.skill_paths])
@@ -76,7 +76,7 @@ class DirectCaller:
                 self._tools[skill.wire_name(tool.name)] = (tool, scripts)
 
     def missing(self, name: str) -> list[str]:
-        """The capabilities that the host lacks for that tool."""
+        """Return the capabilities that the tool needs and the host doesn't offer."""
         tool, _ = self._tools[name]
         return [need for need in tool.required_capabilities if need not in self._host.ports]
 
@@ -87,9 +87,9 @@ class DirectCaller:
         *,
         each_slice: Callable[[DirectContext], None] = lambda ctx: None,
     ) -> Any:
-        """The tool's answer; of a whole Result what is structured, and its blocks are ``content``.
-        Raises what the tool raises. ``each_slice`` is called between the
-        slices of a generator; setting ``ctx.cancelled`` there closes it, and raises CallCancelled.
+        """Return the tool's answer. For a Result it is the structured part, and ``content`` has the
+        blocks. Raises what the tool raises. ``each_slice`` is called between a generator's slices;
+        setting ``ctx.cancelled`` in it closes the generator, and raises CallCancelled.
         """
         tool, _ = self._tools[name]
         if missing := self.missing(name):

@@ -1,7 +1,7 @@
-"""A raw MCP client for tests: sessions, event streams, answers to what the server asks.
+"""A raw MCP client for tests: sessions, event streams, answers to the server's requests.
 
-It sends what it is told to, well-formed or not, and keeps everything it got. One HTTP connection
-per request, the standard library only.
+It sends what a test gives it, well-formed or not, and keeps everything that it gets. Each request
+has an HTTP connection of its own. It uses the standard library only.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from callboard.protocol.events import EventReader
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard_testing.fake_host import DEADLINE
 
-#: Answers one kind of request of the server's: a result, a JSON-RPC error object under the key
-#: ``error``, or None for silence.
+#: Answers one kind of the server's requests: with a result, with a JSON-RPC error object under the
+#: key ``error``, or with None for silence.
 Answerer = Callable[[Json], Json | None]
 
 
@@ -40,7 +40,7 @@ class Answer:
 
     @property
     def message(self) -> Any:
-        """The only message."""
+        """The only message. Raises AssertionError if there isn't exactly one."""
         if len(self.messages) != 1:
             raise AssertionError(f"{len(self.messages)} messages: {self.body[:500]!r}")
         return self.messages[0]
@@ -53,8 +53,8 @@ class Answer:
 class FakeClient:
     """One client. As a context manager it opens a session and ends it.
 
-    ``capabilities`` is what it declares; ``answers`` maps a method of the server's requests to what
-    answers it. Any thread may call it, several at once.
+    ``capabilities`` are those that it declares. ``answers`` maps a method of the server's requests
+    to the function that answers it. Call it from any thread, and from several at once.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class FakeClient:
         }
         if token is not None:
             self.headers["Authorization"] = f"Bearer {token}"
-        #: Requests and notifications of the server's, in the order of their arrival.
+        #: The server's requests and notifications, in the order of their arrival.
         self.received: list[Json] = []
         self._arrived = threading.Condition()
         self._ids = itertools.count(1)
@@ -105,7 +105,7 @@ class FakeClient:
         return self.headers.get("Mcp-Session-Id")
 
     def initialize(self) -> Json:
-        """Opens a session; the whole response."""
+        """Open a session, and return the whole response."""
         params = {
             "protocolVersion": self.revision,
             "capabilities": self.capabilities,
@@ -121,7 +121,7 @@ class FakeClient:
         return response
 
     def close(self) -> None:
-        """Ends the session, if there is one, and every stream."""
+        """End the session, if there is one, and every stream."""
         if self.session is not None:
             with contextlib.suppress(OSError, http.client.HTTPException):
                 self.send("DELETE")
@@ -131,7 +131,7 @@ class FakeClient:
             thread.join(DEADLINE)
 
     def listen(self) -> None:
-        """Opens the session's own stream and reads it until it ends."""
+        """Open the session's own stream, and read it until it ends."""
         connection = self._connect()
         self._streams.append(connection)
         connection.request("GET", self.path, headers=self.headers)
@@ -154,7 +154,7 @@ class FakeClient:
     # -- messages -------------------------------------------------------------------------------
 
     def request(self, method: str, params: Json | None = None, *, id: Any = None) -> Json:
-        """Sends a request; its whole response, result or error."""
+        """Send a request, and return the whole response, a result or an error."""
         id = next(self._ids) if id is None else id
         message: Json = {"jsonrpc": "2.0", "id": id, "method": method}
         if params is not None:
@@ -166,7 +166,7 @@ class FakeClient:
         return response
 
     def call(self, tool: str, arguments: Json | None = None, **params: Any) -> Json:
-        """A ``tools/call``; its result. An error is an AssertionError."""
+        """Send a ``tools/call``, and return its result. Raises AssertionError for an error."""
         response = self.request(
             "tools/call", {"name": tool, "arguments": arguments or {}, **params}
         )
@@ -176,11 +176,11 @@ class FakeClient:
         return result
 
     def start(self, method: str, params: Json | None = None, *, id: Any = None) -> Future[Json]:
-        """Sends a request from a thread of its own."""
+        """Send a request from a thread of its own."""
         return self.in_thread(lambda: self.request(method, params, id=id))
 
     def in_thread(self, work: Callable[[], Any]) -> Future[Any]:
-        """Runs ``work`` in a thread that ``close`` waits for."""
+        """Run ``work`` in a thread that ``close`` waits for."""
         outcome: Future[Any] = Future()
 
         def run() -> None:
@@ -201,7 +201,7 @@ class FakeClient:
         return self.post(message)
 
     def post(self, message: Any, headers: Mapping[str, str | None] | None = None) -> Answer:
-        """Sends any JSON value."""
+        """Send any JSON value."""
         return self.send("POST", json.dumps(message).encode(), headers)
 
     def send(
@@ -211,7 +211,7 @@ class FakeClient:
         headers: Mapping[str, str | None] | None = None,
         path: str | None = None,
     ) -> Answer:
-        """Sends anything; ``headers`` override, None removes one."""
+        """Send any request. ``headers`` override the usual ones; None removes one."""
         merged: dict[str, str | None] = {**self.headers, **(headers or {})}
         connection = self._connect()
         try:
@@ -227,7 +227,7 @@ class FakeClient:
             connection.close()
 
     def wait_for(self, method: str, count: int = 1) -> list[Json]:
-        """The first ``count`` messages of that method, once they have arrived."""
+        """Return the first ``count`` messages of that method, once they have arrived."""
 
         def matching() -> list[Json]:
             return [m for m in self.received if m.get("method") == method]
@@ -243,7 +243,7 @@ class FakeClient:
         return http.client.HTTPConnection(*self.address, timeout=DEADLINE)
 
     def _take(self, message: Json) -> bool:
-        """Notes what the server sent; False for what isn't a response of its own."""
+        """Note a message from the server. Return whether it is a response."""
         if "method" not in message:
             return True
         if "id" in message and message["method"] in self.answers:
@@ -258,7 +258,7 @@ class FakeClient:
 
 
 def events(response: http.client.HTTPResponse) -> Iterator[Any]:
-    """The messages of an event stream, as they come. Comments are passed over."""
+    """Yield the messages of an event stream as they come. Comments are skipped."""
     reader = EventReader()
     for line in response:
         for data in reader.feed(line):

@@ -1,8 +1,9 @@
-"""A host that polices the contract: it ticks only when told to, and knows its main thread.
+"""A host that polices the contract: it ticks only on request, and knows its main thread.
 
-Two ways to use it. :class:`FakeHost` lives in the test's own thread, which is then the host's main
-thread: nothing posted runs before :meth:`FakeHost.tick`. :class:`HostThread` gives a fake host a
-thread of its own that runs what is posted, as an application would, and can be made to block.
+There are two ways to use it. :class:`FakeHost` lives in the test's own thread, which is then the
+host's main thread: nothing posted runs before :meth:`FakeHost.tick`. :class:`HostThread` gives a
+fake host a thread of its own that runs what is posted, as an application would, and that can be
+made to block.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from callboard_testing.fakes.undo import FakeUndo
 
 T = TypeVar("T")
 
-#: How long a wait for an event may last before it is a failure, seconds.
+#: Seconds that a wait for an event may last before it counts as a failure.
 DEADLINE = 20.0
 
 
@@ -40,7 +41,7 @@ class WrongThread(AssertionError):
 class FakeHost(Host):
     """A host with a scene in memory and an undo stack.
 
-    Made on the thread that is to be its main thread. Ports, undo and :meth:`tick` raise
+    Make it on the thread that is to be its main thread. Ports, undo and :meth:`tick` raise
     :class:`WrongThread` on any other.
     """
 
@@ -55,7 +56,7 @@ class FakeHost(Host):
         self._posted: deque[Callable[[], None]] = deque()
         self._changed = threading.Condition()
         self._reason: str | None = None
-        #: How many functions were posted so far, and how many ran.
+        #: Functions that were posted so far, and those that ran.
         self.posts = 0
         self.ran = 0
         self.project: list[str] = []
@@ -117,8 +118,8 @@ class FakeHost(Host):
             raise WrongThread(f"the host was touched from {threading.current_thread().name}")
 
     def tick(self) -> int:
-        """Runs what was posted before now, not what that posts in turn. The number it ran. Main
-        thread."""
+        """Run the functions that are posted by now, but none that they post. Return their number.
+        Runs on the main thread."""
         self.require_main_thread()
         with self._changed:
             due = list(self._posted)
@@ -129,24 +130,25 @@ class FakeHost(Host):
         return len(due)
 
     def wait_for_post(self, timeout: float = DEADLINE) -> bool:
-        """Waits until something is posted and not yet run; False when the time is over first.
-        Any thread."""
+        """Wait until a posted function waits to run. Return False when the time is over first. Call
+        it from any thread."""
         with self._changed:
             return self._changed.wait_for(lambda: bool(self._posted), timeout)
 
     def tick_until(self, condition: Callable[[], object], timeout: float = DEADLINE) -> None:
-        """Ticks at every post until ``condition()`` holds. Main thread. TimeoutError."""
+        """Tick at every post until ``condition()`` holds. Runs on the main thread. Raises
+        TimeoutError."""
         end = monotonic() + timeout
         while not condition():
             if monotonic() >= end:
                 raise TimeoutError("the host ticked, and what was waited for never came")
-            # A condition may also come true without a post, on another thread.
+            # A condition may also become true without a post, on another thread.
             self.wait_for_post(min(0.05, end - monotonic()))
             self.tick()
 
     @contextmanager
     def busy(self, reason: str) -> Iterator[None]:
-        """While it lasts, :meth:`blocked_by` gives ``reason``."""
+        """Make :meth:`blocked_by` return ``reason`` during the block."""
         self._reason = reason
         try:
             yield
@@ -157,7 +159,7 @@ class FakeHost(Host):
 class HostThread:
     """A fake host with a main thread of its own; a context manager.
 
-    ``make`` builds the host, on that thread. :meth:`call` is how a test gets there.
+    ``make`` builds the host on that thread. Use :meth:`call` to run a function there.
     """
 
     def __init__(self, make: Callable[[], FakeHost] = FakeHost) -> None:
@@ -191,7 +193,7 @@ class HostThread:
             raise self._failure
 
     def call(self, fn: Callable[[], T], timeout: float = DEADLINE) -> T:
-        """Runs ``fn`` on the host's main thread and hands back its outcome."""
+        """Run ``fn`` on the host's main thread, and return its result or raise its error."""
         done = threading.Event()
         outcome: list[T] = []
         failure: list[BaseException] = []
@@ -213,7 +215,7 @@ class HostThread:
 
     @contextmanager
     def block(self, reason: str = "a modal dialog") -> Iterator[None]:
-        """Holds the main thread, asleep, for as long as the context lasts."""
+        """Hold the main thread, asleep, during the block."""
         blocked, release = threading.Event(), threading.Event()
 
         def hold() -> None:
@@ -242,6 +244,6 @@ class HostThread:
             try:
                 self.host.tick()
             except BaseException as error:
-                # Whatever escapes into the host's own loop would end an application.
+                # An error that escapes into the host's own loop would end an application.
                 self._failure = error
                 return

@@ -2,9 +2,9 @@
 
     from callboard_testing.pytest_plugin import *
 
-Importing this imports nothing heavy; the server is imported by the first test that wants it. What
-a fixture here gives is replaced by one of the same name in a test file, or by
-``@pytest.mark.parametrize`` of a test's argument of that name.
+Importing this imports nothing heavy; the first test that needs the server imports it. A fixture
+here is overridden by one of the same name in a test file, or by ``@pytest.mark.parametrize`` of a
+test's argument of that name.
 """
 
 from __future__ import annotations
@@ -32,21 +32,22 @@ __all__ = [
 
 @pytest.fixture
 def callboard_skill_paths() -> Sequence[str | Path]:
-    """Folders with the skills that the tested one depends on, where they are neither beside it nor
-    where a server that is started here would find them. Override it to name some."""
+    """Folders with the skills that the tested one depends on, if they are neither beside it nor
+    where a server started here would find them. Override it to name some."""
     return ()
 
 
 @pytest.fixture
 def callboard_answers() -> dict[str, Answer]:
-    """What the client answers when a tool asks: ``elicitation/create``, ``sampling/createMessage``,
-    each with a result or a function of the question. The bench's ``answers`` begin as these."""
+    """The client's answers to a tool's questions: ``elicitation/create``,
+    ``sampling/createMessage``, each with a result or a function of the question. The bench's
+    ``answers`` begin with these."""
     return {}
 
 
 @pytest.fixture
 def callboard_roots() -> Sequence[str | Path]:
-    """The client's workspace folders; without any it is a client that names none."""
+    """The client's workspace folders; without any, the client names none."""
     return ()
 
 
@@ -58,8 +59,8 @@ def callboard_withdrawn() -> Sequence[str]:
 
 @pytest.fixture
 def keep_scene() -> None:
-    """A test that takes this, or is marked ``usefixtures("keep_scene")``, finds the scene as the
-    last one left it."""
+    """Keep the scene as the last test left it, for a test that takes this or is marked
+    ``usefixtures("keep_scene")``."""
 
 
 @pytest.fixture
@@ -69,8 +70,8 @@ def callboard_skill(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[SkillBench]:
-    """The skill that the test file belongs to, on an empty scene: an OpenUSD stage, or what
-    ``CALLBOARD_TEST_HOST`` names. Skips the tests of a skill for another host."""
+    """The skill that the test file belongs to, on an empty scene: an OpenUSD stage, or the host in
+    ``CALLBOARD_TEST_HOST``. Skips the tests of a skill for another host."""
     from callboard.skills.load import load_skill
     from callboard_testing.skill_bench import SkillBench, host_for_tests, skill_folder
 
@@ -78,8 +79,8 @@ def callboard_skill(
     skill = load_skill(folder)
     _skip_for_another_host(skill, host)
     paths = _with_needed(skill, host, callboard_skill_paths)
-    # All other skills of the person who tests stay outside, and below, their caches and records; in
-    # a folder apart, since a skill may list what is in the test's own.
+    # The tester's other skills are kept out, and so are the tester's caches and records. Their
+    # folder lies apart, because a skill may list the test's own.
     for variable in list(os.environ):
         if variable.endswith("_SKILL_PATHS") or variable == "CALLBOARD_SITE":
             monkeypatch.delenv(variable)
@@ -108,7 +109,7 @@ def _skip_for_another_host(skill: SkillMetadata, host: str) -> None:
 
 
 def _with_needed(skill: SkillMetadata, host: str, given: Sequence[str | Path]) -> list[Path]:
-    """The given folders of skills, and those skills elsewhere that this one depends on."""
+    """Return the given folders of skills, and the skills elsewhere that this one depends on."""
     from callboard.settings import named_skill_paths
     from callboard.skills.discovery import search_paths
     from callboard_testing.lint.needed_skills import needed_skills
@@ -120,7 +121,7 @@ def _with_needed(skill: SkillMetadata, host: str, given: Sequence[str | Path]) -
 
 
 def _given(request: pytest.FixtureRequest, name: str, default: Any) -> Any:
-    """What that fixture gives, or the default where the ``conftest.py`` doesn't import it."""
+    """Return that fixture's value, or the default if the ``conftest.py`` doesn't import it."""
     try:
         return request.getfixturevalue(name)
     except pytest.FixtureLookupError:

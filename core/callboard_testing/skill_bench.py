@@ -1,5 +1,5 @@
-"""A skill on a bench: a whole server in this thread, on a host without an application, and nothing
-on the wire. What a skill's own tests call."""
+"""A skill on a bench: a whole server in this thread, on a host without an application, with nothing
+on the wire. A skill's own tests call it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from callboard.skills.model import SKILL_FILE
 from callboard_testing.lint.skill_lint import lint
 
 T = TypeVar("T")
-#: A result, or what makes one of the question's params.
+#: A result, or a function of the question's params that makes one.
 Answer = Json | Callable[[Json], Json]
 
 _ids = count(1)
@@ -43,12 +43,12 @@ class ToolFailed(AssertionError):
 
 
 class SkillBench:
-    """One skill, loaded on a fresh host with what it depends on. A context manager; everything on
-    the thread that makes it, which is the host's main thread meanwhile.
+    """One skill, loaded on a fresh host with the skills that it depends on. A context manager; use
+    it on the thread that makes it, which is the host's main thread meanwhile.
 
-    ``answers`` maps what a tool asks its client (``elicitation/create``,
-    ``sampling/createMessage``) to the answer. ``progress`` collects all calls'
-    ``{progress, total?, message?}``.
+    ``answers`` maps a tool's questions to its client (``elicitation/create``,
+    ``sampling/createMessage``) to their answers. ``progress`` collects all calls' ``{progress,
+    total?, message?}``.
     """
 
     def __init__(
@@ -61,9 +61,10 @@ class SkillBench:
         withdrawn: Sequence[str] = (),
         keep_scene: bool = False,
     ) -> None:
-        """``folder`` is the skill's; ``skill_paths`` are searched for what it depends on. ``roots``
-        are the client's folders, and ``withdrawn`` the capabilities that the artist switched off.
-        The scene is empty, or with ``keep_scene`` what the last bench left."""
+        """``folder`` is the skill's; ``skill_paths`` are searched for the skills that it depends
+        on. ``roots`` are the client's folders, and ``withdrawn`` the capabilities that the artist
+        switched off. The scene is empty, or with ``keep_scene`` the one that the last bench left.
+        """
         self.folder = folder
         self.skill = load_skill(folder)
         self.answers: dict[str, Answer] = {}
@@ -103,15 +104,15 @@ class SkillBench:
         return sorted(self.skill.wire_name(tool.name) for tool in self.skill.tools)
 
     def call(self, tool: str, **arguments: Any) -> Any:
-        """Calls a tool, to its end, and returns its structured result. The skill's own tools may be
-        named without the skill. Raises ToolFailed where the tool fails, and CallboardError for what
-        never reaches it: missing capabilities, paths outside the roots."""
+        """Call a tool to its end, and return its structured result. The skill's own tools may be
+        named without the skill. Raises ToolFailed when the tool fails, and CallboardError when the
+        call never reaches it: missing capabilities, paths outside the roots."""
         __tracebackhide__ = True  # as below
         result = self.result(tool, **arguments)
         return result.get("structuredContent", result["content"])
 
     def result(self, tool: str, **arguments: Any) -> Json:
-        """:meth:`call`, but the whole ``tools/call`` result."""
+        """Do the same as :meth:`call`, but return the whole ``tools/call`` result."""
         # A test that fails shows its own line, and none of ours.
         __tracebackhide__ = True
         own = self.skill.wire_name(tool)
@@ -127,28 +128,28 @@ class SkillBench:
         return result
 
     def prompt(self, name: str, **arguments: str) -> str:
-        """What a prompt says."""
+        """Return a prompt's text."""
         params = {"name": name, "arguments": arguments}
         result = self._run(self._app.service.handle(_BenchRequest(self, "prompts/get", params)))
         return "\n".join(message["content"].get("text", "") for message in result["messages"])
 
     def read(self, uri: str) -> str | bytes:
-        """What a resource holds. Raises ResourceNotFound, CapabilityMissing."""
+        """Return a resource's content. Raises ResourceNotFound, CapabilityMissing."""
         params = {"uri": uri}
         result = self._run(self._app.service.handle(_BenchRequest(self, "resources/read", params)))
         (content,) = result["contents"]
         return content["text"] if "text" in content else base64.b64decode(content["blob"])
 
     def workflow(self, name: str, **inputs: Any) -> Json:
-        """Runs one of the skill's workflows to its end; its status, with every step's result.
-        Raises ToolFailed where it fails."""
+        """Run one of the skill's workflows to its end, and return its status with every step's
+        result. Raises ToolFailed when it fails."""
         __tracebackhide__ = True  # as above
         full = name if "." in name else f"{self.skill.name}.{name}"
         run: Json = self.call("workflows__run", name=full, inputs=inputs)
         return run
 
     def lint(self) -> list[str]:
-        """What ``callboard lint`` finds, a line each."""
+        """Return the findings of ``callboard lint``, a line each."""
         return [str(finding) for finding in lint(self.folder, self._skill_paths)]
 
     async def _name_roots(self) -> None:
@@ -162,7 +163,7 @@ class SkillBench:
 
 
 class _BenchPeer(Peer):
-    """The client that a test is."""
+    """The test, as the bench's client."""
 
     def __init__(self, roots: Sequence[str | Path]) -> None:
         folders = [Path(root).absolute() for root in roots]
@@ -195,12 +196,13 @@ class _BenchRequest(PeerRequest):
         return answer(ask.params) if callable(answer) else answer
 
 
-#: The host of the newest bench, and what runs functions on its main thread.
+#: The latest bench's host, and the inbox that runs functions on its main thread.
 _newest: tuple[MainThreadInbox, Host] | None = None
 
 
 def _host(kind: str, keep_scene: bool) -> tuple[MainThreadInbox, Host]:
-    """A fresh host with an empty scene, whatever the application had open; or the newest one."""
+    """Return a fresh host with an empty scene, whatever the application had open, or the latest
+    host."""
     global _newest
     if _newest is not None:
         if keep_scene and _newest[1].identity.kind == kind:
@@ -214,8 +216,8 @@ def _host(kind: str, keep_scene: bool) -> tuple[MainThreadInbox, Host]:
 
 
 def skill_folder(inside: Path) -> Path:
-    """The skill that a file belongs to: the next folder above it with a SKILL.md. Raises
-    FileNotFoundError."""
+    """Return the folder of the skill that a file belongs to: the next one above it with a SKILL.md.
+    Raises FileNotFoundError."""
     for folder in inside.parents:
         if (folder / SKILL_FILE).is_file():
             return folder
@@ -223,7 +225,7 @@ def skill_folder(inside: Path) -> Path:
 
 
 def host_for_tests() -> str:
-    """The host that tests run on; ``CALLBOARD_TEST_HOST`` names another than openusd. Raises
+    """Return the host that tests run on; ``CALLBOARD_TEST_HOST`` names another than openusd. Raises
     HostError."""
     host = os.environ.get("CALLBOARD_TEST_HOST") or "openusd"
     if host not in HOSTS:

@@ -48,13 +48,12 @@ def unregister() -> None:
 
 
 def _forget() -> None:
-    """Leaves Python as it was: our modules go, and those that came with us, which are below
-    ours."""
+    """Leave Python as it was: remove our modules, and those below them that came with us."""
     ours = [n for n in sys.modules if _package(n).startswith("callboard") and not _stays(n)]
     for name in ours:
         if name != __name__ and not name.startswith(f"{__name__}."):
             _drop(sys.modules.pop(name))
-    # What typing remembers keeps every class it was ever asked about, and with it the modules.
+    # typing's caches keep every class they were asked about, and with it the modules.
     for clear in getattr(typing, "_cleanups", ()):
         clear()
     if str(_LIB) in sys.path:
@@ -66,7 +65,8 @@ def _forget() -> None:
 
 
 def _stays(name: str) -> bool:
-    """Once loaded, qtpy has changed Qt's classes, and Qt can't be loaded anew."""
+    """Return whether a module stays. Once loaded, qtpy has changed Qt's classes, and Qt can't be
+    loaded again."""
     return "callboard_vendor.qtpy" in sys.modules and (
         name == "callboard_vendor"
         or name.startswith(("callboard_vendor.qtpy", "callboard_vendor.packaging"))
@@ -74,7 +74,7 @@ def _stays(name: str) -> bool:
 
 
 def _drop(module: ModuleType) -> None:
-    """What a module has Python call at its exit keeps the module alive until then."""
+    """Unregister a module's exit functions, which would keep the module alive until then."""
     for value in list(vars(module).values()):
         if isinstance(value, FunctionType):
             atexit.unregister(value)

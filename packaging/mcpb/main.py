@@ -1,15 +1,16 @@
-"""What an application starts of the bundle: the bridge to the hosts of this machine."""
+"""The program that an application starts from the bundle: the bridge to this machine's hosts."""
 
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-#: What artists see of it, and what `callboard clients revoke` takes.
+#: The client's name for artists, and for `callboard clients revoke`.
 CLIENT = "mcpb"
 
 
 def main() -> "int | str":
-    """Bridges until stdin ends. Older Pythons read this file too, and so can say what they lack."""
+    """Bridge until stdin ends. Older Pythons can read this file too, so that they can say what they
+    need."""
     if sys.version_info < (3, 10):  # noqa: UP036
         version = ".".join(map(str, sys.version_info[:3]))
         return f"callboard takes Python 3.10 or later, and {sys.executable} is {version}"
@@ -27,8 +28,7 @@ def main() -> "int | str":
 
 
 def let_in() -> None:
-    """Gives the bundle a token of its own, once for each time it is installed: one that was
-    revoked stays out."""
+    """Give the bundle a token of its own, once for each installation. A revoked one stays out."""
     from callboard.clients.book import ClientBook
     from callboard.clients.kept_tokens import token_of
 

@@ -1,1 +1,1 @@
-"""What the compliance suite checks of a host."""
+"""The compliance suite's checks of a host."""

@@ -11,7 +11,7 @@ from callboard_testing.checks.objects import close, raised
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
-#: What moves an object, each in its own way.
+#: Tools that move an object, each in its own way.
 _MOVES: dict[str, dict[str, object]] = {
     "scene__transform": {"translate": [50, 60, 70]},
     "scene__set_parent": {"parent": "Group"},
@@ -110,7 +110,7 @@ class Keys:
         assert _frames(bench, below) == [1, 5]
 
     def test_a_change_of_what_is_keyed_lasts_or_is_not_called_verified(self, bench: Bench) -> None:
-        """Keys put an object back with the next frame. A refusal leaves it as it was."""
+        """The next frame's keys would put the object back. A refusal must leave it unchanged."""
         group = bench.cube("Group")
         bench.editor.set_transform(group, [10, 0, 0], [0, 0, 90], [1, 2, 1])
         for tool, asked in _MOVES.items():

@@ -1,4 +1,4 @@
-"""Assets of a folder: what is told of them, and what is there once one is imported."""
+"""Assets of a folder: the facts about them, and the result of importing one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FACES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), 
 
 
 def _library(bench: Bench) -> str:
-    """A folder with a texture set, an HDRI and a model, which says what it is."""
+    """Return a folder with a texture set, an HDRI and a model with a manifest."""
     folder = bench.folder / "assets"
     for name in ("bricks", "skies", "props"):
         (folder / name).mkdir(parents=True, exist_ok=True)

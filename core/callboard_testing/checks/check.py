@@ -1,4 +1,4 @@
-"""Checking: what is wrong is found, with the call that mends it, and nothing is changed."""
+"""Checking: faults are found, each with the call that fixes it, and nothing is changed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Checking:
     needs = (SCENE_READ, SCENE_MUTATE, CHECK)
 
     def test_a_scene_that_is_right_has_no_findings(self, bench: Bench) -> None:
-        # An application may keep what no object uses any more: pictures of the checks before.
+        # An application may keep data that no object uses any more, such as earlier checks'
+        # pictures.
         kept = _run(bench, "missing_files")
         _place(bench, "Table", 1.0)
         _place(bench, "Vase", 2.5, size=1.0)
@@ -93,7 +94,7 @@ class Checking:
         path = bench.cube("Crate", 4.0)
         bench.editor.set_transform(path, [5.0, 1.0, 2.0], [10.0, 20.0, 30.0], None)
         mesh = bench.port(CHECK).mesh(path)
-        if mesh.counts:  # else it is a shape without faces
+        if mesh.counts:  # otherwise it is a shape without faces
             corners = [(min(axis), max(axis)) for axis in zip(*mesh.points, strict=True)]
             assert all(close(pair, [-2.0, 2.0]) for pair in corners)
             assert close([mesh_facts(mesh).volume], [64.0])

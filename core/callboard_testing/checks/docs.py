@@ -1,4 +1,4 @@
-"""The application's own documentation: what is there is found, and answers are small."""
+"""The application's own documentation: entries are found, and answers are small."""
 
 from __future__ import annotations
 

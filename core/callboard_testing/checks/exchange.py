@@ -1,4 +1,4 @@
-"""Files of other programs: what is exported comes back as it was, in metres, whoever counts how."""
+"""Files of other programs: an exported object comes back unchanged, in any program's units."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _formats(bench: Bench) -> dict[str, Json]:
 
 
 def _round_trips(bench: Bench) -> Iterator[tuple[str, Path]]:
-    """Format and file for each suffix that is both written and read."""
+    """Yield the format and a file for each suffix that is both written and read."""
     for name, each in _formats(bench).items():
         for suffix in each["export"]:
             if suffix in each["import"]:
@@ -44,7 +44,7 @@ def _round_trips(bench: Bench) -> Iterator[tuple[str, Path]]:
 
 
 def _box(bench: Bench) -> list[float]:
-    """Around all that the scene shows."""
+    """Return the box around everything in the scene."""
     boxes = [each["bounds"] for each in bench.everything() if each["bounds"] is not None]
     low = [min(box["min"][n] for box in boxes) for n in range(3)]
     return [*low, *(max(box["max"][n] for box in boxes) for n in range(3))]
@@ -57,7 +57,8 @@ def _place(bench: Bench) -> str:
 
 
 def _mesh(bench: Bench) -> str | None:
-    """A mesh without UVs, from a file; None where the host takes no file that holds one."""
+    """Import a mesh without UVs, and return its path, or None if the host reads no suitable
+    format."""
     kinds = _formats(bench)
     if ".usda" in kinds["usd"]["import"]:
         file = bench.folder / "plain.usda"
@@ -174,7 +175,7 @@ class ExchangedFiles:
             bench.call("exchange__export", {"path": str(file), "up_axis": up})
             bench.empty()
             bench.call("exchange__import", {"path": str(file), "up_axis": other})
-            # It lay; taken for another axis, it stands.
+            # The plane lay flat; read with another up axis, it stands.
             along = "XYZ".index(up)
             assert _box(bench)[3 + along] - _box(bench)[along] > 0.9 * unit, file.name
 

@@ -1,4 +1,4 @@
-"""Scene files and USD files: round trips, and what bad files do, which is nothing."""
+"""Scene files and USD files: round trips, and bad files, which change nothing."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MOTION: list[tuple[str, dict[str, object]]] = [
 
 
 def _keys(bench: Bench) -> list[object]:
-    """The timeline, and each object's keys."""
+    """Return the timeline, and each object's keys."""
     if ANIMATION not in bench.host.ports:
         return []
     port = bench.port(ANIMATION)
@@ -54,7 +54,7 @@ def _keys(bench: Bench) -> list[object]:
 
 
 def _hostile(bench: Bench, suffix: str) -> list[str]:
-    """Files that are not there, empty, cut short, something else, or a folder."""
+    """Return files that are missing, empty, cut short, of another kind, or folders."""
     content = {
         "empty": b"",
         "noise": bytes(range(256)) * 16,
@@ -145,7 +145,7 @@ class SceneFile:
         assert [p.name for p in bench.folder.iterdir()] == [f"folder{suffix}"]
 
     def test_a_read_only_file_is_left_as_it_is(self, bench: Bench) -> None:
-        """Also as the target of a scene that was saved elsewhere before."""
+        """This holds too when the scene was saved elsewhere before."""
         writer: Any = bench.port(FILESYSTEM_WRITE)
         file = bench.folder / f"kept{writer.suffixes[0]}"
         bench.cube("Here")
@@ -159,7 +159,7 @@ class SceneFile:
         file.chmod(0o644)
 
     def test_a_link_stays_one(self, bench: Bench) -> None:
-        """What it leads to is written, also a second time."""
+        """The file behind the link is written, a second time too."""
         writer: Any = bench.port(FILESYSTEM_WRITE)
         suffix = writer.suffixes[0]
         (bench.folder / "published").mkdir()
@@ -206,9 +206,9 @@ class UsdFile:
         bench.port(USD).export_usd(str(bench.folder / "out.usda"), False)
         written = (bench.folder / "out.usda").read_text("utf-8")
         assert "Atorus" in written
-        # Some hosts write where a file was made; the folder may be called as it likes.
+        # Some hosts write the file's folder into it, and the folder may have any name.
         assert "callboard" not in written.replace(bench.folder.as_posix(), "").lower()
-        # The scene still knows what they are.
+        # The scene still knows their types.
         assert {bench.get(f"A{kind}")["type"] for kind in KINDS} == set(KINDS)
 
     def test_an_import_below_an_object(self, bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Shapes: what they are made of, and that a change of one is what it says."""
+"""Shapes: the facts about them, and changes that do what they say."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _READING = ("info", "mesh")
 CORNERS = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-#: Against the clock, seen from outside.
+#: Counterclockwise, seen from outside.
 BOX = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 _SQUARE = [(0, 0), (1, 0), (1, 1), (0, 1)]
 
@@ -37,7 +37,7 @@ def shape(
     *,
     uvs: bool = False,
 ) -> str:
-    """A mesh with these faces, each of which has the whole square for its UVs; its path."""
+    """Return the path of a mesh with these faces. Each face's UVs are the whole square."""
     info, counts = bench.reader.info(), {}
     formats = {each.name: each for each in bench.port(EXCHANGE).formats()}
     places = [_SQUARE[at % 4] for face in faces for at in range(len(face))]
@@ -91,7 +91,7 @@ def _faces(bench: Bench, path: str) -> list[object]:
 
 
 def _placed(bench: Bench, path: str) -> set[object]:
-    """Each point with the UVs that it has."""
+    """Return each point with its UVs."""
     mesh = bench.port(GEOMETRY).mesh(path)
     assert mesh.uvs is not None
     return {
@@ -153,7 +153,7 @@ class Geometry:
         assert told == {"vertices": 8, "edges": 18, "faces": 12, "triangles": 12}
         assert _placed(bench, path) == before
         assert close([volume_of(bench, path)], [8.0])
-        # A face that goes inwards at a corner: its triangles stay inside of it.
+        # A face with a concave corner: its triangles must stay inside it.
         points = [(0, 0, 0), (4, 0, 0), (4, 0, 4), (2, 0, 1), (0, 0, 4)]
         arrow = shape(bench, [(0, 4, 3, 2, 1)], points)
         bench.call("geometry__triangulate", {"name": arrow})
@@ -197,7 +197,7 @@ class Geometry:
     def test_each_change_is_one_step_read_back_and_rolled_back(self, bench: Bench) -> None:
         path = shape(bench, [tuple(reversed(face)) for face in BOX], uvs=True)
         changes: list[tuple[str, Json]] = [
-            # A file says whether a shape is smooth, or its host does.
+            # The file or its host decides whether a shape is smooth.
             ("shade", {"smooth": bench.port(GEOMETRY).info(path)["shading"] != "smooth"}),
             ("subdivide", {"levels": 1}),
             ("normals", {}),

@@ -1,4 +1,4 @@
-"""Lights, and what surrounds the scene."""
+"""Lights, and the scene's environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callboard_testing.checks.trust import check_change
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
-#: What each kind has besides a colour and a power.
+#: The values that each kind has besides a color and a power.
 KINDS: dict[str, Json] = {
     "sun": {"angle": 2.0},
     "point": {"size": 0.5},
@@ -45,7 +45,7 @@ def _all(bench: Bench) -> list[Json]:
 
 
 def _shines(bench: Bench, path: str, target: list[float]) -> bool:
-    """Whether the light at ``path`` shines at the point."""
+    """Return whether the light at ``path`` shines at the point."""
     rows = placed(bench.reader, path)
     way = [a - b for a, b in zip(target, rows[3], strict=True)]
     length, size = (sqrt(sum(v * v for v in vector)) for vector in (way, rows[2]))
@@ -96,7 +96,7 @@ class Lights:
         assert _shines(bench, path, [0, 0, 0])
         bench.call("lights__set", {"name": path, "look_at": [-3, 40, 2]})
         assert _shines(bench, path, [-3, 40, 2])
-        # Also below what is moved and turned itself.
+        # This holds too below an object that is moved and turned.
         bench.editor.set_transform(cube, None, [10, 50, 100], [2, 2, 2])
         path = bench.editor.set_parent(path, cube, True)
         bench.call("lights__set", {"name": path, "look_at": [1, 2, 3]})

@@ -1,4 +1,4 @@
-"""Looking around: pictures of what was asked for, and nothing else changed."""
+"""Looking around: pictures of the requested views, and nothing else changed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SIZE = {"width": 96, "height": 64}
 
 
 def _seen(bench: Bench, **asked: Any) -> tuple[Any, Picture]:
-    """The answer, and the last picture in it."""
+    """Return the answer, and the last picture in it."""
     answer = bench.call("viewport__look", {**_SIZE, **asked})
     block: Any = bench.call.content[-1]
     return answer, decode(block.data)
 
 
 def _agree(bench: Bench, asked: dict[str, Any]) -> None:
-    """Where the picture shows no background, and nowhere else, is an object."""
+    """Assert that the picture shows an object exactly where picking finds one."""
     _, picture = _seen(bench, **asked)
     told = set()
     for row in range(4, picture.height, 8):
@@ -38,9 +38,8 @@ def _agree(bench: Bench, asked: dict[str, Any]) -> None:
 
 
 def _lit(picture: Picture, column: int, row: int) -> bool:
-    """Whether it isn't background, as the corner is.
-
-    Blender 4.3 and later show a side in the shade nearly as grey as the background: 5 of 255 apart.
+    """Return whether a point differs from the background, which the corner shows. In Blender 4.3
+    and later, a side in the shade is nearly as grey as the background: 5 of 255 apart.
     """
     at = 3 * (row * picture.width + column)
     pairs = zip(picture.rgb[at : at + 3], picture.rgb[:3], strict=True)
@@ -51,7 +50,7 @@ class Looking:
     needs = (SCENE_READ, SCENE_MUTATE, LOOK)
 
     def test_a_sheet_shows_the_scene_from_each_angle(self, bench: Bench) -> None:
-        # Long, wide and flat: it looks different from everywhere.
+        # Long, wide and flat, so that it looks different from each side.
         bench.editor.set_transform(bench.cube("Slab"), None, None, [4.0, 1.0, 0.25])
         before, selected = bench.everything(), bench.reader.selection()
         answer, picture = _seen(bench, angles=["front", "right", "top"], shading="solid")
@@ -123,7 +122,7 @@ class Looking:
         asked: dict[str, Any] = {"width": 96, "height": 40, "shading": "solid"}
         _agree(bench, {**asked, "angles": ["three_quarter"]})
         if CAMERAS in bench.host.ports:
-            # Its frame has another shape than the picture.
+            # The camera's frame has another shape than the picture.
             bench.call("cameras__create", {"name": "Shot"})
             whole = {"objects": ["Low", "High"], "angle": "three_quarter"}
             bench.call("cameras__frame", {"name": "Shot", **whole})

@@ -1,4 +1,4 @@
-"""Materials: their values, textures, and who has them."""
+"""Materials: their values, their textures, and the objects that have them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callboard_testing.checks.trust import check_change
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
-#: Of every value, one that no host begins with.
+#: A value of each kind with which no host begins.
 VALUES: Json = {
     "color": [0.25, 0.5, 0.125],
     "metalness": 0.75,
@@ -39,7 +39,7 @@ _READING = ("names", "get", "users", "assigned")
 
 
 def picture(folder: Path, name: str = "picture.png") -> str:
-    """A small picture file."""
+    """Write a small picture file, and return its path."""
     rows = b"".join(b"\x00" + 4 * bytes((40, 60 * y, 128)) for y in range(4))
     body = zlib.compress(rows)
 
@@ -66,7 +66,7 @@ def _get(bench: Bench, name: str) -> Any:
 
 
 def _all(bench: Bench) -> list[Json]:
-    """All that is told of the materials, and of the objects."""
+    """Return all that is reported of the materials, and of the objects."""
     port = bench.port(MATERIALS)
     materials = [_get(bench, path) for path in port.names()]
     return [*materials, *bench.everything()]
@@ -247,7 +247,7 @@ class SavedMaterials:
     needs = (SCENE_READ, SCENE_MUTATE, MATERIALS, FILESYSTEM_READ, FILESYSTEM_WRITE)
 
     def test_they_are_in_the_file(self, bench: Bench) -> None:
-        """With their textures, also those that nothing has."""
+        """The file must have their textures too, and materials that no object uses."""
         ring = bench.editor.create("torus", "Ring", {"major_radius": 2.0, "minor_radius": 0.5})
         made = [_make(bench, name="Whole", objects=[ring], **VALUES), _make(bench, name="Spare")]
         part = _make(bench, name="Part")

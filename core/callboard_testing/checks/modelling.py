@@ -1,4 +1,4 @@
-"""What needs a modeller: modifiers, edits of faces, UVs, text and curves."""
+"""Checks that need a modeller: modifiers, edits of faces, UVs, text and curves."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Modelling:
         for box, each in zip(boxes, (path, below), strict=True):
             for end in ("min", "max"):
                 assert close(bench.get(each)["bounds"][end], box[end], 1e-4), (each, end)
-        assert close([volume_of(bench, path)], [8.0])  # faces look outside again
+        assert close([volume_of(bench, path)], [8.0])  # faces point outwards again
 
     def test_a_mesh_is_cleaned(self, bench: Bench) -> None:
         flat = [*BOX, (0, 2, 8)]

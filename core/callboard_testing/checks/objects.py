@@ -38,7 +38,7 @@ def centre(placed: Json) -> list[float]:
 
 
 def raised(kind: type[Exception], do: object, *arguments: object) -> Exception:
-    """What ``do(*arguments)`` raises, which must be of ``kind``."""
+    """Return the error that ``do(*arguments)`` raises. It must be of ``kind``."""
     assert callable(do)
     try:
         do(*arguments)
@@ -48,7 +48,7 @@ def raised(kind: type[Exception], do: object, *arguments: object) -> Exception:
 
 
 def _held(bench: Bench) -> list[Json]:
-    """What the scene has, and three cubes with it where the host can make some."""
+    """Return the scene's objects, with three new cubes if the host can make any."""
     if SCENE_MUTATE in bench.host.ports:
         for name in (None, None, "Another"):
             bench.cube(name)
@@ -56,7 +56,7 @@ def _held(bench: Bench) -> list[Json]:
 
 
 class Reading:
-    """All of a host that only reads: its scene is checked as it is."""
+    """The checks of a host that only reads: they take its scene as it is."""
 
     needs = (SCENE_READ,)
 
@@ -129,7 +129,7 @@ class NamedObjects:
         bench.editor.set_parent(inner, group, True)
         second = bench.cube("Twin")
         if bench.get(second)["name"] != "Twin":
-            return  # this host's names are unique, so the second one got another
+            return  # this host's names are unique, so the second got another
         error = raised(AmbiguousName, bench.reader.get, "Twin")
         assert isinstance(error, AmbiguousName)
         assert all(bench.get(path)["name"] == "Twin" for path in error.paths)
@@ -205,7 +205,8 @@ class Transforming:
         assert close(moved["scale"], [-1, 1, 1])
 
     def test_moving_leaves_turn_and_size_alone(self, bench: Bench) -> None:
-        """Also of what is mirrored or flat, where one transform has several names."""
+        """This holds too for mirrored and flat objects, where one transform has several
+        descriptions."""
         path = bench.cube()
         for size in ([1, -2, 3], [1, 1, 0]):
             bench.editor.set_transform(path, [1, 2, 3], [10, 20, 30], size)
@@ -382,7 +383,7 @@ class Colouring:
 
 
 def _size(kind: str, of: dict[str, float]) -> tuple[float, float, float]:
-    """Along X, along the other ground axis, along the up axis."""
+    """Return the size along X, along the other ground axis, and along the up axis."""
     if kind == "sphere":
         return 2 * of["radius"], 2 * of["radius"], 2 * of["radius"]
     if kind == "cube":

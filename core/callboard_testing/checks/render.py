@@ -1,4 +1,4 @@
-"""Rendering: images of the asked size, and a scene that is as it was."""
+"""Rendering: images of the requested size, and an unchanged scene."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Rendering:
         assert names == ["turn_01.png", "turn_02.png", "turn_03.png"]
         assert all(_png_size(path) == (48, 32) for path in answer["paths"])
         assert answer["engine"]
-        # They are in the answer too, side by side.
+        # The answer holds the pictures too, side by side.
         seen: Any = bench.call.content[-1]
         assert decode(seen.data).width == 3 * 48 + 8
         assert bench.everything() == before

@@ -1,4 +1,4 @@
-"""Scripts: the value of the last expression, what was printed, and a way back."""
+"""Scripts: the last expression's value, the printed text, and roll-back."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Data that isn't the scene's own to change: locked, said by another file, or by several layers.
-
-Each host has its own ways to make such data, so whoever runs the suite brings samples of it:
-``Bench(host, folder, samples)``, by the names below. Without a sample its checks are skipped.
+"""Data that a scene can't freely change: locked, from another file, or from several layers. Each
+host makes such data in its own way, so the suite's caller brings samples of it: ``Bench(host,
+folder, samples)``, by the names below. Without a sample its checks are skipped.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from callboard_testing.checks.objects import close, raised
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
-#: An object whose translation can't be set: locked channels, or what instances share.
+#: An object whose translation can't be set: its channels are locked, or instances share it.
 LOCKED = "sample.locked"
-#: An object that another file says, with at least one below it: a reference, an XRef, a link.
+#: An object from another file, with at least one below it: a reference, an XRef, a link.
 REFERENCED = "sample.referenced"
-#: An object of which several layers of the scene say something, with at least one below it.
+#: An object with opinions in several of the scene's layers, with at least one below it.
 LAYERED = "sample.layered"
 
 _COLOR = [0.25, 0.5, 1.0]

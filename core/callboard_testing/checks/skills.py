@@ -1,4 +1,4 @@
-"""The bundled skills on this host: what an agent sees."""
+"""The bundled skills on this host, as an agent sees them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
 _READING = ("groups", "members", "names", "get")
-#: Values of an attribute of one's own, each of another type.
+#: Values of custom attributes, each of another type.
 _OWN: Json = {
     "flag": True,
     "count": 7,
@@ -45,7 +45,8 @@ def _all(bench: Bench) -> list[Json]:
 
 
 def _set_own(bench: Bench, path: str, attribute: str) -> bool:
-    """Whether the host keeps such a value; old ones know no true and false of an object's own."""
+    """Set a custom attribute, and return whether the host keeps its value. Old hosts have no
+    booleans."""
     asked = {"name": path, "attribute": attribute, "value": _OWN[attribute]}
     try:
         done = bench.call("attributes__set", asked)

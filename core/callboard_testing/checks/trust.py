@@ -1,4 +1,5 @@
-"""Whether a tool that changes something can be trusted: one undo step, read back, rolled back."""
+"""Checks whether a tool that changes something can be trusted: one undo step, read back, rolled
+back."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class Replaced:
-    """A port of which every method that isn't in ``reading`` is replaced by what ``instead`` makes
-    of it."""
+    """A port whose methods, except those in ``reading``, are replaced by the result of
+    ``instead``."""
 
     def __init__(
         self,
@@ -33,7 +34,7 @@ class Replaced:
 
 
 def breaking(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Does what is asked, and then fails."""
+    """Return a function that runs the method, and then fails."""
 
     def broken(*arguments: Any) -> Any:
         method(*arguments)
@@ -43,7 +44,7 @@ def breaking(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def idle(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Says that it did what is asked, and does nothing."""
+    """Return a function that claims to run the method, and does nothing."""
     return lambda *arguments: (arguments and arguments[0]) or "nothing"
 
 
@@ -54,7 +55,7 @@ def replaced(
     reading: Collection[str],
     instead: Callable[[Callable[..., Any]], Callable[..., Any]],
 ) -> Iterator[None]:
-    """For the block, the host offers its port like that."""
+    """Replace the host's port during the block."""
     ports = dict(bench.host.ports)
     bench.host.set_ports({**ports, capability: Replaced(ports[capability], reading, instead)})
     try:
@@ -71,8 +72,8 @@ def check_change(
     arguments: Json,
     state: Callable[[], object],
 ) -> None:
-    """The tool, called with these arguments, changes what ``state`` tells in one undo step; where
-    the host fails half-way it is as before; where the host does nothing, that is told."""
+    """Check that the tool, called with these arguments, changes the result of ``state`` in one undo
+    step, leaves it unchanged when the host fails half-way, and reports a host that does nothing."""
     before = state()
     for instead in (breaking, idle):
         try:

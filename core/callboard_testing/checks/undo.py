@@ -17,7 +17,7 @@ def _undo(bench: Bench) -> Any:
 
 
 def _a_scene(bench: Bench) -> None:
-    """Objects with parents, colours, transforms and a selection."""
+    """Make objects with parents, colors, transforms and a selection."""
     for name in ("One", "Two", "Three", "Four"):
         bench.cube(name)
     bench.editor.set_transform("Two", [1, 2, 3], [10, 20, 30], [1, 2, 3])

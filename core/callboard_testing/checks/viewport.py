@@ -1,4 +1,4 @@
-"""Pictures of the viewport: the size that was asked for, and nothing else changed."""
+"""Pictures of the viewport: they have the requested size, and nothing else changes."""
 
 from __future__ import annotations
 

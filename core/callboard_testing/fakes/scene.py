@@ -27,7 +27,7 @@ class _Object:
 
 class FakeScene:
     """SceneReader and SceneEditor in one. Objects are kept by full path, ``/group/ball``, in scene
-    order. World transforms are beyond it: ``keep_world`` changes nothing."""
+    order. It has no world transforms: ``keep_world`` changes nothing."""
 
     def __init__(self, guard: Callable[[], None]) -> None:
         self._guard = guard
@@ -147,7 +147,7 @@ class FakeScene:
     # -- files and undo -------------------------------------------------------------------------
 
     def snapshot(self) -> Json:
-        """Everything there is, as a value of its own."""
+        """Return the whole state as an independent value."""
         self._guard()
         return {
             "objects": copy.deepcopy(self._objects),
@@ -156,14 +156,14 @@ class FakeScene:
         }
 
     def restore(self, state: Json) -> None:
-        """Makes the scene what it was at ``snapshot``."""
+        """Restore the scene's state at ``snapshot``."""
         self._guard()
         self._objects = copy.deepcopy(state["objects"])
         self._selection = list(state["selection"])
         self._modified = state["modified"]
 
     def load(self, file: str | None, objects: Mapping[str, str]) -> None:
-        """Replaces the scene by objects of the given types."""
+        """Replace the scene by objects of the given types."""
         self._guard()
         self._objects = {path: _Object(kind, {}) for path, kind in objects.items()}
         self._selection = []
@@ -289,7 +289,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _half_size(shape: _Object) -> tuple[float, float, float]:
-    """Half the extents along X, Y (up) and Z."""
+    """Return half the extents along X, Y (up) and Z."""
     given = shape.dimensions.get
     radius = given("radius", 1.0)
     if shape.type == "cube":

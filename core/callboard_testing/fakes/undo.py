@@ -20,8 +20,8 @@ class _Step:
 
 
 class FakeUndo:
-    """UndoPort over snapshots. ``steps`` are the labels of what the artist could undo, oldest
-    first; ``open`` says whether a step is under way."""
+    """UndoPort over snapshots. ``steps`` are the labels of the steps that the artist could undo,
+    oldest first. ``open`` says whether a step is under way."""
 
     joins = True
 
@@ -91,7 +91,7 @@ class FakeUndo:
         return True
 
     def artist(self, key: str) -> None:
-        """Presses ``ctrl+z``, or ``ctrl+shift+z``."""
+        """Press ``ctrl+z``, or ``ctrl+shift+z``."""
         undo = key == "ctrl+z"
         step = (self._steps if undo else self._undone).pop()
         (self._undone if undo else self._steps).append(step)

@@ -1,1 +1,1 @@
-"""What is wrong with a skill or a bundle, before anybody runs it."""
+"""Checks a skill or a bundle before anyone runs it."""

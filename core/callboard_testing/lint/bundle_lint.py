@@ -1,4 +1,4 @@
-"""What is wrong with a bundle's folder, before it is packed or installed. Runs nothing of it."""
+"""Checks a bundle's folder before it is packed or installed. Runs nothing of it."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _SETTING = (
     *("type", "title", "description", "required", "default", "multiple", "sensitive"),
     *("min", "max"),
 )
-#: How alike a key is to the one that was meant.
+#: The least similarity of a key to the one that was meant.
 _ALIKE = 0.8
 
 
 def lint_bundle(folder: Path, given: Path) -> list[Finding]:
-    """Findings about the bundle in ``folder``, and about its skill, sorted by place. ``file`` is
-    relative to it, and ``given`` is what messages call it."""
+    """Return findings about the bundle in ``folder``, and about its skill, sorted by place. Each
+    ``file`` is relative to the folder. ``given`` is the folder's name in messages."""
     lines = ManifestLines(folder)
     misspelt = dict(_misspelt(lines))
     try:
@@ -70,7 +70,7 @@ def lint_bundle(folder: Path, given: Path) -> list[Finding]:
 
 
 def _misspelt(lines: ManifestLines) -> Iterator[tuple[Place, Finding]]:
-    """Each key that is much like one that is known, by the place that was meant."""
+    """Yield each key that is much like a known one, by the place that was meant."""
     known = dict(_KEYS)
     settings = lines.at("user_config")
     known |= {("user_config", key): _SETTING for key in settings if isinstance(key, str)}
@@ -85,7 +85,7 @@ def _misspelt(lines: ManifestLines) -> Iterator[tuple[Place, Finding]]:
 
 
 def _because(misspelt: dict[Place, Finding], field: Place, line: int, message: str) -> Finding:
-    """The finding about a field; where only its key is misspelt that is the mistake."""
+    """Return the finding about a field, or, if only its key is misspelt, about that mistake."""
     cause = misspelt.pop(field, None)
     if cause is None:
         return Finding(MANIFEST, line, "error", message)
@@ -112,7 +112,7 @@ def _command(
 ) -> Iterator[Finding]:
     texts = [server.command, *server.args, *server.env.values()]
     for name in dict.fromkeys(name for text in texts for name in _OWN.findall(text)):
-        # What isn't there may be made when it runs, but for the code that is to run.
+        # A missing file may be made while it runs, except for the code that is to run.
         if re.search(r"\.[cm]?[jt]s$|\.py$", name) and not is_own(folder, name):
             message = f"its command runs '{name}', which isn't a file of the bundle; add it"
             line = lines.line_with(name, "server", "mcp_config")
@@ -126,9 +126,9 @@ def _command(
 
 
 def is_own(folder: Path, name: str) -> bool:
-    """Whether the name is that of a file of the bundle's."""
+    """Return whether the name is that of a file of the bundle."""
     try:
         place = (folder / name).resolve()
         return place.is_file() and folder.resolve() in place.parents
-    except (OSError, ValueError):  # no system has files of such names
+    except (OSError, ValueError):  # no system has files with such names
         return False

@@ -1,4 +1,4 @@
-"""What tools take from their functions, because ``tools.yaml`` doesn't say it."""
+"""The parts of tools that come from their functions, because ``tools.yaml`` leaves them out."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from callboard.skills.model import ToolDeclaration
 
 @dataclass(frozen=True)
 class Explained:
-    """``source`` is relative to the folder that was asked about, with forward slashes.
-    ``function`` is None where none can be read: any arguments pass."""
+    """A tool's parts from its function. ``source`` is relative to the requested folder, with
+    forward slashes. ``function`` is None if none can be read; any arguments pass then."""
 
     skill: str
     tool: str
     source: str
     line: int
     function: str | None
-    #: ``description``, ``input_schema``, ``output_schema``, those that the function gives.
+    #: Those of ``description``, ``input_schema`` and ``output_schema`` that the function gives.
     gives: Json
-    #: Annotations that say nothing to JSON: any value passes.
+    #: Annotations that mean nothing to JSON, so that any value passes.
     unread: tuple[str, ...]
 
 
 def explain(folder: Path) -> Iterator[Explained]:
-    """For each tool of the skills in ``folder`` that leaves anything to its function. Runs nothing.
-    Raises OSError where the folder can't be listed."""
+    """Yield one for each tool of the skills in ``folder`` that leaves anything to its function.
+    Runs nothing. Raises OSError when the folder can't be listed."""
     for place, skill in load_all(list(skill_folders(folder)), load_skill):
         signatures = Signatures(skill.path)
         for tool in skill.tools:

@@ -1,4 +1,4 @@
-"""A tool's function beside what ``tools.yaml`` says of it: parameters, and the host's ports."""
+"""Compares a tool's function with ``tools.yaml``: its parameters, and the host's ports."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from callboard.skills.syntax_tree import parsed
 
 #: ``ctx.stage`` needs one of two capabilities.
 STAGE = "stage"
-#: What a coroutine's ``ctx`` has to be awaited for.
+#: The methods of a coroutine's ``ctx`` that have to be awaited.
 _AWAITED = ("on_main_thread", "elicit", "elicit_url", "sample", "ask_all", "read_resource")
 
 
 def check_function(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
-    """Line and message where the two don't fit. A function that is decorated, or made in another
-    way than by ``def``, isn't looked at."""
+    """Yield the line and message of each mismatch. A function that is decorated, or made in another
+    way than by ``def``, isn't checked."""
     function = entered(functions_of(parsed(source)), tool.entry_names)
     if function is not None and not function.decorator_list:
         yield from _parameters(function, tool)
 
 
 def undeclared_ports(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
-    """Line and name of each port that the function uses, by a literal name, and that the tool
-    doesn't declare."""
+    """Yield the line and name of each port that the function uses, by a literal name, and that the
+    tool doesn't declare."""
     functions = functions_of(parsed(source))
     function = entered(functions, tool.entry_names)
     for line, name in [] if function is None else sorted(_ports(function, functions)):
@@ -38,8 +38,8 @@ def undeclared_ports(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, 
 
 
 def unawaited(source: str) -> Iterator[tuple[int, str]]:
-    """Line and message of each ``ctx.on_main_thread(…)`` and the like whose coroutine nobody
-    awaits, as a statement of its own."""
+    """Yield the line and message of each statement like ``ctx.on_main_thread(…)`` whose coroutine
+    isn't awaited."""
     tree = parsed(source)
     for function in () if tree is None else ast.walk(tree):
         for line in ast.walk(function) if isinstance(function, ast.AsyncFunctionDef) else ():
@@ -56,7 +56,8 @@ def unawaited(source: str) -> Iterator[tuple[int, str]]:
 def check_variables(
     source: str, variables: Sequence[str], reads: ToolDeclaration
 ) -> Iterator[tuple[int, str]]:
-    """Line and message where a resource's function and the variables of its URI don't fit."""
+    """Yield the line and message of each mismatch of a resource's function and its URI's
+    variables."""
     function = entered(functions_of(parsed(source)), reads.entry_names)
     if function is None or function.decorator_list:
         return
@@ -79,7 +80,7 @@ def check_variables(
 
 
 def takes_paths(schema: Any) -> bool:
-    """Whether anything in it has ``format: workspace-path``."""
+    """Return whether anything in the schema has ``format: workspace-path``."""
     if isinstance(schema, Mapping):
         if schema.get("format") == "workspace-path":
             return True
@@ -104,7 +105,7 @@ def _parameters(function: Function, tool: ToolDeclaration) -> Iterator[tuple[int
             continue
         if name not in properties:
             if not properties and tool.input_schema.get("additionalProperties", True):
-                continue  # nothing is said of its arguments
+                continue  # the schema says nothing about its arguments
             wrong = f"{function.name}() needs '{name}', which its input_schema doesn't have; add it"
         elif name not in tool.input_schema.get("required", ()):
             wrong = f"{function.name}() needs '{name}', which may be left out; list it as required"
@@ -117,7 +118,7 @@ def _parameters(function: Function, tool: ToolDeclaration) -> Iterator[tuple[int
 
 
 def _needed(arguments: ast.arguments) -> list[str]:
-    """The parameters without a default."""
+    """Return the parameters without a default."""
     plain = len(arguments.args) - len(arguments.defaults)
     pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     by_name = [each.arg for each, default in pairs if default is None]
@@ -125,8 +126,8 @@ def _needed(arguments: ast.arguments) -> list[str]:
 
 
 def _ports(function: Function, functions: Mapping[str, Function]) -> set[tuple[int, str]]:
-    """Line and name of each literal ``ctx.port("…")`` in the function, and in those of its file
-    that it calls; STAGE for ``ctx.stage``."""
+    """Return the line and name of each literal ``ctx.port("…")`` in the function, and in those of
+    its file that it calls. ``ctx.stage`` gives STAGE."""
     ports: set[tuple[int, str]] = set()
     waiting, seen = [function], {function.name}
     while waiting:

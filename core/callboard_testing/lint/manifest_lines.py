@@ -1,4 +1,4 @@
-"""Where in a bundle's ``manifest.json`` something stands."""
+"""The lines of the parts of a bundle's ``manifest.json``."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ MANIFEST = "manifest.json"
 Place = tuple[str | int, ...]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
-#: How deep lines are known; what lies deeper has its parent's.
+#: The depth down to which lines are known. A deeper place has its parent's line.
 _DEPTH = 6
-#: As messages name a field: ``server.mcp_config.args``, ``user_config['key'].type``.
+#: A field as messages name it: ``server.mcp_config.args``, ``user_config['key'].type``.
 _FIELD = re.compile(r"\w+(?:\.\w+|\['[^']*'\])*")
 _PART = re.compile(r"\['([^']*)'\]|(\w+)")
 
 
 class ManifestLines:
-    """The lines of one manifest, from 1 on. One that is no JSON has the line where that ends."""
+    """The lines of one manifest, from 1 on. In one that is no JSON, every place has the line of the
+    error."""
 
     def __init__(self, folder: Path) -> None:
         self.value: Any = None
@@ -39,17 +40,17 @@ class ManifestLines:
         return place in self._lines
 
     def line(self, *place: str | int) -> int:
-        """Of its nearest parent where it isn't there."""
+        """Return the line of a place, or of its nearest parent if it isn't there."""
         known = (place[:length] for length in range(len(place), -1, -1))
         return next((self._lines[one] for one in known if one in self._lines), 1)
 
     def at(self, *place: str) -> dict[str, Any]:
-        """What is written there; empty where that is no object."""
+        """Return the object at that place, or an empty one for anything else."""
         value = _at(self.value, place)
         return value if isinstance(value, dict) else {}
 
     def line_with(self, text: str, *below: str) -> int:
-        """Of the first value below a place that holds the text."""
+        """Return the line of the first value below a place that contains the text."""
         for place, value in _texts(_at(self.value, below), below):
             if text in value:
                 return self.line(*place)
@@ -57,14 +58,14 @@ class ManifestLines:
 
 
 def field_of(message: str) -> Place:
-    """The field that a message about a manifest begins with."""
+    """Return the field with which a message about a manifest begins."""
     named = _FIELD.match(message)
     parts = _PART.findall(named[0]) if named else ()
     return tuple(quoted or plain for quoted, plain in parts)
 
 
 def _places(text: str) -> Iterator[tuple[Place, int]]:
-    """Each place of a text that is JSON, and its line, a key's being the place's."""
+    """Yield each place of a JSON text, and its line. A key's line is its place's."""
     place: list[Any] = []
     lists: list[bool] = []
     at_key, number, end = False, 1, 0

@@ -1,4 +1,4 @@
-"""Where the skills are that others depend on."""
+"""Finds the skills that other skills depend on."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from callboard.skills.model import SkillMetadata
 def needed_skills(
     skills: Mapping[str, SkillMetadata], search: Iterable[Path], dcc: str | None = None
 ) -> dict[str, Found]:
-    """By name, what ``skills`` depend on and what that depends on, as far as these search paths
-    have it for this host, or for any where none is given; the most important path comes first.
-    What ships is left out, since every server has it. Loads skills only where one is wanted."""
+    """Return the skills that ``skills`` depend on, directly or not, by name, as far as the search
+    paths have them. The first path counts most. ``dcc`` is the host, or None for any. Shipped
+    skills are left out, because every server has them. Skills are loaded only if one is needed."""
     have = {*skills, *(folder.name for folder in skill_folders(BUNDLED))}
     wanted = {name for skill in skills.values() for name in skill.depends} - have
     if not wanted:

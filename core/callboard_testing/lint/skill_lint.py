@@ -1,4 +1,4 @@
-"""What is wrong with skills on disk, one finding per mistake. Runs none of their code."""
+"""Checks skills on disk, one finding for each mistake. Runs none of their code."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ from callboard_testing.lint.lint_functions import (
 from callboard_testing.lint.needed_skills import needed_skills
 
 Severity = Literal["error", "warning"]
-#: Folders that a message names instead of one without a skill.
+#: Folders that a message suggests in place of one without a skill.
 _NAMED = 3
 _TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """``file`` is relative to the folder that was linted, with forward slashes."""
+    """One mistake. ``file`` is relative to the folder that was linted, with forward slashes."""
 
     file: str
     line: int
@@ -59,10 +59,10 @@ class Finding:
 
 
 def lint(folder: Path, search: Iterable[Path] = (), *, given: Path | None = None) -> list[Finding]:
-    """Findings about one skill, or about every skill in a folder of skills, sorted by place.
-
-    No skill at all is a finding too. What they depend on is looked for in ``search``, and beside
-    the one skill. ``given`` is what messages call the folder, where it is a copy of that.
+    """Return findings about one skill, or about every skill in a folder of skills, sorted by place.
+    A folder without any skill is a finding too. Skills that others depend on are looked for in
+    ``search``, and beside a single skill. ``given`` is the folder's name in messages, if ``folder``
+    is a copy of it.
     """
     given = folder if given is None else given
     try:
@@ -83,7 +83,7 @@ def lint(folder: Path, search: Iterable[Path] = (), *, given: Path | None = None
                 Finding(prefix + finding.file, finding.line, finding.severity, finding.message)
             )
         wire = skill.wire_name("")
-        # A folder of a skill's versions is named as the skill is; one of them is served.
+        # A folder with a skill's versions has the skill's name; one of them is served.
         version = skill.name in skills and skill.path.parent.name == skill.name
         if is_usable(skill) and wire in names and not version:
             message = f"the name clashes with the skill in '{names[wire]}'"
@@ -93,14 +93,14 @@ def lint(folder: Path, search: Iterable[Path] = (), *, given: Path | None = None
         if is_usable(skill):
             skills[skill.name] = skill
             places[skill.name] = f"{prefix}{SKILL_FILE}"
-    # What ships is on every search path; who depends on it needs only the name here.
+    # Shipped skills are on every search path; only their names matter here.
     shipped = {one.name: SkillMetadata(one.name, "", one) for one in skill_folders(BUNDLED)}
     beside = [given.absolute().parent] if folders == [folder] else []
     needed = needed_skills(skills, [*search, *beside])
     others = {name: one.skill for name, one in needed.items()}
     for failure in dependency_failures({**shipped, **others, **skills}):
         if failure.skill in places:
-            # What isn't here may well be on another search path; a circle is wrong everywhere.
+            # A missing skill may be on another search path; a circle is wrong everywhere.
             severity: Severity = "error" if " -> " in failure.message else "warning"
             line = written_line(skills[failure.skill].path, "depends")
             findings.append(Finding(places[failure.skill], line, severity, failure.message))
@@ -123,12 +123,13 @@ def _is_above_skills(folder: Path) -> bool:
 
 
 def _lint_skill(skill: SkillMetadata, folder_name: str, called: str) -> Iterator[Finding]:
-    """``called``: what a command takes for the skill."""
+    """Yield findings about one skill. ``called`` is the argument with which a command names the
+    skill."""
     for failure in skill.failures:
         yield Finding(*_place(skill, failure), "error", failure.message)
     if not is_usable(skill):
         return
-    # Or the folder above, where each version has one of its own.
+    # Or the folder above, if each version has a folder of its own.
     if skill.name not in (folder_name, skill.path.parent.name):
         message = f"the name '{skill.name}' differs from the folder's, '{folder_name}'"
         yield Finding(SKILL_FILE, written_line(skill.path, "name"), "warning", message)
@@ -157,7 +158,7 @@ def _lint_skill(skill: SkillMetadata, folder_name: str, called: str) -> Iterator
 
 
 def _lint_tests(skill: SkillMetadata) -> Iterator[Finding]:
-    """Those that take a fixture of ours which no conftest.py brings."""
+    """Yield a finding for each test that takes our fixture without a conftest.py that brings it."""
     tests = skill.path / "tests"
     if any((folder / "conftest.py").is_file() for folder in (tests, *tests.parents)):
         return
@@ -176,7 +177,7 @@ def _lint_tests(skill: SkillMetadata) -> Iterator[Finding]:
 def _tool_places(
     skill: SkillMetadata,
 ) -> tuple[str, safe_yaml.Document, Mapping[str, safe_yaml.Path]]:
-    """The tools' file, and where in it each tool stands."""
+    """Return the tools' file, and the place of each tool in it."""
     file, document = tools_document(skill) or (tools_file(skill), safe_yaml.Document(None))
     places: dict[str, safe_yaml.Path] = {}
     for at, entry in tool_entries(document):
@@ -202,7 +203,8 @@ def _at(
 def _lint_tool(
     skill: SkillMetadata, tool: ToolDeclaration, at: Callable[..., tuple[str, int]]
 ) -> Iterator[Finding]:
-    """``at`` gives the file and the line of the tool's entry, or of a key of it."""
+    """Yield findings about a tool. ``at`` returns the file and line of the tool's entry, or of one
+    of its keys."""
     if not tool.description and not is_like("description", tool.extra):
         message = f"tool '{tool.name}' has no description; say what it does and when to call it"
         yield Finding(*at(), "warning", message)
@@ -210,7 +212,7 @@ def _lint_tool(
         try:
             if schema is not None:
                 fastjsonschema.compile(dict(schema))
-        # The compiler raises whatever it stumbles over in a bad schema.
+        # The compiler raises any error that a bad schema causes.
         except Exception as error:
             message = f"tool '{tool.name}': '{key}' isn't a valid JSON Schema: "
             below, word = next(_unknown_types(schema), ((), ""))
@@ -249,7 +251,7 @@ def _lint_tool(
 
 
 def _unknown_types(value: Any, at: safe_yaml.Path = ()) -> Iterator[tuple[safe_yaml.Path, str]]:
-    """Each word in a schema that is taken for a type and is none, and where it stands."""
+    """Yield each word in a schema that stands for a type and is none, with its place."""
     if isinstance(value, list):
         for index, one in enumerate(value):
             yield from _unknown_types(one, (*at, index))
@@ -262,7 +264,7 @@ def _unknown_types(value: Any, at: safe_yaml.Path = ()) -> Iterator[tuple[safe_y
 
 
 def _lint_half_read(skill: SkillMetadata, document: safe_yaml.Document) -> Iterator[Finding]:
-    """The scripts of tools whose entries are wrong, as far as these say what they run."""
+    """Check the scripts of tools with wrong entries, as far as the entries name their scripts."""
     signatures, read = Signatures(skill.path), {tool.name for tool in skill.tools}
     for at, entry in tool_entries(document):
         if entry.get("name") in read or document.duplicate_under(*at) is not None:
@@ -289,12 +291,14 @@ def _lint_resource(skill: SkillMetadata, resource: ResourceDeclaration) -> Itera
 
 
 def _misspelt_needs(tool: ToolDeclaration) -> bool:
-    """Then one mistake is told, not all that follows from it."""
+    """Return whether the tool's capabilities have a misspelt key, which is then the only
+    finding."""
     return is_like("required_capabilities", tool.extra)
 
 
 def _with_misspelt_needs(tool: ToolDeclaration) -> ToolDeclaration:
-    """As if the key were right, so that what is missing all the same is told, too."""
+    """Return the tool as if the key were right, so that capabilities that are still missing are
+    found."""
     needs = list(tool.required_capabilities)
     for key, value in tool.extra.items():
         if is_like("required_capabilities", [key]) and isinstance(value, list):
@@ -305,7 +309,8 @@ def _with_misspelt_needs(tool: ToolDeclaration) -> ToolDeclaration:
 def _lint_script(
     skill: SkillMetadata, tool: ToolDeclaration, script: Path, *, declared: bool = True
 ) -> Iterator[Finding]:
-    """``declared``: whether what the tool declares could be read."""
+    """Yield findings about a script. ``declared`` says whether the tool's capabilities could be
+    read."""
     shown = script.relative_to(skill.path).as_posix()
     try:
         source = read_text(skill.path, script)
@@ -331,7 +336,8 @@ def _lint_script(
 
 
 def _place(skill: SkillMetadata, failure: Failure) -> tuple[str, int]:
-    """File and line. A reference that leads nowhere is wrong where it is written."""
+    """Return a file and a line. A reference that leads nowhere is wrong at the place where it is
+    written."""
     if failure.line is None:
         try:
             read_text(skill.path, resolve_inside(skill.path, failure.reference))
