@@ -1,8 +1,8 @@
 """How much faster ``callboard batch`` is than a command for each file.
 
-Makes scenes and reads each of them three ways: by ``callboard run``, by two ``callboard call``
-(open, read) on a host that runs already, and by ``callboard batch``. Runs anywhere; needs the
-extra ``blender``, or ``usd``.
+Makes scenes and reads each of them in three ways: with ``callboard run``, with two ``callboard
+call`` (open, read) on a running host, and with ``callboard batch``. Runs anywhere; needs the extra
+``blender``, or ``usd``.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def make(folder: Path, host: str, count: int) -> list[str]:
 
 
 def timed(work: Callable[[], None]) -> float:
-    """Seconds."""
+    """Return the seconds that ``work`` takes."""
     began = perf_counter()
     work()
     return perf_counter() - began
@@ -81,7 +81,7 @@ def run_each(host: str, files: list[str]) -> None:
 
 
 def call_each(host: str, files: list[str]) -> float:
-    """Seconds, without the host's start."""
+    """Return the seconds without the host's start."""
     command = callboard("serve", "--host", host)
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as serving:
         assert serving.stdout is not None

@@ -2,9 +2,9 @@
 
     python benchmarks/blender_gui.py [--calls N]
 
-blender-mcp's add-on is somebody else's and under another licence, so it is never part of this
-project: it is fetched with pip from where it is published, into the build folder, when this runs.
-Prints JSON; what can't be measured here says why.
+blender-mcp's add-on is another project's and under another licence, so it is never part of this
+project: pip fetches it from its publisher into the build folder when this runs. Prints JSON, with a
+reason for each figure that can't be measured here.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ for source in ("core", "hosts", "tests", "packaging"):
 from hosts.blender_gui_rig import Gui, blender_gui, build_addon, install, missing, screen  # noqa: E402
 
 CACHE = PROJECT / "build" / "benchmarks"
-#: The newest version whose wheel carries the add-on.
+#: The latest version whose wheel carries the add-on.
 THEIRS = "blender-mcp==1.9.4"
 _META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-#: Counts how late a timer of somebody else's comes: the user interface's tick.
+#: Counts how late another add-on's timer comes: the user interface's tick.
 _TICKS = """
 import time
 ticks, last = [], [time.perf_counter()]
@@ -55,7 +55,7 @@ bpy.app.timers.register(tick, persistent=True)
 
 
 class Caller:
-    """``tools/call`` of ``scene__list_objects`` over one connection."""
+    """Calls ``tools/call`` of ``scene__list_objects`` over one connection."""
 
     def __init__(self, url: str, token: str) -> None:
         address = url.removeprefix("http://").removesuffix("/mcp")
@@ -84,7 +84,7 @@ class Caller:
 
 
 class TheirCaller:
-    """``get_scene_info`` of blender-mcp's add-on over one connection."""
+    """Calls ``get_scene_info`` of blender-mcp's add-on over one connection."""
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -105,7 +105,7 @@ class TheirCaller:
 
 
 def timed(call: Callable[[], None], count: int) -> list[float]:
-    """Milliseconds of each call."""
+    """Return the milliseconds of each call."""
     latencies = []
     for _ in range(count):
         started = perf_counter()
@@ -129,7 +129,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def idle_cpu(gui: Gui, seconds: float) -> float:
-    """Percent of a core that the process uses while nothing happens."""
+    """Return the percentage of a core that the process uses while nothing happens."""
     before = cpu_seconds(gui.process.pid)
     sleep(seconds)
     return 100 * (cpu_seconds(gui.process.pid) - before) / seconds
@@ -157,7 +157,7 @@ def ticks_under_load(gui: Gui, url: str, token: str, clients: int, seconds: floa
 
 
 def their_addon() -> Path:
-    """blender-mcp's ``addon.py`` out of its wheel. Raises RuntimeError."""
+    """Return blender-mcp's ``addon.py`` from its wheel. Raises RuntimeError."""
     CACHE.mkdir(parents=True, exist_ok=True)
     target = CACHE / "blender_mcp_addon.py"
     if target.is_file():
@@ -215,7 +215,7 @@ def main() -> int:
             install(gui, archive)
             gui.run("import sys")
             gui.enable()
-            sleep(10)  # until what starting draws is drawn
+            sleep(10)  # until the start's drawing is done
             with_it = idle_cpu(gui, 20)
             gui.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
             sleep(2)

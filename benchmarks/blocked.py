@@ -1,7 +1,7 @@
-"""What clients notice while a tool holds the main thread for ten seconds.
+"""How clients fare while a tool holds the main thread for ten seconds.
 
-Asleep, inside an operator that leaves the interpreter to others, spinning in Python and, with
-``--bpy``, where Blender's module is installed, in one Cycles render. While it lasts, one client
+The tool sleeps, runs an operator that leaves the interpreter to other threads, spins in Python, or,
+with ``--bpy`` if Blender's module is installed, makes one Cycles render. Meanwhile one client
 pings, one lists tools and one calls a second tool, which has to wait.
 
     python benchmarks/blocked.py [--seconds 10] [--bpy]
@@ -20,7 +20,7 @@ from statistics import median
 from load_client import Connection, Target
 from server_process import ServerProcess
 
-#: How the main thread is held: milliseconds that an answer may take then, the first one apart.
+#: For each way to hold the main thread: milliseconds that an answer may take, except for the first.
 LATER = {"asleep": 50.0, "operator": 50.0, "rendering": 50.0, "spinning": 150.0}
 FIRST = 400.0
 
@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def one_block(target: Target, how: str, seconds: float, later: float) -> bool:
-    """One block, one line of the table; whether every limit was kept."""
+    """Run one block, and print one line of the table. Return whether every limit was kept."""
     names = ("blocker", "pinger", "lister", "second")
     clients = {name: Connection(target) for name in names}
     for client in clients.values():
@@ -86,7 +86,8 @@ def one_block(target: Target, how: str, seconds: float, later: float) -> bool:
     late = [0.0]
 
     def watch_machine() -> None:
-        """How late this machine lets a process run that only sleeps: what no server can beat."""
+        """Measure how late this machine wakes a process that only sleeps; no server can
+        beat that."""
         while not ended.is_set():
             began = time.perf_counter()
             time.sleep(0.005)

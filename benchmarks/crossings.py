@@ -4,14 +4,15 @@
 
 One process holds a real server on a real OpenUSD stage, with its loop, watcher and main thread, and
 a client that uses the standard library only. Every kind of request is sent until it is warm, then
-counted by a profiler on all threads. A call of a Python function is counted where the function is
-core's own (bundled skills are what a user would write, and are left out); a switch is a call that
-enters another module than the call before it. Each figure is the median of the rounds.
+counted by a profiler on all threads. A call of a Python function counts if the function is core's
+own (bundled skills stand for a user's, and are left out). A switch is a call that enters another
+module than the call before it. Each figure is the median of the rounds.
 
-The gateway is measured in this process too, before a host in another one. ``install-skill`` is a
-process of its own, counted from its first import: that is what a user starts.
+The gateway is measured in this process too, in front of a host in another one. ``install-skill`` is
+a process of its own, counted from its first import, because that is what a user starts.
 
-``--tree`` names another checkout, older ones too, so that a change can be compared with what was.
+``--tree`` names another checkout, even an older one, so that a change can be compared with the
+state before it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from urllib.parse import urlsplit
 THIS_TREE = Path(__file__).resolve().parent.parent
 REVISION = "2025-06-18"
 WARM_UP = 5
-#: Seconds without a call after which a request is over, and after which it never will be.
+#: Seconds without a call after which a request is over, and after which the measurement gives up.
 QUIET, PATIENCE = 0.05, 20.0
 
 SKILL = """---
@@ -85,7 +86,7 @@ class Profile:
         self._bundled = str(tree / "core" / "callboard" / "skills" / "bundled") + os.sep
 
     def install(self) -> None:
-        """For this thread and those that it starts."""
+        """Profile this thread and those that it starts."""
         threading.setprofile(self._note)
         sys.setprofile(self._note)
 
@@ -101,7 +102,7 @@ class Profile:
         return Count(len(set(self.modules)), switches, len(self.modules))
 
     def of(self, request: Callable[[], None]) -> Count:
-        """What one request costs, with what the server does after its answer."""
+        """Return the cost of one request, including the server's work after its answer."""
         self.modules.clear()
         self.on = True
         request()
@@ -114,7 +115,7 @@ class Profile:
 
 
 class Client:
-    """One session over one connection. It answers ``roots/list`` where it declares roots."""
+    """One session over one connection. It answers ``roots/list`` if it declares roots."""
 
     def __init__(self, url: str, token: str, roots: list[str] | None = None) -> None:
         self._parts = urlsplit(url)
@@ -141,7 +142,7 @@ class Client:
             self._answer_roots()
 
     def request(self, method: str, params: dict[str, Any]) -> Any:
-        """The result. An error, or a tool's failure, ends the program."""
+        """Return the result. An error, or a tool's failure, ends the program."""
         body = self._post({"id": 2, "method": method, "params": params}).body
         message = next(messages(body.splitlines()))
         if "result" not in message or message["result"].get("isError"):
@@ -154,7 +155,7 @@ class Client:
             raise SystemExit(f"{path}: {answer.status} {answer.body!r}")
 
     def change_roots(self) -> None:
-        """Says that they changed, and tells them when the server asks."""
+        """Announce changed roots, and send them when the server asks."""
         self._post({"method": "notifications/roots/list_changed"})
         self._answer_roots()
 
@@ -197,7 +198,7 @@ class Answer:
 
 
 def messages(lines: Any) -> Iterator[Any]:
-    """The JSON-RPC messages of an answer: JSON on one line, or an event stream."""
+    """Yield the JSON-RPC messages of an answer: JSON on one line, or an event stream."""
     for line in lines:
         text = line.strip().removeprefix(b"data:").strip()
         if text.startswith(b"{"):
@@ -224,7 +225,8 @@ def main() -> int:
 
 
 def served(tree: Path, folder: Path, arguments: argparse.Namespace) -> dict[str, Count]:
-    """What requests to a running server cost. This thread becomes the host's main thread."""
+    """Return the costs of requests to a running server. This thread becomes the host's main
+    thread."""
     use(tree)
     os.environ["CALLBOARD_HOME"] = str(folder / "home")
     write(folder / "skills" / "rounding" / "SKILL.md", SKILL)
@@ -274,7 +276,7 @@ def served(tree: Path, folder: Path, arguments: argparse.Namespace) -> dict[str,
 
 
 def by_gateway(tree: Path, folder: Path, arguments: argparse.Namespace) -> dict[str, Count]:
-    """What a call costs in the gateway's process. The host is another."""
+    """Return the cost of a call in the gateway's process. The host is in another."""
     kind = "tools/call, in the gateway"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(parts(tree))}
     command = [sys.executable, "-m", "callboard", "serve", "--host", "openusd", "--port", "0"]
@@ -316,7 +318,7 @@ def by_gateway(tree: Path, folder: Path, arguments: argparse.Namespace) -> dict[
 
 
 def requests(app: Any, folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Every kind of request, with what sends one and waits for its answer."""
+    """Yield every kind of request, with a function that sends one and waits for its answer."""
     client = Client(app.url, app.token)
     trivial = {"name": "trivial", "arguments": {"value": 1}}
     cube = {"name": "scene__create_primitive", "arguments": {"kind": "cube"}}
@@ -349,7 +351,8 @@ def requests(app: Any, folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def install_counts(tree: Path) -> Count:
-    """What a process costs that installs a small bundle: the second, which has its bytecode."""
+    """Return the cost of a process that installs a small bundle. The second one counts, which has
+    its bytecode."""
     counts = []
     for _ in range(2):
         with tempfile.TemporaryDirectory() as folder:
@@ -372,7 +375,7 @@ def install_counts(tree: Path) -> Count:
 
 
 def install(tree: str, bundle: str) -> None:
-    """``callboard install-skill``, in a process of its own."""
+    """Run ``callboard install-skill`` in a process of its own."""
     use(Path(tree))
     profile = Profile(Path(tree))
     profile.install()
@@ -386,7 +389,7 @@ def install(tree: str, bundle: str) -> None:
 
 
 def use(tree: Path) -> None:
-    """Imports are of that checkout, whatever is installed."""
+    """Import from that checkout, whatever is installed."""
     sys.path[:0] = parts(tree)
 
 
@@ -395,7 +398,8 @@ def parts(tree: Path) -> list[str]:
 
 
 def named(name: str, *homes: str) -> Any:
-    """What that name stands for, in the first module that is there: older trees have others."""
+    """Return the object with that name, from the first module that exists: older trees have other
+    modules."""
     for home in homes:
         try:
             return getattr(import_module(home), name)

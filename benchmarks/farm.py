@@ -1,13 +1,13 @@
-"""What a farm costs: time for each task, by one worker and by two, and the client's memory.
+"""What a farm costs: time for each task, with one worker and with two, and the client's memory.
 
-Runs tiny calls over frames on OpenUSD hosts of this machine, 200, 2,000 and 20,000 of them, then
-calls that take a while by one host and by two. Needs the extras ``farm`` and ``usd``.
+Runs 200, 2,000 and 20,000 tiny calls over frames on OpenUSD hosts of this machine, then calls that
+take a while on one host and on two. Needs the extras ``farm`` and ``usd``.
 
-``--scale`` measures instead what docs/scale.md counts with: what the scheduler and the client use
-for each task, with two hosts, and with many stand-ins: Dask workers of one process that answer at
-once, and say that they took as long as they were asked to. What is counted on the wire is all that
-goes over this machine's loopback; alone there it is by
-``unshare -rn sh -c 'ip link set lo up; python benchmarks/farm.py --scale'``.
+``--scale`` measures the figures that docs/scale.md uses instead: the costs of each task for the
+scheduler and the client, with two hosts, and with many stand-ins: Dask workers of one process that
+answer at once, and claim to have worked for the requested time. The bytes on the wire are all that
+goes over this machine's loopback; to be alone there, use ``unshare -rn sh -c 'ip link set lo up;
+python benchmarks/farm.py --scale'``.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def main() -> int:
             return 0
         each = []
         with farm(skills, 1) as (scheduler, _):
-            run(scheduler, 50, 0.0)  # the first ones load what they need
+            run(scheduler, 50, 0.0)  # the first ones import modules
             for count in arguments.counts:
                 before = processor_times()
                 each.append(run(scheduler, count, 0.0) / count)
@@ -129,7 +129,7 @@ def main() -> int:
 
 @contextmanager
 def farm(skills: Path, hosts: int) -> Iterator[tuple[str, Json]]:
-    """Its scheduler, and its ready line."""
+    """Yield a farm's scheduler, and its ready line."""
     command = [sys.executable, "-m", "callboard", "farm", "local", "-n", str(hosts)]
     with subprocess.Popen([*command, "--skills", str(skills)], stdout=subprocess.PIPE) as local:
         assert local.stdout is not None
@@ -141,7 +141,7 @@ def farm(skills: Path, hosts: int) -> Iterator[tuple[str, Json]]:
 
 
 def processor_times() -> tuple[float, float]:
-    """Seconds that this process used, and those that it started."""
+    """Return the processor seconds of this process, and of the processes that it started."""
 
     def used(process: psutil.Process) -> float:
         times = process.cpu_times()
@@ -152,14 +152,14 @@ def processor_times() -> tuple[float, float]:
 
 
 def longer(scheduler: str, count: int) -> tuple[float, float]:
-    """Seconds for tasks that keep a processor busy, and for tasks that don't."""
+    """Return the seconds for tasks that keep a processor busy, and for tasks that don't."""
     return run(scheduler, count, 50.0), run(scheduler, count, 50.0, asleep=True)
 
 
 def run(
     scheduler: str, count: int, milliseconds: float, *, asleep: bool = False, host: str = "openusd"
 ) -> float:
-    """Seconds for all of them."""
+    """Return the seconds for all tasks together."""
     given = {"milliseconds": milliseconds, "asleep": asleep, "frame": "{frame}"}
     work = Work("bench__work", given, [], needs={f"host:{host}": 1.0})
     began = perf_counter()
@@ -173,7 +173,7 @@ def run(
 
 
 class Used(NamedTuple):
-    """Seconds of the processor's, and bytes: those held now, and those sent since the start."""
+    """Processor seconds, and bytes: those held now, and those sent since the start."""
 
     scheduler: float
     client: float
@@ -183,7 +183,7 @@ class Used(NamedTuple):
 
 
 def used_by(scheduler: int) -> Used:
-    """So far, of the scheduler's process and of this one."""
+    """Return the figures so far of the scheduler's process and of this one."""
     there, here = psutil.Process(scheduler), psutil.Process()
     (used, held), (own, own_held) = [
         (sum(process.cpu_times()[:2]), process.memory_info().rss) for process in (there, here)
@@ -193,7 +193,7 @@ def used_by(scheduler: int) -> Used:
 
 
 class Peak:
-    """The most that a process held meanwhile. A context manager."""
+    """The most bytes that a process held during the block. A context manager."""
 
     def __init__(self, pid: int) -> None:
         self._process, self._over = psutil.Process(pid), threading.Event()
@@ -214,7 +214,7 @@ class Peak:
 
 
 def scale(skills: Path, counts: list[int], stand_ins: list[int]) -> None:
-    """Prints a line for each measurement."""
+    """Print a line for each measurement."""
     with farm(skills, 2) as (scheduler, ready):
         run(scheduler, 500, 0.0)
         for count in counts:
@@ -257,7 +257,7 @@ def tell(what: str, scheduler: str, pid: int, count: int, milliseconds: float, h
 
 @contextmanager
 def many(scheduler: str, count: int) -> Iterator[None]:
-    """So many stand-ins."""
+    """Run that many stand-ins during the block."""
     command = [sys.executable, __file__, "--stand-in-at", scheduler, "--stand-ins", str(count)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as workers:
         assert workers.stdout is not None
@@ -267,7 +267,7 @@ def many(scheduler: str, count: int) -> Iterator[None]:
 
 
 async def stand_in(scheduler: str, count: int) -> None:
-    """Is so many workers, until its stdin ends."""
+    """Run that many workers until stdin ends."""
     from distributed import Worker
 
     def answered(order: Json) -> Json:
@@ -299,7 +299,7 @@ async def stand_in(scheduler: str, count: int) -> None:
 
 
 def without_a_farm(count: int) -> None:
-    """What the client does alone: so many tasks, and a report that is read again."""
+    """Print the client's own costs: that many tasks, and a report that is read again."""
     held, began = psutil.Process().memory_info().rss, perf_counter()
     tasks = tasks_over([f"1-{count}"])
     took = perf_counter() - began

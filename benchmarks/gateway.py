@@ -1,9 +1,9 @@
-"""What the gateway costs: a call through it beside the same call made directly, many clients at
-once, and lists and searches as instances grow.
+"""What the gateway costs: calls through it, with many clients, and as instances grow.
 
     python benchmarks/gateway.py [--rounds N] [--calls N] [--instances N …] [--json]
 
-The two ways are measured in turns, so that whatever else the machine does hits both alike.
+A call through the gateway is measured beside the same call made directly, in turns, so that the
+machine's other work affects both alike. Lists and searches are measured as instances grow.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> int:
 
 
 def calls(rounds: int, total: int) -> dict[str, float]:
-    """Medians over the rounds."""
+    """Return the medians over the rounds."""
     with ExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory()))
         host = started(stack, home, "callboard_server.py", "--announce")
@@ -79,7 +79,7 @@ def calls(rounds: int, total: int) -> dict[str, float]:
 
 
 def growth(sizes: list[int]) -> dict[str, float]:
-    """What lists and searches take among so many instances."""
+    """Return the times of lists and searches among that many instances."""
     figures: dict[str, float] = {}
     for size in sizes:
         with ExitStack() as stack:
@@ -93,7 +93,7 @@ def growth(sizes: list[int]) -> dict[str, float]:
                 "search": {"name": "tools__search", "arguments": {"query": "echo value"}},
             }
             for name, call in own.items():
-                client.exchange("tools/call", call)  # which learns the lists
+                client.exchange("tools/call", call)  # this one learns the lists
                 took = timed(partial(client.exchange, "tools/call", call))
                 figures[f"{name} among {size}, median ms"] = took
             figures[f"gateway with {size}, MiB"] = gateway.status("VmRSS") / 1024
@@ -114,7 +114,7 @@ def opened(stack: ExitStack, target: Target) -> Connection:
 
 
 def timed(work: Callable[[], Any], rounds: int = 15) -> float:
-    """Milliseconds, the median."""
+    """Return the median in milliseconds."""
     spent = []
     for _ in range(rounds):
         began = perf_counter()

@@ -1,12 +1,12 @@
-"""Whether every change through the gateway is made once, and in the scene that was meant, while
-hosts and the gateway are killed, halted and started again in any order.
+"""A storm for the gateway: every change must be made once, and in the right scene.
 
     python benchmarks/gateway_storm.py [--seconds N] [--changes N] [--hosts N] [--pause N]
 
-Each host has a scene of its own, and three clients that keep the name they were given: in a
-session, without sessions, and by `tools__call`. Each change is written down by the host that made
-it. Prints what the clients were answered, and ends with 1 where a change was made in another scene,
-twice, or not at all though it was confirmed. Needs the extra `usd`.
+Hosts and the gateway are killed, halted and restarted in any order. Each host has a scene of its
+own, and three clients that keep the name they were given: in a session, without sessions, and by
+`tools__call`. The host that makes a change writes it down. Prints the answers that the clients got,
+and ends with 1 if a change was made in another scene, twice, or not at all though it was confirmed.
+Needs the extra `usd`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from callboard_testing.fake_client import FakeClient  # noqa: E402
 from e2e.serving import Program, callboard, environment  # noqa: E402
 
 WAYS = ("session", "stateless", "tools__call")
-#: What an error holds that says that nothing was changed, or that it isn't known.
+#: Texts of errors that say that nothing was changed, or that the outcome isn't known.
 TRUE_ERRORS = (
     "not that scene",
     "host offline",
@@ -40,7 +40,7 @@ TRUE_ERRORS = (
     "went away during this call",
     "this session",
 )
-#: Seconds that the last calls have until the hosts must be back.
+#: Seconds after the last calls in which the hosts must be back.
 RETURN = 120.0
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -98,7 +98,7 @@ class Life:
         self._program.__enter__()
 
     def end(self) -> str:
-        """Ends it in one way or another; which."""
+        """End the program in one of several ways. Return which."""
         if self._chance.random() < 0.5:
             self._program.kill()
             return "killed"
@@ -120,7 +120,7 @@ class Worker:
     def __init__(self, url: str, token: str | None, name: str, scene: Path, way: str) -> None:
         self.answers: Counter[str] = Counter()
         self.wrong: list[str] = []
-        #: The changes that were asked for, and those that were confirmed.
+        #: The changes that were requested, and those that were confirmed.
         self.asked: set[str] = set()
         self.confirmed: set[str] = set()
         self.scene = scene
@@ -134,13 +134,13 @@ class Worker:
             self.change()
 
     def change(self) -> bool:
-        """Makes one; whether it was confirmed."""
+        """Make a change. Return whether it was confirmed."""
         change = f"{self._name}-{self._way}-{len(self.asked)}"
         self.asked.add(change)
         try:
             answer = self._answered(change)
         except (AssertionError, OSError) as error:
-            # No answer came: the gateway is away. A session begins anew, by the same name.
+            # No answer came: the gateway is away. A session starts over, with the same name.
             self._leave()
             self.answers[f"none ({type(error).__name__})"] += 1
             return False
@@ -190,7 +190,7 @@ class Worker:
         return self._client.request("tools/call", {"name": name, "arguments": arguments})
 
     def returns(self) -> bool:
-        """Whether its scene is there again, in time."""
+        """Return whether its scene is back in time."""
         until = monotonic() + RETURN
         while monotonic() < until:
             if self.change():
@@ -233,7 +233,7 @@ class Storm:
         ]
 
     def _named(self) -> dict[str, str]:
-        """The scene of each name, once all are there."""
+        """Return the scene of each name, once all are there."""
         with FakeClient(self.gateway.url, self.gateway.token) as client:
             while True:
                 rows = client.call("instances__list")["structuredContent"]["instances"]
@@ -242,7 +242,7 @@ class Storm:
                 sleep(0.1)
 
     def blow(self) -> None:
-        """Something befalls the gateway, a host, or several at once."""
+        """End or halt the gateway, a host, or several at once."""
         what = self._chance.choice(["gateway", "host", "halt", "many"])
         if what == "halt":
             self._chance.choice([self.gateway, *self.hosts]).halt()
@@ -260,7 +260,7 @@ class Storm:
         self.suffered[what] += 1
 
     def judged(self) -> Counter[str]:
-        """What is wrong with the changes, by what was written down."""
+        """Return the faults in the changes, by the hosts' notes."""
         verdict: Counter[str] = Counter()
         scenes = {change: str(each.scene) for each in self.workers for change in each.asked}
         made: Counter[str] = Counter()
@@ -290,7 +290,7 @@ def working(workers: list[Worker], pause: float) -> Iterator[None]:
 
 
 def memory(pid: int) -> float:
-    """MiB."""
+    """Return the memory of a process, MiB."""
     status = Path(f"/proc/{pid}/status").read_text("utf-8")
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 

@@ -1,17 +1,18 @@
-"""Whether a server that works for hours keeps its memory: calls, then sessions, failures and
-exports, round after round, on a real OpenUSD stage.
+"""Whether a server that works for hours keeps its memory.
+
+Calls, then sessions, failures and exports, round after round, on a real OpenUSD stage.
 
     python benchmarks/growth.py [--factor 1] [--rounds 9] [--kind calls …]
 
-Each kind has a server of its own. First it is called until what is kept on purpose is full:
-SQLite's cache of the records, 2 MB, and for exports the newest 1,000 changes, which the panel
-shows, 0.4 MB. Without that, whatever is recorded or changed looks as if it stayed. After the first
-third of the rounds a line is laid through what the process holds at the end of each. It may rise by
-so many bytes for each of that kind: ``ALLOWED``. One chunk of the allocator's is a megabyte, so a
-larger factor says more: in long runs a session is 11 bytes, in short ones up to 104.
+Each kind has a server of its own. First it is called until everything that it keeps on purpose is
+full: SQLite's cache of the records, 2 MB, and for exports the latest 1,000 changes, which the panel
+shows, 0.4 MB. Otherwise each record or change would look like a leak. After the first third of the
+rounds, a line is fitted to the memory that the process holds at the end of each. It may rise by
+``ALLOWED`` bytes for each of that kind. One chunk of the allocator is a megabyte, so a larger
+factor is more exact: in long runs a session is 11 bytes, in short ones up to 104.
 
 Failures ask for names from a fixed set, since OpenUSD keeps 100 to 200 bytes of every name that it
-was ever asked for. It keeps 20 to 100 bytes of every stage that it flattens too, in a program
+was ever asked for. It also keeps 20 to 100 bytes of every stage that it flattens, in a program
 without callboard as well, and an export flattens one.
 """
 
@@ -31,18 +32,18 @@ from statistics import median
 
 from load_client import BadAnswer, Connection, Target, measure
 
-#: Of one round, times the factor.
+#: Amounts of one round, times the factor.
 AMOUNTS = {"calls": 20_000, "sessions": 1_000, "failures": 2_000, "exports": 500}
-#: Bytes for each of them that the line may rise by. A session of a short run shows up to 104; an
-#: export about 60, OpenUSD's own, and 174 where a short run meets a step.
+#: Bytes for each of them by which the line may rise. A session of a short run shows up to 104; an
+#: export about 60, OpenUSD's own, and 174 if a short run meets a step.
 ALLOWED = {"calls": 5.0, "sessions": 150.0, "failures": 100.0, "exports": 300.0}
 #: Calls after which caches are full, and exports after which the oldest change is forgotten.
 WARMING = 25_000
 REMEMBERED = 1_000
-#: Names that aren't there.
+#: Names that don't exist.
 MISSING = 100
 CONNECTIONS = 16
-#: Seconds after which what was recorded is in the database, and connections are gone.
+#: Seconds after which records are in the database, and connections are gone.
 SETTLE = 7.0
 LIST = {"name": "scene__list_objects", "arguments": {}}
 
@@ -60,7 +61,7 @@ def main() -> int:
 
 
 def grows(kind: str, arguments: argparse.Namespace) -> int:
-    """Prints the line of one kind; 1 where it grows by more than is allowed."""
+    """Print the line of one kind. Return 1 if it grows by more than is allowed."""
     amount = int(AMOUNTS[kind] * arguments.factor)
     held: list[int] = []
     with tempfile.TemporaryDirectory() as home, served(Path(home), arguments.tree) as (pid, target):
@@ -84,7 +85,7 @@ def grows(kind: str, arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def served(home: Path, tree: Path | None) -> Iterator[tuple[int, Target]]:
-    """A server on an empty stage, with one root: its process id, and how to reach it."""
+    """Yield the process id and the address of a server on an empty stage with one root."""
     folder = "Scripts/python.exe" if os.name == "nt" else "bin/python"
     python = sys.executable if tree is None else str(tree.resolve() / ".venv-test" / folder)
     root = home / "root"
@@ -128,7 +129,7 @@ def one_round(kind: str, amount: int, target: Target, connections: list[Connecti
 
 
 def anonymous(pid: int) -> int:
-    """Bytes that are the process's own: no library, no file that it maps (Linux)."""
+    """Return the bytes that are the process's own: no library, no mapped file (Linux)."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Anonymous:"):
             return int(line.split()[1]) * 1024
@@ -136,7 +137,8 @@ def anonymous(pid: int) -> int:
 
 
 def slope(values: list[int]) -> float:
-    """The median rise from one value to the next, of all pairs, which no single step decides."""
+    """Return the median rise from one value to the next, of all pairs, which no single step
+    decides."""
     return median(
         (values[j] - values[i]) / (j - i)
         for i in range(len(values))

@@ -1,7 +1,7 @@
 """A raw HTTP/1.1 load client: one epoll loop, keep-alive, no asyncio, so that it costs little.
 
-Every connection opens its own MCP session, then sends its next request as soon as it has the
-answer to the last one (a closed loop). Answers may be JSON or server-sent events. POSIX only.
+Every connection opens its own MCP session, then sends its next request as soon as it has the answer
+to the last one (a closed loop). Answers may be JSON or server-sent events. POSIX only.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ PATIENCE = 60.0
 
 
 class BadAnswer(Exception):
-    """The server answered something else than a result."""
+    """The server answered with something else than a result."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where to send requests, and as whom."""
+    """The address for requests, and the client's token."""
 
     url: str
     token: str | None = None
@@ -33,7 +33,7 @@ class Target:
 
 @dataclass
 class Measured:
-    """Latencies in seconds, in order of arrival, and how long all of it took."""
+    """Latencies in seconds, in order of arrival, and the duration of the whole."""
 
     latencies: list[float] = field(default_factory=list)
     seconds: float = 0.0
@@ -44,7 +44,8 @@ class Measured:
         return len(self.latencies) / self.seconds
 
     def percentile(self, share: float) -> float:
-        """The latency that ``share`` (0 to 1) of the answers don't exceed, in milliseconds."""
+        """Return the latency that ``share`` (0 to 1) of the answers don't exceed, in
+        milliseconds."""
         ordered = sorted(self.latencies)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000
 
@@ -72,7 +73,8 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def revive(self) -> None:
-        """Connects anew where the server has closed: uvicorn does after 5 s without a request."""
+        """Connect again if the server has closed the connection: uvicorn does after 5 s without a
+        request."""
         try:
             readable, _, _ = select.select([self.socket], [], [], 0)
             if not readable or self.socket.recv(1, socket.MSG_PEEK):
@@ -83,7 +85,7 @@ class Connection:
         self._connect()
 
     def open_session(self) -> None:
-        """``initialize`` and ``notifications/initialized``, blocking."""
+        """Send ``initialize`` and ``notifications/initialized``, blocking."""
         client = {"name": "benchmark", "version": "1"}
         params = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client}
         head, _ = self.exchange("initialize", params)
@@ -97,14 +99,14 @@ class Connection:
             pass
 
     def end_session(self) -> None:
-        """Says goodbye, blocking."""
+        """End the session, blocking."""
         head = self._common.replace("POST", "DELETE", 1)
         self.socket.sendall(f"{head}Content-Length: 0\r\n\r\n".encode())
         while self.receive() is None:
             pass
 
     def exchange(self, method: str, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """One request and its answer, blocking: the head of the answer, and the result."""
+        """Send one request, and return the head of its answer and the result, blocking."""
         self.send(method, params)
         while (answer := self.receive()) is None:
             pass
@@ -122,7 +124,7 @@ class Connection:
         self.socket.sendall(head + body)
 
     def receive(self) -> tuple[str, bytes] | None:
-        """Reads once; the head and the body of the answer once it is complete."""
+        """Read once. Return the head and the body of the answer if it is complete."""
         data = self.socket.recv(262_144)
         if not data:
             raise BadAnswer("the server closed the connection")
@@ -163,7 +165,7 @@ class Connection:
             parts.append(buffer[line + 2 : line + 2 + size])
 
     def result(self, body: bytes) -> dict[str, Any]:
-        """The result in an answer to this connection's last request. Raises BadAnswer."""
+        """Return the result in an answer to this connection's last request. Raises BadAnswer."""
         if not body.startswith(b"{"):
             lines = body.splitlines()
             body = next((line[5:] for line in lines if line.startswith(b"data:")), b"{}")
@@ -181,7 +183,7 @@ class Connection:
 def measure(
     connections: list[Connection], method: str, params: dict[str, Any], total: int
 ) -> Measured:
-    """Sends ``total`` requests over the connections, each in its own closed loop."""
+    """Send ``total`` requests over the connections, each in its own closed loop."""
     measured = Measured()
     for connection in connections:
         connection.revive()

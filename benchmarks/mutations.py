@@ -1,16 +1,16 @@
-"""Which of a hundred small mistakes in the code the tests notice.
+"""Small mistakes made in the code: how many of a hundred do the tests notice?
 
     python benchmarks/mutations.py FOLDER [--count 100] [--seed 1] [--limit 60] [--tests REV]
 
-Mistakes are spread over `core` and `hosts` as their lines are: another operator, a condition
-turned round, another constant, a statement or an answer left out. Messages and hints stay.
-FOLDER keeps a clone of this repository's last commit, what was planned and every outcome: started
-again, the program goes on where it was.
+Mistakes are spread over `core` and `hosts` in proportion to their lines: another operator, a
+negated condition, another constant, an omitted statement or answer. Messages and hints stay. FOLDER
+keeps a clone of this repository's last commit, the plan and every outcome; a second start of the
+program continues from there.
 
 First the tests that aren't slow run once, with a probe at the place of each mistake. Then each
-mistake is made in the clone and meets the tests that `tests/touched.py` picks for its file, as far
-as they come by its place: the others can't tell. `--tests REV` takes the tests of another commit;
-`--missed FOLDER` tries only what those of another run let through.
+mistake is made in the clone, and run against the tests that `tests/touched.py` picks for its file,
+as far as they reach its place: the others can't notice it. `--tests REV` takes the tests of another
+commit; `--missed FOLDER` tries only the mistakes that another run's tests missed.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from threading import Lock
 
 PROJECT = Path(__file__).resolve().parents[1]
 _PICKING = Lock()
-#: The clones; each is a process's.
+#: The clones, one for each process.
 WORKERS = ("tree", "tree2")
-#: Each becomes the other.
+#: Each is replaced by the other.
 PAIRS = [
     (ast.Eq, ast.NotEq),
     (ast.Lt, ast.LtE),
@@ -51,7 +51,8 @@ PAIRS = [
     (ast.FloorDiv, ast.Mod),
 ]
 OTHER: dict[type, type] = {one: other for pair in PAIRS for one, other in (pair, pair[::-1])}
-#: Notes which tests come by a mistake's place; a module of the clone, and a plug-in of pytest.
+#: Notes the tests that reach a mistake's place. It is a module of the clone, and a plug-in of
+#: pytest.
 PROBE = """
 import os
 # Open from the start: some tests give up their rights for a while.
@@ -75,7 +76,7 @@ class Mistake:
     path: str
     line: int
     kind: str
-    #: Where in the file's bytes it is, and what stands there.
+    #: The bytes of the file from ``start`` to ``end``, and the text there.
     start: int
     end: int
     old: str
@@ -95,7 +96,8 @@ class Mistake:
 
 
 def changed(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
-    """The kind of each mistake that can be made at a node, the node to replace and its new text."""
+    """Yield the kind of each mistake that can be made at a node, the node to replace and its new
+    text."""
     match node:
         case ast.Compare(ops=[op]) if type(op) in OTHER:
             new = ast.Compare(node.left, [OTHER[type(op)]()], node.comparators)
@@ -131,7 +133,7 @@ def _is_text(node: ast.BinOp) -> bool:
 
 
 def executable(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all below it that runs and is no message, hint or picture of a class."""
+    """Yield a node and all nodes below it that run and are no message, hint or class layout."""
     yield node
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "pattern", "bases"):
@@ -166,7 +168,7 @@ def mistakes(path: Path) -> Iterator[Mistake]:
 
 
 def planned(count: int, seed: int) -> list[Mistake]:
-    """Lines are drawn first, then one of the mistakes that can be made in each."""
+    """Draw lines first, then one of the mistakes that can be made in each."""
     by_line: defaultdict[tuple[str, int], list[Mistake]] = defaultdict(list)
     for root in ("core", "hosts"):
         for path in sorted((PROJECT / root).rglob("*.py")):
@@ -188,11 +190,11 @@ class Run:
     limit: float
 
     def pytest(self, *words: str, seconds: float | None = None) -> tuple[int | None, str]:
-        """How pytest ended, None where it didn't in time, and what it said."""
+        """Return pytest's exit code, or None if it took too long, and its output."""
         command = ["nice", "-n", "15", sys.executable, "-m", "pytest", "-q"]
         command += ["-p", "no:cacheprovider", "--hypothesis-profile", "fast", *words]
         env = {**os.environ, "PYTHONPATH": str(self.tree / "core")}
-        # Bytecode that is kept makes a short run three times as short.
+        # With kept bytecode a short run takes a third of the time.
         env["PYTHONPYCACHEPREFIX"] = str(self.folder / "bytecode")
         env.pop("PYTHONDONTWRITEBYTECODE", None)
         with (self.tree / "said").open("w+", encoding="utf-8") as output:
@@ -214,7 +216,7 @@ class Run:
             return code, output.read()
 
     def trace(self, words: list[str]) -> None:
-        """Runs the tests once with a probe in each place."""
+        """Run the tests once with a probe in each place."""
         file = self.folder / "hits"
         file.unlink(missing_ok=True)
         (self.tree / "core" / "mutation_probe.py").write_text(PROBE.format(file=str(file)), "utf-8")
@@ -222,7 +224,7 @@ class Run:
         for number, mistake in enumerate(self.plan):
             by_file[mistake.path].append(number)
         for numbers in by_file.values():
-            # From the end on, so that the places before stay where they are.
+            # From the end, so that earlier places stay where they are.
             for number in sorted(numbers, key=lambda each: -self.plan[each].start):
                 self.plan[number].put(self.tree, self.plan[number].probe(number))
         self.pytest("-p", "mutation_probe", "-m", "not slow", "-n", "2", *words)
@@ -243,13 +245,14 @@ class Run:
         return {n: [test for test in tests if test not in failed] for n, tests in passing.items()}
 
     def picked(self, path: str) -> list[str]:
-        """The test files that a change of this file touches, nearest first."""
+        """Return the test files that a change of this file touches, nearest first."""
         with _PICKING:
             touched = import_module("touched").touched([self.tree.parent / "tree" / path])
             return [test.relative_to(self.tree.parent / "tree").as_posix() for test in touched]
 
     def outcome(self, number: int, hits: dict[int, list[str]], every: bool) -> tuple[str, str]:
-        """`caught`, `missed`, `unreached` by any picked test, or `unfinished`; and by which."""
+        """Return `caught`, `missed`, `unreached` by any picked test, or `unfinished`, and the test
+        or reason."""
         mistake = self.plan[number]
         by_test = hits.get(number, [])
         files = self.picked(mistake.path)
@@ -262,7 +265,7 @@ class Run:
             return "unreached", f"by {len(by_test)} tests elsewhere"
         mistake.put(self.tree, mistake.new)
         try:
-            # Most are caught by the nearest tests.
+            # The nearest tests catch most of them.
             for some in (tests[:40], tests[40:]):
                 if some and (by := self.caught_by(some)) is not None:
                     return by
@@ -283,7 +286,7 @@ class Run:
 
 
 def prepared(folder: Path, count: int, seed: int, rev: str | None) -> list[Mistake]:
-    """The plan, and beside it a clone for each worker."""
+    """Return the plan, and make a clone for each worker beside it."""
     plan, trees = folder / "plan.json", [folder / name for name in WORKERS]
     if not plan.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -326,7 +329,7 @@ def main() -> None:
     runs: Queue[Run] = Queue()
     for tree in WORKERS:
         runs.put(Run(folder, (folder / tree).resolve(), plan, asked.limit))
-    # The clone's own, which knows its files.
+    # From the clone, because it knows the clone's files.
     sys.path.insert(0, str(folder / WORKERS[0] / "tests"))
     if not (folder / "hits").exists():
         runs.queue[0].trace(asked.words)

@@ -17,7 +17,7 @@ from load_client import Connection, measure
 from server_process import ServerProcess
 
 CONNECTIONS = 4
-#: The aims: throughput with the panel to without, and how late the interface may be.
+#: The aims: the ratio of throughput with the panel to without, and how late the interface may be.
 LEAST_SHARE, MOST_LATE_MS = 0.9, 30.0
 
 

@@ -1,7 +1,7 @@
 """What recording a call costs: one server, every other call recorded, over one connection.
 
-Neighbouring calls meet the same machine, whatever else it does. The medians of both kinds are
-compared, and those of the faster half, which the rest of the machine disturbs least.
+Neighboring calls meet the same conditions, whatever else the machine does. The medians of both
+kinds are compared, and those of the faster half, which the rest of the machine disturbs least.
 
     python benchmarks/recording.py [--calls 20000]
 """
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def timed(connection: Connection, calls: int) -> tuple[list[float], list[float]]:
-    """Latencies of calls that aren't recorded and of those that are, microseconds."""
+    """Return the latencies of unrecorded and of recorded calls, microseconds."""
     latencies: tuple[list[float], list[float]] = ([], [])
     for number in range(calls):
         value = number % 2
@@ -69,7 +69,7 @@ def summary(plain: list[float], recorded: list[float]) -> dict[str, Any]:
 
 
 def faster_half(latencies: list[float]) -> float:
-    """The mean of the faster half."""
+    """Return the mean of the faster half."""
     return mean(sorted(latencies)[: len(latencies) // 2])
 
 

@@ -1,4 +1,4 @@
-"""Tables of what ``run.py`` measured: medians over the rounds, ratios, and the aims."""
+"""Tables of ``run.py``'s measurements: medians over the rounds, ratios, and the aims."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import platform
 from os import cpu_count
 from statistics import median
 
-#: Contender, figure, one value a round.
+#: Contender, figure, one value for each round.
 Results = dict[str, dict[str, list[float]]]
 
 CALLBOARD = "callboard"
@@ -32,7 +32,7 @@ _AIMS = (
 
 
 def markdown(results: Results, system: str) -> str:
-    """The tables, as Markdown. The aims are for Linux."""
+    """Return the tables as Markdown. The aims are for Linux."""
     names = list(results)
     figures = [figure for figure in _ABSOLUTE if figure in results[CALLBOARD]]
     lines = [
@@ -66,7 +66,8 @@ def markdown(results: Results, system: str) -> str:
 
 
 def ratio(results: Results, figure: str, other: str) -> float:
-    """callboard's figure to the other's, round by round, so that slow drifts cancel out."""
+    """Return callboard's figure divided by the other's, round by round, so that slow drifts cancel
+    out."""
     pairs = zip(results[CALLBOARD][figure], results[other][figure], strict=True)
     return median(ours / theirs for ours, theirs in pairs)
 

@@ -1,14 +1,14 @@
 """callboard beside dcc-mcp-core and fastmcp: latency, throughput, start, memory, as ratios.
 
-The servers run side by side and are measured in turns, round after round, so that whatever else
-the machine does hits all of them alike. Read the ratios; the absolutes are this machine's.
+The servers run side by side and are measured in turns, round after round, so that the machine's
+other work affects all of them alike. Read the ratios; the absolute figures are this machine's.
 
     python benchmarks/run.py --cache DIR [--rounds 7] [--json FILE] [--markdown FILE]
     python benchmarks/run.py --cache DIR --before TREE     # beside another checkout, set up
     python benchmarks/run.py --cache DIR --windows FOLDER  # the servers under Wine
 
-TREE is a checkout of callboard in which `bootstrap.py test --version` has run: what a change costs
-is its ratio to that. FOLDER is what ``packaging/windows_python.py make`` made.
+TREE is a checkout of callboard in which `bootstrap.py test --version` has run; the ratio to it is
+the cost of a change. FOLDER is one that ``packaging/windows_python.py make`` made.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def before(tree: Path | None) -> list[Contender]:
-    """callboard as it is in another checkout, by that checkout's own environment and script."""
+    """Return callboard from another checkout, with that checkout's own environment and script."""
     if tree is None:
         return []
     folder = tree.resolve()
@@ -77,7 +77,7 @@ def before(tree: Path | None) -> list[Contender]:
 
 
 def compare(arguments: argparse.Namespace, home: Path) -> Results:
-    """Every figure of every contender; a list of one value a round for each."""
+    """Return every figure of every contender, each a list of one value a round."""
     contenders = [*CONTENDERS, *before(arguments.before)]
     if arguments.only_before:
         contenders = [contenders[0], *before(arguments.before)]
@@ -86,7 +86,7 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
     results: Results = {one.name: {} for one in contenders}
 
     def start(one: Contender) -> ServerProcess:
-        # A home each: two versions would throw away each other's cache at every start.
+        # A home for each: two versions would discard each other's cache at every start.
         own = home / one.name
         own.mkdir(exist_ok=True)
         if windows is not None:
@@ -104,8 +104,8 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
             if windows is None:
                 added = facts["start_bytes"] - facts["bare_bytes"]
                 note(results, one, "start MiB", added / 2**20)
-    # How a process happens to lie in memory moves its figures by some per cent: to tell two
-    # versions apart, each round has processes of its own.
+    # A process's place in memory happens to move its figures by some per cent. To compare two
+    # versions, each round has processes of its own.
     visits = arguments.rounds if arguments.only_before else 1
     for visit in range(visits):
         with ExitStack() as open_things:
@@ -125,13 +125,13 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
 def run(
     one: Contender, server: ServerProcess, open_things: ExitStack
 ) -> tuple[Contender, ServerProcess, list[Connection]]:
-    """A started server with its open sessions, warm."""
+    """Return a started server with its open sessions, warm."""
     open_things.callback(server.stop)
     connections = [Connection(server.target) for _ in range(max(CONNECTIONS))]
     for connection in connections:
         open_things.callback(connection.close)
         connection.open_session()
-    connections[0].revive()  # opening all of them may have taken longer than some servers wait
+    connections[0].revive()  # opening them may have taken longer than some servers wait
     check_thread(one, connections[0])
     measure(connections, "tools/call", CALL, WARM_UP)
     return one, server, connections
@@ -145,7 +145,7 @@ def one_round(
     calls: int,
 ) -> None:
     count = len(connections)
-    # Slow contenders get fewer calls, so that a round lasts about as long for everyone.
+    # Slow contenders get fewer calls, so that a round lasts about as long for each.
     total = calls // 4 if one.script.startswith("fastmcp") else calls
     cpu = server.cpu_seconds()
     measured = measure(connections, "tools/call", CALL, total)
@@ -156,7 +156,8 @@ def one_round(
 
 
 def check_thread(one: Contender, connection: Connection) -> None:
-    """The comparison is about tools on the main thread; fastmcp's loop is its main thread."""
+    """Raise unless the tool ran on the main thread, as the comparison requires; fastmcp's loop is
+    its main thread."""
     _, result = connection.exchange("tools/call", CALL)
     if 'main":true' not in result["content"][0]["text"].replace(" ", ""):
         raise RuntimeError(f"{one.name} did not run the tool on its main thread")

@@ -1,5 +1,5 @@
-"""What a scene's size costs, in Blender and on OpenUSD stages, beside what the application itself
-takes for the same change.
+"""What a scene's size costs, in Blender and on OpenUSD stages, beside the application's own time
+for the same change.
 
     python benchmarks/scenes.py [blender | openusd] [arguments of that half]
 

@@ -1,11 +1,13 @@
-"""What a scene's size costs in Blender: each tool on scenes of 100 to 20,000 objects, beside what
-plain ``bpy`` takes for the same change.
+"""What a scene's size costs in Blender, beside plain ``bpy``.
+
+Each tool runs on scenes of 100 to 20,000 objects, beside the time of plain ``bpy`` for the same
+change.
 
     python benchmarks/scenes_blender.py [--objects 100 1000 5000 20000] [--cpu] [--json]
 
 A tool is called as the server calls it, with its arguments checked, its read-back, and one undo
 step; plain ``bpy`` makes the change, has the scene updated and pushes the step. Times are medians
-in milliseconds; ``--cpu`` counts what the thread was busy, for a machine that does other work too.
+in milliseconds; ``--cpu`` counts the thread's busy time, for a machine that does other work too.
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ from stopwatch import Row, program, several, slices, timed
 from callboard_blender.host import BlenderHost
 from callboard_testing.direct_calls import DirectCaller
 
-#: How many objects hang below one group.
+#: Objects that hang below one group.
 GROUP = 100
 ROUNDS = 5
 
 
 def make_scene(count: int) -> None:
-    """Groups of cubes that share a mesh; a tenth of all is below ``Tree``."""
+    """Make groups of cubes that share a mesh; a tenth of all is below ``Tree``."""
     bpy.ops.wm.read_homefile(use_empty=True)
     mesh = bpy.data.meshes.new("Shared")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
@@ -48,7 +50,7 @@ def make_scene(count: int) -> None:
 
 
 class Plain:
-    """The same changes by bpy alone. ``at`` is given an object that no tool changes."""
+    """The same changes with bpy alone. ``at`` returns an object that no tool changes."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -116,7 +118,7 @@ def stepped(work: Callable[[int], object]) -> Callable[[int], None]:
 
 
 def measured(count: int, folder: Path) -> Iterator[Row]:
-    """What was done, how long it took, and how long plain bpy takes for it."""
+    """Yield the work, its time, and the time of plain bpy for it."""
     make_scene(count)
     host = BlenderHost(lambda fn: None)
     call, plain = DirectCaller(host), Plain(count)
@@ -188,7 +190,8 @@ def measured(count: int, folder: Path) -> Iterator[Row]:
 
 
 def _reading_200(call: DirectCaller) -> Callable[[int], object]:
-    """Objects with a material and a key each, and twenty lights, read in one call."""
+    """Return a function that reads objects with a material and a key each, and twenty lights, in
+    one call."""
     for number in range(180):
         obj = bpy.data.objects.new(f"Look{number}", bpy.data.meshes.new("Own"))
         obj.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
@@ -206,5 +209,5 @@ def _reading_200(call: DirectCaller) -> Callable[[int], object]:
 if __name__ == "__main__":
     code = program(__doc__, "objects", "bpy", [100, 1000, 5000, 20_000], measured)
     sys.stdout.flush()
-    # In its destructors Blender's module now and then hangs.
+    # Blender's module sometimes hangs in its destructors.
     os._exit(code)

@@ -1,10 +1,12 @@
-"""What a scene's size costs: each tool on OpenUSD stages of 100 to 100,000 prims, beside what plain
-``pxr`` takes for the same change.
+"""What a scene's size costs on OpenUSD stages, beside plain ``pxr``.
+
+Each tool runs on stages of 100 to 100,000 prims, beside the time of plain ``pxr`` for the same
+change.
 
     python benchmarks/scenes_openusd.py [--prims 100 1000 10000 100000] [--cpu] [--json]
 
 A change's time is that of the port, of reading the object back and of one undo step, on the host's
-thread. Times are medians in milliseconds; ``--cpu`` counts what the thread was busy, for a machine
+thread. Times are medians in milliseconds; ``--cpu`` counts the thread's busy time, for a machine
 that does other work as well.
 """
 
@@ -22,12 +24,12 @@ from callboard.host import FILESYSTEM_WRITE, SCENE_MUTATE, SCENE_READ, USD
 from callboard_openusd.host import OpenUsdHost
 from callboard_testing.direct_calls import DirectCaller
 
-#: How many prims hang below one group.
+#: Prims that hang below one group.
 GROUP = 100
 
 
 def write_scene(path: str, prims: int) -> None:
-    """Groups of cubes, each with a transform."""
+    """Write groups of cubes, each with a transform."""
     layer = Sdf.Layer.CreateAnonymous(".usda")
     layer.defaultPrim = "World"
     world = Sdf.PrimSpec(layer, "World", Sdf.SpecifierDef, "Xform")
@@ -46,7 +48,7 @@ def write_scene(path: str, prims: int) -> None:
 
 
 class Plain:
-    """The same changes by pxr alone, each of other prims than the tools change."""
+    """The same changes with pxr alone, on other prims than the tools change."""
 
     def __init__(self, path: str, prims: int) -> None:
         self.stage = Usd.Stage.Open(path)
@@ -100,7 +102,7 @@ class Plain:
 
 
 def measured(prims: int, folder: Path) -> Iterator[Row]:
-    """What was done, how long it took, and how long plain pxr takes for it, where it can."""
+    """Yield the work, its time, and the time of plain pxr for it, if pxr can do it."""
     path, saved = str(folder / f"{prims}.usda"), str(folder / "saved.usda")
     write_scene(path, prims)
     Usd.Stage.Open(path)
@@ -149,7 +151,7 @@ def measured(prims: int, folder: Path) -> Iterator[Row]:
         "rename": (lambda n: edit.rename(name(n), f"Renamed{n}"), plain.rename),
         "parent": (lambda n: edit.set_parent(name(n + 20), "G0", True), plain.parent),
         "duplicate": (lambda n: edit.duplicate(name(n + 40), None), plain.duplicate),
-        # One object is read here, too: the tool reads what it deletes.
+        # One object is read here too, because the tool reads the object that it deletes.
         "delete": (lambda n: edit.delete([name(n + 60)]) and name(n + 80), plain.delete),
     }
     for what, (ours, theirs) in tools.items():

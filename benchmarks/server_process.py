@@ -19,8 +19,9 @@ _SERVERS = Path(__file__).resolve().parent / "servers"
 
 @dataclass(frozen=True)
 class Contender:
-    """What takes part: a script below ``servers``, or anywhere where its path is whole, and the
-    package it needs, None for callboard. ``python`` is its interpreter, None for this one."""
+    """A server that takes part: a script below ``servers``, or anywhere if its path is absolute,
+    and the package that it needs, None for callboard. ``python`` is its interpreter, None for this
+    one."""
 
     name: str
     script: str
@@ -29,7 +30,8 @@ class Contender:
     python: Path | None = None
 
     def interpreter(self, cache: Path) -> Path:
-        """Python with the package in it; installed by name at first, below ``cache``."""
+        """Return a Python with the package in it, which is installed below ``cache`` the first
+        time."""
         if self.package is None:
             return self.python or Path(sys.executable)
         folder = cache / self.package.replace("==", "-")
@@ -81,7 +83,7 @@ class ServerProcess:
         return Target(self.facts["url"], self.facts["token"])
 
     def status(self, field: str) -> int:
-        """A number of ``/proc/PID/status``: VmRSS in KiB, Threads … (Linux)."""
+        """Return a number from ``/proc/PID/status``: VmRSS in KiB, Threads … (Linux)."""
         for line in Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith(f"{field}:"):
                 return int(line.split()[1])
@@ -91,12 +93,12 @@ class ServerProcess:
         return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
 
     def cpu_seconds(self) -> float:
-        """User and system time of the process so far."""
+        """Return the user and system time of the process so far."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> int:
-        """Ends it; its exit status."""
+        """End the server, and return its exit status."""
         self._process.terminate()
         try:
             status = self._process.wait(10)

@@ -4,8 +4,8 @@
 
 Writes 300 skills with 2,000 tools and 500 prompts into a temporary folder and reads them in fresh
 processes; the files are in the system's cache. ``--reference`` is the interpreter of an environment
-with dcc-mcp-core installed. Times are medians over the starts, in milliseconds; memory is what the
-process grew by, in MiB (Linux).
+with dcc-mcp-core installed. Times are medians over the starts, in milliseconds; memory is the
+process's growth, in MiB (Linux).
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from time import perf_counter
 from typing import Any
 
 SKILLS, TOOLS, PROMPTS = 300, 2000, 500
-#: What a start may cost, as measured below.
+#: The aims for a start, as measured below.
 GOALS = {
     "discovery, cold": 1500.0,
     "discovery, warm": 150.0,
-    # With this many skills a host lists what ships; agents load the others when they need them.
+    # With this many skills a host lists only those that ship; agents load the others when they need
+    # them.
     "tools/list, what is loaded at start": 5.0,
     "skills__search": 10.0,
     "memory, MiB": 40.0,
@@ -38,7 +39,7 @@ _NOUNS = ("mesh", "curve", "light", "camera", "texture", "rig", "cache", "shot",
 
 
 def write_tree(folder: Path) -> None:
-    """300 skills, alike in size to those that studios publish."""
+    """Write 300 skills, similar in size to those that studios publish."""
     for number in range(SKILLS):
         skill = folder / f"skill-{number:03}"
         (skill / "scripts").mkdir(parents=True)
@@ -93,7 +94,7 @@ def _prompt(number: int) -> str:
 
 
 def resident() -> float:
-    """MiB of this process that are in memory."""
+    """Return the MiB of this process that are in memory."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024
@@ -101,7 +102,7 @@ def resident() -> float:
 
 
 def timed(work: Callable[[], Any], times: int = 1) -> float:
-    """Milliseconds, the median of several."""
+    """Return the median of several runs in milliseconds."""
     latencies = []
     for _ in range(times):
         began = perf_counter()
@@ -111,7 +112,7 @@ def timed(work: Callable[[], Any], times: int = 1) -> float:
 
 
 def measure(tree: Path, cache: Path | None) -> dict[str, float]:
-    """Discovery alone: with a cache it is the warm one."""
+    """Measure discovery alone; with a cache, the warm one."""
     from callboard.skills.catalog import SkillCatalog
 
     before = resident()
@@ -124,7 +125,7 @@ def measure(tree: Path, cache: Path | None) -> dict[str, float]:
 
 
 def measure_served(tree: Path) -> dict[str, float]:
-    """A whole server: what it lists at start, what it lists with everything loaded, and search."""
+    """Measure a whole server: its lists at start, its lists with everything loaded, and search."""
     from callboard.app import Callboard
     from callboard.config import McpHttpConfig
     from callboard.protocol.jsonrpc import encode
@@ -199,7 +200,7 @@ def median(runs: list[dict[str, Any]], key: str) -> float:
 
 
 def compare(starts: int, reference: str | None) -> dict[str, Any]:
-    """Every figure; in turns, so that all meet the same moods of the machine."""
+    """Return every figure, measured in turns, so that all meet the same conditions."""
     with tempfile.TemporaryDirectory(prefix="callboard-skills-") as folder:
         tree, home, cache = Path(folder, "tree"), Path(folder, "home"), Path(folder, "cache.json")
         write_tree(tree)

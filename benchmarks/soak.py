@@ -2,9 +2,8 @@
 
     python benchmarks/soak.py [--seconds 60] [--clients 200]
 
-Sessions are left without a goodbye on purpose, so the server runs with a short idle time; after
-it, sessions, tasks, threads and open files must be what they were before, and memory what it was
-after the warm-up.
+Sessions are left without a goodbye on purpose, so the server runs with a short idle time. After it,
+sessions, tasks, threads and open files must be as before, and memory as after the warm-up.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from load_client import REVISION, Connection, Target
 from server_process import ServerProcess
 
 IDLE = 5.0
-#: The idle time and the server's sweep, seconds, with something to spare.
+#: The idle time plus the server's sweep, seconds, with some to spare.
 SETTLE = IDLE + 12.0
-#: MiB that memory may grow between the end of the warm-up and the end.
+#: MiB by which memory may grow between the end of the warm-up and the end.
 GROWTH = 4.0
 
 
@@ -64,7 +63,8 @@ def soak(server: ServerProcess, seconds: float, clients: int) -> int:
 
 
 def held(server: ServerProcess) -> dict[str, float]:
-    """What the server holds; one session and one connection of it are the asker's own."""
+    """Return the server's figures. They include one session and one connection of this function's
+    own."""
     asker = Connection(server.target)
     asker.open_session()
     _, result = asker.exchange("tools/call", {"name": "inside", "arguments": {}})
@@ -76,7 +76,7 @@ def held(server: ServerProcess) -> dict[str, float]:
 
 
 async def storm(target: Target, clients: int, seconds: float) -> Counter[str]:
-    """How often the clients did what."""
+    """Return how often the clients did each thing."""
     did: Counter[str] = Counter()
     end = time.monotonic() + seconds
     await asyncio.gather(*(client(target, end, random.Random(n), did) for n in range(clients)))

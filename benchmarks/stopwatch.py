@@ -1,5 +1,5 @@
-"""How long one piece of work takes, in milliseconds, with no garbage collected meanwhile; and the
-program that prints such times for scenes of several sizes."""
+"""Times of one piece of work, in milliseconds, with no garbage collected meanwhile, and the program
+that prints such times for scenes of several sizes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from typing import Any
 
 from callboard_testing.direct_calls import DirectCaller
 
-#: What measures; a list, so that an option changes it.
+#: The clock; a list, so that an option can change it.
 CLOCK = [perf_counter]
 
-#: What was done, how long it took, and how long plainly, where that can be.
+#: The work, its time, and the plain application's time, if there is one.
 Row = tuple[str, float, float | None]
 
 
@@ -34,12 +34,12 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def several(work: Callable[[int], object], rounds: int = 7) -> float:
-    """The median of so many rounds; ``work`` is given the number of each."""
+    """Return the median of that many rounds. ``work`` is called with each round's number."""
     return median(timed(lambda number=number: work(number)) for number in range(rounds))
 
 
 def slices(call: DirectCaller, name: str, arguments: Mapping[str, Any]) -> tuple[float, float]:
-    """How long a tool that works in slices takes, and the longest of them."""
+    """Return the time of a tool that works in slices, and that of the longest slice."""
     ends = [CLOCK[0]()]
     call(name, arguments, each_slice=lambda _: ends.append(CLOCK[0]()))
     ends.append(CLOCK[0]())
@@ -53,8 +53,8 @@ def program(
     sizes: Sequence[int],
     measured: Callable[[int, Path], Iterable[Row]],
 ) -> int:
-    """Prints what ``measured`` tells of scenes of each size, counted in ``unit``, beside what
-    ``plainly`` takes. It is given the size, and an empty folder."""
+    """Print the rows of ``measured`` for scenes of each size, counted in ``unit``, beside the times
+    of ``plainly``. ``measured`` is called with the size, and an empty folder."""
     parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
     parser.add_argument(f"--{unit}", dest="sizes", type=int, nargs="+", default=sizes)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")

@@ -1,12 +1,11 @@
-"""Whether two machines that share a home leave each other alone, and strangers learn no token.
+"""Two machines that share a home: do they leave each other alone, and do strangers learn no token?
 
     python benchmarks/two_machines.py [--seconds N] [--seed N]
 
 Each machine is a network and a host name of its own (Linux, as root). Hosts start and crash on
-both, strangers listen on the ports that they had and on those that the other machine's have, and
-`callboard list` and `call` run all the while. Prints what happened, and ends with 1 where a record
-of a living host was lost, a stranger was sent a token, or a call came to another host. Needs the
-extra `usd`.
+both, strangers listen on their former ports and on the other machine's current ones, and `callboard
+list` and `call` run all the while. Prints the events, and ends with 1 if a record of a living host
+was lost, a stranger was sent a token, or a call came to another host. Needs the extra `usd`.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from e2e.serving import Program, callboard, environment  # noqa: E402
 NAMES = ("ws01", "ws02")
 #: Hosts of one machine.
 MOST = 3
-#: Listens on a port, and writes down all that it is sent.
+#: Listens on a port, and writes down everything that it is sent.
 STRANGER = """
 import socket, sys
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -54,7 +53,7 @@ while True:
 
 
 class Machine:
-    """A network and a host name. Its programs share the home with those of the others."""
+    """A network and a host name. Its programs share the home with the other machines' programs."""
 
     def __init__(self, name: str, home: Path, stack: ExitStack) -> None:
         self.name = name
@@ -79,7 +78,7 @@ class Machine:
         return ["nsenter", "-t", str(self._holder.pid), "-n", "-u", *command]
 
     def start(self, scene: Path) -> str:
-        """The id of a new host."""
+        """Start a host, and return its id."""
         before = set(self._records())
         command = self.within(*callboard("serve", "--scene", str(scene)))
         host = Program(command, environment(self._home)).__enter__()
@@ -88,7 +87,7 @@ class Machine:
         return id
 
     def crash(self, id: str) -> int:
-        """Kills it; the port that it had."""
+        """Kill a host, and return the port that it had."""
         host, _ = self.hosts.pop(id)
         host.kill()
         return urlsplit(host.url).port or 0
@@ -162,7 +161,8 @@ class Storm:
             self._call(here, id, None)
 
     def _call(self, machine: Machine, id: str, scene: Path | None) -> None:
-        """``scene`` is whose answer is right; None where nobody may answer."""
+        """Call a host. ``scene`` is the scene whose answer is right; None if there must be no
+        answer."""
         done = machine.run("call", "scene__scene_info", "--instance", id)
         answer: Any = json.loads(done.stdout or "{}") if done.returncode == 0 else {}
         file = answer.get("structuredContent", answer).get("file")

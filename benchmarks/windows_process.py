@@ -1,4 +1,4 @@
-"""A server by Windows' Python under Wine, while the client that measures it stays on Linux."""
+"""A server on Windows' Python under Wine, while the client that measures it stays on Linux."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _RUNNER = Path(__file__).resolve().parent.parent / "packaging" / "windows_python
 
 
 class WindowsServers:
-    """Starts them with the Python that ``packaging/windows_python.py make FOLDER`` made."""
+    """Starts servers with the Python that ``packaging/windows_python.py make FOLDER`` made."""
 
     def __init__(self, folder: Path, cache: Path) -> None:
         self._prefix = folder.resolve() / "prefix"
         (self._python,) = folder.resolve().glob("Python3*/python.exe")
         self._cache = cache
-        # Leads this Python to this checkout.
+        # Make this Python use this checkout.
         self._run(sys.executable, str(_RUNNER), "run", str(folder), "--", "-c", "pass")
 
     def packages(self, one: Contender) -> Path | None:
-        """The folder with the contender's package, installed by name at first."""
+        """Return the folder with the contender's package, which is installed the first time."""
         if one.package is None:
             return None
         digits = self._python.parent.name.removeprefix("Python3")
@@ -46,8 +46,8 @@ class WindowsServers:
 
 
 class WindowsServer(ServerProcess):
-    """One running server. Its processor time is what Linux counts for its process, without what
-    Wine's own server does for it; of its memory nothing is said."""
+    """One running server. Its processor time is Linux's figure for its process, without Wine's own
+    server. Its memory isn't measured."""
 
     def __init__(
         self, python: Path, prefix: Path, packages: Path | None, one: Contender, home: Path
@@ -70,7 +70,7 @@ class WindowsServer(ServerProcess):
             ["wine", python, f"Z:{script}", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Wine wants pipes for all three.
+            # Wine needs pipes for all three.
             stderr=subprocess.PIPE,
             env={**mine, **more},
             umask=0o077,

@@ -20,7 +20,7 @@ from callboard.host import Host, HostIdentity
 from callboard_qt.application.main_thread import QtMainThread
 from callboard_ui import make_panel
 
-#: Milliseconds between two ticks of the interface, were nothing else to do.
+#: Milliseconds between two ticks of the interface when it is idle.
 TICK_MS = 10
 
 
@@ -41,7 +41,7 @@ class WindowedHost(Host):
 
 
 class Ticks:
-    """How late the interface gets its turn."""
+    """Measures how late the interface gets its turn."""
 
     def __init__(self) -> None:
         self.late: deque[float] = deque(maxlen=1_000_000)
@@ -57,7 +57,7 @@ class Ticks:
         self._due = now + TICK_MS / 1000
 
     def take(self) -> list[float]:
-        """Milliseconds late, since the last time this was asked."""
+        """Return the delays since the last call, milliseconds."""
         latenesses = [late * 1000 for late in self.late]
         self.late.clear()
         return latenesses

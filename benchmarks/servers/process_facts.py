@@ -1,4 +1,4 @@
-"""What a server process says about itself: how long its start took, how much memory it holds."""
+"""A server process's own figures: the time of its start, and its memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BEGAN = perf_counter()
 
 
 def resident() -> int:
-    """Bytes of this process that are in memory (Linux; elsewhere 0)."""
+    """Return the bytes of this process that are in memory (Linux; elsewhere 0)."""
     if sys.platform != "linux":
         return 0
     for line in Path("/proc/self/status").read_text().splitlines():
@@ -25,7 +25,7 @@ BARE = resident()
 
 
 def announce(url: str, token: str | None = None) -> None:
-    """Prints the ready line."""
+    """Print the ready line."""
     ready = {
         "url": url,
         "token": token,

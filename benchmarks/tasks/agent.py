@@ -11,7 +11,7 @@ from typing import Any
 
 from callboard_testing.fake_client import FakeClient
 
-#: Calls tools, is sent what is in the saved scene, and checks it.
+#: Calls tools, receives the facts about the saved scene, and checks them.
 Work = Generator[None, dict[str, Any], None]
 Vector = Sequence[float]
 
@@ -21,12 +21,12 @@ class Refused(Exception):
 
 
 class Lacking(Exception):
-    """The host has no capability that a tool needs."""
+    """The host doesn't have a capability that a tool needs."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """``request`` is what somebody asks for."""
+    """A task. ``request`` is the user's text."""
 
     name: str
     request: str
@@ -46,8 +46,8 @@ def task(request: str) -> Callable[[Callable[[Agent], Work]], Callable[[Agent], 
 
 @dataclass
 class Agent:
-    """``folder`` is its root. Places and sizes are given in metres with Z up, and said to the host
-    in its own units and axes."""
+    """A client that counts its calls. ``folder`` is its root. It takes places and sizes in metres
+    with Z up, and converts them to the host's own units and axes."""
 
     client: FakeClient
     folder: Path
@@ -78,12 +78,12 @@ class Agent:
         return result["structuredContent"]
 
     def at(self, x: float, y: float, z: float) -> list[float]:
-        """A place."""
+        """Return a place in the host's units and axes."""
         x, y, z = (value * self.unit for value in (x, y, z))
         return [x, z, -y] if self.upright else [x, y, z]
 
     def wide(self, x: float, y: float, z: float) -> list[float]:
-        """Widths along the axes."""
+        """Return widths along the axes."""
         return [abs(value) for value in self.at(x, y, z)]
 
     def about_up(self, angle: float) -> list[float]:
@@ -92,7 +92,7 @@ class Agent:
     def shape(
         self, kind: str, name: str, size: Vector, place: Vector, angle: float = 0.0
     ) -> dict[str, Any]:
-        """The arguments of a shape whose lowest point is at ``place``."""
+        """Return the arguments of a shape whose lowest point is at ``place``."""
         return {
             "kind": kind,
             "name": name,
@@ -102,7 +102,7 @@ class Agent:
         }
 
     def shapes(self, *shapes: dict[str, Any]) -> list[str]:
-        """Creates them in one step; their paths."""
+        """Create the shapes in one step, and return their paths."""
         tool = "scene__create_primitive"
         calls = [{"tool": tool, "arguments": each} for each in shapes]
         made = self("batch__run", calls=calls, brief=True)
@@ -118,13 +118,14 @@ def size(entry: dict[str, Any]) -> list[float]:
 
 
 def camera_of(facts: dict[str, Any]) -> dict[str, Any]:
-    """The one that takes the picture."""
+    """Return the camera that takes the picture."""
     (entry,) = [each for each in facts["objects"].values() if each.get("camera", {}).get("active")]
     return {**entry["camera"], "origin": entry["origin"]}
 
 
 def fill(facts: dict[str, Any], *names: str) -> float:
-    """How far the boxes of these objects reach from the middle of the picture to its edge."""
+    """Return how far the boxes of these objects reach from the middle of the picture to its
+    edge."""
     camera = camera_of(facts)
     right, up, back = camera["axes"]
     reach = 0.0

@@ -1,9 +1,9 @@
-"""What is in a saved scene, read by the application's own library, without callboard.
+"""The facts about a saved scene, read by the application's own library, without callboard.
 
     python benchmarks/tasks/facts.py (openusd | blender) FILE
 
-One JSON object: lengths in metres, Z up, whatever the file has. ``low`` and ``high`` are the
-corners of an object's own shape in the world, None where it has none.
+Prints one JSON object: lengths in metres, Z up, whatever the file has. ``low`` and ``high`` are the
+corners of an object's own shape in the world, None if it has no shape.
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ def of_usd(file: str) -> Facts:
 
 
 def _mesh_of_usd(prim: Any, matrix: Any, unit: float) -> Facts:
-    """Faces, UVs and the volume in cubic metres, negative where faces look inwards."""
+    """Return the faces, UVs and volume in cubic metres, which is negative if faces point
+    inwards."""
     from pxr import UsdGeom
 
     mesh = UsdGeom.Mesh(prim)
@@ -218,7 +219,7 @@ def of_blend(file: str) -> Facts:
 
 
 def _mesh_of(obj: Any, unit: float) -> Facts:
-    """As it is shown, after its modifiers."""
+    """Return the facts about a mesh as it is shown, after its modifiers."""
     import bmesh
     import bpy
 
@@ -255,5 +256,5 @@ def _environment_of(nodes: Any) -> Facts:
 if __name__ == "__main__":
     told = {"openusd": of_usd, "blender": of_blend}[sys.argv[1]](sys.argv[2])
     print(json.dumps(told, default=str), flush=True)
-    # In its destructors Blender's module now and then hangs.
+    # Blender's module sometimes hangs in its destructors.
     os._exit(0)

@@ -1,4 +1,4 @@
-"""Tasks that read, correct and hand on what is there."""
+"""Tasks that read, correct and export an existing scene."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def Xform "Set"
     }
 }
 """
-#: The same as above, wrongly said to be in metres.
+#: The same set, wrongly declared to be in metres.
 IN_WRONG_UNITS = IN_CENTIMETRES.replace("= 0.01", "= 1").replace('"Crate"', '"Giant"')
 
 
@@ -154,7 +154,7 @@ def handing_on(agent: Agent) -> Work:
     assert crate["low"] is None or close(size(crate), [1, 1, 1])
 
 
-#: A tetrahedron whose faces look inwards.
+#: A tetrahedron whose faces point inwards.
 INSIDE_OUT = """#usda 1.0
 (
     defaultPrim = "Gem"

@@ -61,7 +61,7 @@ def plate_with_holes(agent: Agent) -> Work:
     facts = yield
     assert [name for name, each in facts["objects"].items() if each["low"]] == ["Plate"]
     assert close(size(facts["objects"]["Plate"]), [0.2, 0.1, 0.01], 1e-4)
-    # A hole has 48 corners, so it is a little smaller than a circle's.
+    # A hole has 48 corners, so it is a little smaller than a circle.
     holes = 4 * 3.1416 * 0.01**2 * 0.01
     assert close([facts["objects"]["Plate"]["volume"] * 1e6], [(2e-4 - holes) * 1e6], 0.01)
 
@@ -183,7 +183,7 @@ def applied_scale(agent: Agent) -> Work:
 
 
 def gltf(file: Path) -> Any:
-    """What a binary glTF says of itself."""
+    """Return the JSON of a binary glTF."""
     data = file.read_bytes()
     magic, _, _, length, kind = struct.unpack_from("<4sIII4s", data)
     assert (magic, kind) == (b"glTF", b"JSON")
@@ -191,7 +191,7 @@ def gltf(file: Path) -> Any:
 
 
 def stl(file: Path) -> list[tuple[float, ...]]:
-    """The corners of a binary STL's triangles."""
+    """Return the corners of a binary STL's triangles."""
     data = file.read_bytes()
     (count,) = struct.unpack_from("<I", data, 80)
     corners = (struct.unpack_from("<12f", data, 84 + 50 * n)[3:] for n in range(count))

@@ -1,10 +1,10 @@
-"""Which tools mcp-for-blender 2.2 offers, and with what arguments: whether one of the forty tasks
-can be done by them without code.
+"""The tools of mcp-for-blender 2.2 and their arguments, to see which of the forty tasks they can do
+without code.
 
     python benchmarks/tasks/peer.py
 
-It is somebody else's, so it is never part of this project: pip fetches it from where it is
-published, into the build folder, and its source is read, not run.
+It is another project's, so it is never part of this one: pip fetches it from its publisher into the
+build folder, and its source is read, not run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ THEIRS = "mcp-for-blender==2.2.4"
 
 
 def source() -> str:
-    """Of the module that registers the tools. Raises SystemExit where pip can't fetch it."""
+    """Return the source of the module that registers the tools. Raises SystemExit when pip can't
+    fetch it."""
     CACHE.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
     command += ["--only-binary=:all:", "-d", str(CACHE), THEIRS]
@@ -33,7 +34,7 @@ def source() -> str:
 
 
 def tools(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Name and arguments of each tool."""
+    """Yield the name and arguments of each tool."""
     for node in ast.walk(ast.parse(text)):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue

@@ -1,10 +1,10 @@
-"""Forty requests, each done by tools alone, and checked in another process.
+"""Forty requests, each done with tools alone, and checked in another process.
 
     python benchmarks/tasks/run.py [openusd | blender] [TASK …] [--list]
 
-Every task gets a server of its own. The table tells how many calls it took, how many bytes the
-answers had, and the seconds, without the start of the server. What a host has no capability for is
-skipped with its name.
+Every task gets a server of its own. The table shows the number of calls, the bytes of their
+answers, and the seconds without the server's start. A task for which the host has no capability is
+skipped, with the capability's name.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def perform(task: Task, host: str, folder: Path, ready: dict[str, Any]) -> tuple[int, int, float]:
-    """Calls, bytes of their answers, seconds. Raises Lacking, and what the task raises."""
+    """Return the calls, the bytes of their answers, and the seconds. Raises Lacking, and the task's
+    own errors."""
     with FakeClient(ready["url"], ready["token"]) as client:
         began = perf_counter()
         agent = Agent(client, folder)

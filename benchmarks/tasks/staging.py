@@ -1,11 +1,11 @@
-"""Tasks that set a stage: light, cameras, looks, many things at once."""
+"""Tasks that set a stage: light, cameras, looks, many objects at once."""
 
 from __future__ import annotations
 
 from agent import Agent, Work, camera_of, close, lights, size, task
 from pictures import write_checkers, write_sky
 
-#: A set that its author left in winter.
+#: A set whose author left it in winter.
 SEASONS = """#usda 1.0
 (
     defaultPrim = "Garden"

@@ -1,5 +1,5 @@
-"""What an agent does, as a program: it builds a small scene, looks at it, checks it, mends what the
-check tells, and renders it. Prints each step; the pictures go into a folder.
+"""An agent's work, as a program: it builds a small scene, looks at it, checks it, fixes what the
+check reports, and renders it. Prints each step; the pictures go into a folder.
 
     pip install mcp
     python examples/agent/still_life.py URL TOKEN FOLDER
@@ -22,7 +22,7 @@ from mcp.client.streamable_http import create_mcp_http_client, streamable_http_c
 
 SMALL = {"width": 320, "height": 240}
 TABLE = {"kind": "cube", "name": "Table", "dimensions": [1.4, 0.9, 0.05]}
-#: Why, tool, arguments. A ball is placed in the air on purpose.
+#: The reason, tool and arguments of each step. A ball is placed in the air on purpose.
 BUILDS: list[tuple[str, str, dict[str, Any]]] = [
     ("An empty scene.", "structure__new_scene", {"discard_changes": True}),
     ("A table.", "scene__create_primitive", {**TABLE, "translate": [0, 0, 0.025]}),
@@ -52,7 +52,7 @@ class Agent:
         self._folder = folder
 
     async def does(self, why: str, tool: str, **arguments: Any) -> dict[str, Any]:
-        """One call: told, its picture kept. The result as a value."""
+        """Make one call, print it, and keep its picture. Return its result as a value."""
         print(f"- {why} `{tool} {json.dumps(arguments)}`", flush=True)
         answer = await self._session.call_tool(tool, arguments)
         for block in answer.content:
@@ -78,7 +78,8 @@ async def still_life(agent: Agent) -> None:
 
 
 async def misplaced(agent: Agent, why: str) -> list[dict[str, Any]]:
-    """What is in the air, through the ground or in each other. That nothing has UVs is meant."""
+    """Return the findings about objects in the air, through the ground or in each other. Missing
+    UVs are intended."""
     findings = (await agent.does(why, "check__run"))["findings"]
     return [f for f in findings if f["rule"] in ("floating", "sunk", "interpenetrating")]
 

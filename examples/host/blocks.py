@@ -2,8 +2,8 @@
 
     python examples/host/blocks.py
 
-It reads and changes its scene, and each call is one undo step. ``test_blocks.py`` holds it to the
-contract; docs/host.md tells how it came to be.
+It reads and changes its scene, and each call is one undo step. ``test_blocks.py`` checks it against
+the contract; docs/host.md describes how it was made.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class Block:
     rotate: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     scale: list[float] = field(default_factory=lambda: [1.0, 1.0, 1.0])
     color: list[float] | None = None
-    #: What lies between the block above and the values here, so that a new parent needn't move it.
+    #: The transform between the block above and the values here, so that a new parent needn't move
+    #: it.
     offset: Rows = field(default_factory=unmoved)
 
 
@@ -87,7 +88,7 @@ class Table:
 
     @property
     def blocks(self) -> dict[str, Block]:
-        """By path, such as ``/tower/roof``. The one door to them."""
+        """The blocks by path, such as ``/tower/roof``. All access goes through here."""
         if threading.get_ident() != self._main:
             raise RuntimeError("the table was touched beside the main thread; go through post")
         return self._blocks
@@ -190,7 +191,7 @@ class Table:
     # -- for the undo, and inside -------------------------------------------------------------
 
     def snapshot(self) -> tuple[dict[str, Block], list[str]]:
-        """All there is, as a value of its own."""
+        """Return the whole state as an independent value."""
         return deepcopy(self.blocks), self.selection()
 
     def restore(self, state: tuple[dict[str, Block], list[str]]) -> None:
@@ -199,7 +200,7 @@ class Table:
         self._selected = list(state[1])
 
     def find(self, name: str) -> str:
-        """The path of what is called so, by its path or its bare name."""
+        """Return the path of the block with that path or bare name."""
         if name in self.blocks:
             return name
         paths = [path for path in self.blocks if leaf(path) == name]
@@ -265,7 +266,7 @@ class Step:
 
 
 class TableUndo:
-    """One step for each call, as the table was before and after it."""
+    """One step for each call: the table before and after it."""
 
     joins = True
 
@@ -309,7 +310,7 @@ class TableUndo:
 
     def _step(self, of: list[Step], to: list[Step], undo_id: str, here: str, there: str) -> bool:
         newest = of[-1] if of else None
-        # Whoever changed the table since must not lose that.
+        # A change that was made since must not be lost.
         if newest is None or newest.id != undo_id:
             return False
         if self._table.snapshot() != getattr(newest, here):
@@ -321,7 +322,7 @@ class TableUndo:
 
 
 class BlocksHost(Host):
-    """``post`` has something done on the thread that made this object."""
+    """The host of a table. ``post`` has a function run on the thread that made this object."""
 
     def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:
         super().__init__()

@@ -2,8 +2,9 @@
 
     python examples/host/notes.py
 
-A host owes ``identity`` and ``post``. What else it can do are ports, one for each capability; here
-it is ``scene.read`` alone, so tools that change a scene are listed with what is missing.
+A host must have ``identity`` and ``post``. All its other abilities are ports, one for each
+capability. This one has only ``scene.read``, so tools that change a scene are listed with the
+missing capability.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from callboard.host import SCENE_READ, Host, HostIdentity, ObjectNotFound, neare
 
 
 class Board:
-    """The program's own data, and the port ``scene.read`` on it. Main thread."""
+    """The program's own data, and the port ``scene.read`` on it. Use it on the main thread."""
 
     def __init__(self) -> None:
         self._notes: dict[str, tuple[float, float]] = {"milk": (0.2, 1.5), "bread": (0.8, 1.4)}
@@ -52,8 +53,8 @@ class Board:
 
 
 class NotesHost(Host):
-    """``post`` is the program's own way to have something done on its main thread: a Qt event, a
-    timer, a queue that its loop looks at."""
+    """The board's host. ``post`` is the program's own way to run a function on its main thread: a
+    Qt event, a timer, a queue that its loop checks."""
 
     def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:
         super().__init__()
@@ -69,7 +70,7 @@ class NotesHost(Host):
 
 
 def main() -> None:
-    # This program does nothing else: its main thread runs what is posted until Ctrl+C.
+    # This program does nothing else: its main thread runs posted functions until Ctrl+C.
     inbox = MainThreadInbox()
     server = Callboard(NotesHost(inbox.post)).start()
     for number in (signal.SIGINT, signal.SIGTERM):

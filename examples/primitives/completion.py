@@ -1,4 +1,4 @@
-"""Completion: what may stand in for an argument, while the person types."""
+"""Completion: suggestions for an argument while the person types."""
 
 from __future__ import annotations
 

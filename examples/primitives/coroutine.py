@@ -1,4 +1,5 @@
-"""A coroutine: it waits on the server's loop, holding up nobody, and visits the main thread."""
+"""A coroutine: it waits on the server's loop without blocking anything, and visits the main
+thread."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from serving import serve
 
 
 async def survey(ctx: AsyncToolContext, program: str) -> dict[str, object]:
-    """Asks another program while the host goes on, then looks at the scene."""
+    """Ask another program while the host goes on, then look at the scene."""
     process = await asyncio.create_subprocess_exec(
         program, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )

@@ -10,7 +10,8 @@ from serving import serve
 
 
 def grid(ctx: ToolContext, size: int) -> Generator[None, None, dict[str, int]]:
-    """A square of spheres. Between two of them the host has its turn; a cancel rolls back all."""
+    """Make a square of spheres. Between two of them the host has its turn; a cancel rolls
+    all back."""
     editor = ctx.port("scene.mutate")
     for x in range(size):
         for z in range(size):

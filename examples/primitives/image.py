@@ -11,7 +11,7 @@ from serving import serve
 
 
 def swatch(red: int, green: int, blue: int) -> list[Image]:
-    """A square of one colour, 64 pixels wide."""
+    """Return a square of one color, 64 pixels wide."""
     row = b"\x00" + bytes([red, green, blue]) * 64
     parts = [
         (b"IHDR", struct.pack(">IIBBBBB", 64, 64, 8, 2, 0, 0, 0)),
@@ -36,7 +36,7 @@ def add(server: Callboard) -> None:
             "properties": {"red": byte, "green": byte, "blue": byte},
             "required": ["red", "green", "blue"],
         },
-        # It touches no scene, so it needn't wait for the main thread.
+        # It uses no scene, so it needn't wait for the main thread.
         affinity="any",
     )
 

@@ -1,4 +1,4 @@
-"""Progress and log messages: what a long call tells while it runs, and how it stops when asked."""
+"""Progress and log messages: a long call reports while it runs, and stops when asked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from serving import serve
 
 
 def primes(ctx: ToolContext, below: int) -> dict[str, int]:
-    """Counts primes the slow way."""
+    """Count primes the slow way."""
     found = 0
     for number in range(2, below):
         if number % 100 == 0:

@@ -1,4 +1,4 @@
-"""A resource: something that clients read, and hear of when it changes."""
+"""A resource: data that clients read, with a notification when it changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workspace roots: files are found where the client's project is, and nowhere else."""
+"""Workspace roots: files are found in the client's project, and nowhere else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from serving import serve
 
 
 def measure(path: str, _workspace_roots: WorkspaceRoots | None) -> dict[str, object]:
-    """``path`` arrives resolved and checked, because its schema says what it is."""
+    """Return facts about a file. ``path`` arrives resolved and checked, because its schema says
+    that it is one."""
     roots = [] if _workspace_roots is None else [root.name for root in _workspace_roots.roots]
     return {"file": Path(path).name, "bytes": Path(path).stat().st_size, "roots": roots}
 

@@ -8,7 +8,7 @@ from serving import serve
 
 
 def christen(ctx: ToolContext, kind: str) -> str:
-    """Has the model choose a name, and creates the object under it."""
+    """Have the model choose a name, and create the object under it."""
     answer = ctx.sample(f"One word, lower case: a good name for a {kind}?", 10)
     name = answer["content"]["text"].strip()
     dimensions = {"cube": {"size": 2.0}, "sphere": {"radius": 1.0}}[kind]

@@ -1,4 +1,4 @@
-"""Serves what an example adds, on an empty OpenUSD stage, until Ctrl+C."""
+"""Serves an example's additions, on an empty OpenUSD stage, until Ctrl+C."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from callboard.host_kit.headless import make_host
 
 
 def serve(add: Callable[[Callboard], None]) -> None:
-    """Starts a server, lets ``add`` register with its ``tools``, ``prompts`` and ``resources``,
-    and prints where it serves as one line of JSON."""
-    # This thread is the host's main thread: it runs what is posted to it.
+    """Start a server and let ``add`` register with its ``tools``, ``prompts`` and ``resources``.
+    Print its address as one line of JSON."""
+    # This thread is the host's main thread: it runs the functions that are posted to it.
     inbox = MainThreadInbox()
     server = Callboard(make_host("openusd", inbox.post))
     add(server)
@@ -28,7 +28,7 @@ def serve(add: Callable[[Callboard], None]) -> None:
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
     ready = {"event": "ready", "url": server.url, "token": server.token}
-    # Prints of tools are captured per call; this one is ours.
+    # A tool's prints are captured per call; this one is ours.
     print(json.dumps(ready), file=sys.__stdout__, flush=True)
     try:
         inbox.run()

@@ -10,7 +10,7 @@ from serving import serve
 
 
 def census(ctx: ToolContext) -> dict[str, dict[str, int]]:
-    """How many objects of each type there are."""
+    """Return the number of objects of each type."""
     kinds = Counter(found["type"] for found in ctx.port("scene.read").summaries())
     return {"types": dict(kinds)}
 

@@ -8,7 +8,7 @@ from serving import serve
 
 
 def stack(ctx: ToolContext, count: int) -> str:
-    """Cubes, each on top of the one before."""
+    """Make cubes, each on top of the one before."""
     editor = ctx.port("scene.mutate")
     for number in range(count):
         path = editor.create("cube", f"cube_{number}", {"size": 1.0})
@@ -26,7 +26,7 @@ def add(server: Callboard) -> None:
             "properties": {"count": {"type": "integer", "minimum": 1, "maximum": 100}},
             "required": ["count"],
         },
-        # The tool is refused where the host can't, or where the artist said no.
+        # The tool is refused if the host can't do it, or the artist declined.
         required_capabilities=("scene.mutate",),
     )
 

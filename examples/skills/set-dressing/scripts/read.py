@@ -1,4 +1,4 @@
-"""What the skill's resources read."""
+"""The functions behind the skill's resources."""
 
 
 def props(ctx, beginning):
