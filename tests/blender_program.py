@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def blender_environment(variables: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """``variables`` without what belongs to the Python of these tests.
+    """Return ``variables`` without those of the Python that runs these tests.
 
     A Blender that uses the system's Python looks for its standard library beside the first
     ``python3`` on the path, so its own folder goes first.
@@ -27,7 +27,7 @@ def blender_environment(variables: Mapping[str, str] = os.environ) -> dict[str, 
 def blender_in_a_window(
     variables: Mapping[str, str], display: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """As somebody starts it who has no wish for a file; killed in the end."""
+    """Start Blender as a user does, without a file. It is killed after the block."""
     process = subprocess.Popen(
         ["blender", "-noaudio", "--window-geometry", "0", "0", "480", "360"],
         env={**blender_environment(variables), "DISPLAY": display},

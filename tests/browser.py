@@ -1,4 +1,4 @@
-"""Chromium without a window, by Playwright. Skips the test where one of them isn't here."""
+"""Chromium without a window, through Playwright. Skips the test if one of them isn't installed."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ARGUMENTS = [
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """The browser."""
+    """Yield the browser."""
     need("chromium")
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     asked = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = subprocess.run(
         [python_with(PLAYWRIGHT), "-c", asked], capture_output=True, text=True, check=True
     ).stdout.strip()
-    # Of this Python's version, so it can be used right here; nothing of ours is taken from it.
+    # They are for this Python's version, so it can use them; none of our packages comes from there.
     sys.path.append(packages)
     from playwright._impl._driver import compute_driver_executable
     from playwright.sync_api import sync_playwright

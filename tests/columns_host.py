@@ -1,4 +1,4 @@
-"""A host that can be looked at: each object of its scene is one column of the picture."""
+"""A host whose views are predictable: each object of its scene is one column of the picture."""
 
 from __future__ import annotations
 

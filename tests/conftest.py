@@ -1,6 +1,6 @@
-"""What holds for every test: which are slow, and which Qt there is.
+"""Settings for every test: which tests are slow, and the Qt that there is.
 
-pytest-qt comes along only where a Qt loads: without one its tests skip and all others run.
+pytest-qt is loaded only if a Qt loads: without one its tests skip and all others run.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ if missing("qt") is None:
 
 # A slow machine is no failure; in CI the same change always meets the same examples.
 settings.register_profile("callboard", deadline=None, derandomize="CI" in os.environ)
-# The quick tier looks at fewer: whoever changes what they test runs all.
+# The quick tier tries fewer examples; a change of the tested code itself should run all.
 settings.register_profile("fast", settings.get_profile("callboard"), max_examples=15)
 settings.load_profile("callboard")
 
 
-# What a shell starts in the background ignores Ctrl+C, and so would each program of a test.
+# A program that a shell starts in the background ignores Ctrl+C, and so would each program of a
+# test.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -45,8 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _links_that_are_links() -> Iterator[None]:
-    """Windows lets few users make links, and Wine says that it made one where it made none: tests
-    that need one skip there."""
+    """Skip tests that need a link where none can be made: Windows lets few users make links, and
+    Wine claims to have made one when it hasn't."""
     if sys.platform != "win32":
         yield
         return
@@ -70,7 +71,7 @@ def _links_that_are_links() -> Iterator[None]:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where this test's callboard keeps its files."""
+    """Return the folder in which this test's callboard keeps its files."""
     folder = tmp_path / "home"
     monkeypatch.setenv("CALLBOARD_HOME", str(folder))
     return folder
@@ -78,7 +79,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def server() -> Iterator[Served]:
-    """Serves what the test registers."""
+    """Yield a server for the tools that the test registers."""
     with served() as running:
         yield running
 
@@ -91,8 +92,8 @@ def client(server: Served) -> Iterator[FakeClient]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection() -> None:
-    """What is imported and collected stays to the end: Python's collector needn't go through it
-    again and again, while it is made nor afterwards."""
+    """Turn the garbage collector off while modules are imported and tests collected: all of it
+    stays to the end, so the collector needn't go through it again and again."""
     gc.disable()
 
 
@@ -105,13 +106,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).parts[0] in SLOW_ROOMS:
             item.add_marker("slow")
-        # They start programs, and the first to need one installs it, on a slow network.
+        # They start programs, and the first that needs one installs it, on a slow network.
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(600))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The quick tier doesn't even import what it leaves out: MCP's SDK alone takes two seconds."""
+    """Keep the quick tier from importing the tests that it leaves out: MCP's SDK alone takes two
+    seconds."""
     inside = collection_path.is_relative_to(TESTS) and collection_path != TESTS
     room = collection_path.relative_to(TESTS).parts[0] if inside else None
     return (room in SLOW_ROOMS and config.option.markexpr.startswith("not slow")) or None

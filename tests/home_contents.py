@@ -1,11 +1,11 @@
-"""A user's home as bytes, to be compared."""
+"""A user's home as bytes, for comparing."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-#: Content and mode of each file, what each link says, and None for a folder.
+#: The content and mode of each file, the target of each link, and None for a folder.
 Home = dict[str, tuple[bytes, int] | str | None]
 
 

@@ -1,8 +1,8 @@
 """Skips tests that need something this machine doesn't have: ``need("bpy")``.
 
-The loader is asked, because an installed package may still be missing a library of the system. Run
-as a program, this says in one line which tests will be skipped here, and which command brings what
-is missing. With ``--all`` it says so of all tests.
+It asks the loader, because an installed package may still be missing a library of the system. Run
+as a program, this prints in one line which tests will be skipped here, and which command installs
+the missing packages. With ``--all`` it covers all tests.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pytest
 
 from callboard.host_kit.system_libraries import BLENDER_LINKS, is_there
 
-#: What Qt's widgets link, each with its package on Debian, and on Fedora.
+#: The libraries that Qt's widgets link, each with its package on Debian, and on Fedora.
 QT_LINKS = {
     "libglib-2.0.so.0": ("libglib2.0-0", "glib2"),
     "libEGL.so.1": ("libegl1", "libglvnd-egl"),
@@ -28,7 +28,7 @@ QT_LINKS = {
     "libfontconfig.so.1": ("libfontconfig1", "fontconfig"),
     "libxkbcommon.so.0": ("libxkbcommon0", "libxkbcommon"),
 }
-#: Likewise, what tests start.
+#: The same for programs that tests start.
 PROGRAMS = {
     "openssl": ("openssl", "openssl"),
     "curl": ("curl", "curl"),
@@ -43,22 +43,22 @@ QUICK_PROGRAMS = ("openssl",)
 
 
 def need(*wanted: str) -> None:
-    """Skips the test, or the module that is being imported, unless all of these are here: modules
-    by their name, programs, ``qt``, or ``terminals``."""
+    """Skip the test, or the module that is being imported, unless all of these are here: modules by
+    their name, programs, ``qt``, or ``terminals``."""
     for each in wanted:
         if (reason := missing(each)) is not None:
             pytest.skip(reason, allow_module_level=True)
 
 
 def needs(*wanted: str) -> pytest.MarkDecorator:
-    """The same as a mark."""
+    """Return a mark that skips in the same way."""
     reasons = list(filter(None, map(missing, wanted)))
     return pytest.mark.skipif(bool(reasons), reason="; ".join(reasons) or "all is here")
 
 
 @cache
 def missing(wanted: str) -> str | None:
-    """Why it can't be had here; None where it can."""
+    """Return why it isn't available here, or None if it is."""
     if wanted == "terminals":
         return _no_terminals()
     if wanted in PROGRAMS:
@@ -66,7 +66,7 @@ def missing(wanted: str) -> str | None:
         return None if any(map(shutil.which, names)) else f"{wanted} is not installed"
     if wanted in LINKS and (libraries := _lacking(LINKS[wanted])):
         return f"{TOLD[wanted]} can't be loaded without {', '.join(libraries)}"
-    if wanted == "bpy":  # takes seconds to load, and whoever needs it does
+    if wanted == "bpy":  # takes seconds to load, which its users do
         return "bpy is not installed" if find_spec("bpy") is None else None
     try:
         for module in ("qtpy.QtWidgets", "pytestqt.plugin") if wanted == "qt" else (wanted,):
@@ -94,7 +94,8 @@ def _no_terminals() -> str | None:
 
 
 def advice(programs: Iterable[str]) -> str:
-    """What will be skipped, and the command that brings what the system lacks."""
+    """Return a sentence about the tests that will be skipped, with the command that installs the
+    system's missing packages."""
     packages = [LINKS[name][library] for name in LINKS for library in _lacking(LINKS[name])]
     lacked = [TOLD[name] for name in LINKS if missing(name)]
     for program in programs:

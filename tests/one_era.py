@@ -1,4 +1,4 @@
-"""A callboard server that speaks one era alone, as those of other makers do."""
+"""A callboard server that speaks one era alone, as other makers' servers do."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ERAS: tuple[Era, ...] = ("sessions", "stateless")
 
 
 class OfSessions(McpEndpoint):
-    """Knows 2025-11-25 and before."""
+    """A server's endpoint for 2025-11-25 and earlier."""
 
     def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
         fail(incoming, 400, PeerError("Bad Request: Missing session ID"))
 
 
 class OfNoSessions(McpEndpoint):
-    """Knows 2026-07-28."""
+    """A server's endpoint for 2026-07-28."""
 
     def initialize(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
         asked = str(message.params.get("protocolVersion"))
@@ -33,5 +33,5 @@ class OfNoSessions(McpEndpoint):
 
 
 def speak_only(app: Callboard, era: Era) -> None:
-    """Before anybody connects."""
+    """Restrict the server to one era. Call it before any client connects."""
     app.endpoint.__class__ = OfSessions if era == "sessions" else OfNoSessions

@@ -1,5 +1,5 @@
-"""A server on this machine that speaks Poly Haven's API, and nothing else: what the real one would
-not understand is an error of the test."""
+"""A server on this machine that speaks Poly Haven's API and nothing else: a request that the real
+server would not understand is an error of the test."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def Mesh "Crate"
 }
 """
 _TYPES = {"hdris": 0, "textures": 1, "models": 2}
-#: What a server answers: a status, headers, the body.
+#: A server's answer: a status, headers, the body.
 Answer = tuple[int, dict[str, str], bytes]
 
 
 def gltf_box(metres: float) -> tuple[bytes, bytes]:
-    """A triangle as long as that along each axis, and its buffer."""
+    """Return a triangle of that length along each axis, as glTF and its buffer."""
     corners = [(0.0, 0.0, 0.0), (metres, metres, 0.0), (0.0, metres, metres)]
     buffer = b"".join(struct.pack("<3f", *corner) for corner in corners)
     document = {
@@ -63,14 +63,15 @@ def gltf_box(metres: float) -> tuple[bytes, bytes]:
 
 
 class PolyHaven:
-    """What it offers; a test changes ``info``, ``trees``, ``bodies`` and ``instead``."""
+    """The assets that the server offers. A test changes ``info``, ``trees``, ``bodies`` and
+    ``instead``."""
 
     def __init__(self) -> None:
         self.info: dict[str, Any] = {}
         self.trees: dict[str, Any] = {}
-        #: Paths of files to what is sent for them.
+        #: The content of each file, by its path.
         self.bodies: dict[str, bytes] = {}
-        #: Paths to other answers than the right ones.
+        #: Wrong answers, by the path that gets them.
         self.instead: dict[str, Answer] = {}
         self.asked: list[str] = []
         self.wrong: list[str] = []
@@ -108,7 +109,7 @@ class PolyHaven:
         self.bodies[f"/asset_img/thumbs/{id}.png"] = PNG
 
     def file(self, path: str, body: bytes) -> dict[str, Any]:
-        """What ``/files`` says of a file, which is served from now on."""
+        """Serve a file from now on. Return its entry for ``/files``."""
         path = f"/file/ph-assets/{path}"
         self.bodies[path] = body
         md5 = hashlib.md5(body, usedforsecurity=False).hexdigest()
@@ -139,7 +140,7 @@ def _json(value: Any) -> Answer:
 
 @contextmanager
 def poly_haven() -> Iterator[tuple[PolyHaven, Network]]:
-    """The server, and a port that reaches it under the real ones' names."""
+    """Yield the server's assets, and a port that reaches it under the real servers' names."""
     offered = PolyHaven()
 
     class Handler(BaseHTTPRequestHandler):
@@ -154,7 +155,7 @@ def poly_haven() -> Iterator[tuple[PolyHaven, Network]]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Says nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     serve: Callable[[], None] = lambda: server.serve_forever(poll_interval=0.01)  # noqa: E731

@@ -1,5 +1,6 @@
-"""Shows how the tests go: first how many there are and about how long they take, then each failure
-as it happens, and a running count in place of dots. With ``-v`` pytest shows its own list."""
+"""Shows the progress of the tests: first their number and about how long they take, then each
+failure as it happens, and a running count in place of dots. With ``-v`` pytest shows its own list.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 
 from touched import PROJECT, is_slow
 
-#: Seconds of one test on two processors, about: in files of the quick tier, and in slow ones.
+#: Approximate seconds of one test on two processors: in files of the quick tier, and in slow ones.
 QUICK, SLOW = 0.02, 0.7
 
 
@@ -41,7 +42,8 @@ class Progress:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """Counted as ever, and no letter; the summary at the end needs its words."""
+        """Count a test as usual, but without a letter. The summary at the end needs the outcome's
+        name."""
         if self.over or hasattr(report, "wasxfail") or (report.passed and report.when != "call"):
             return None
         if report.failed:

@@ -1,12 +1,12 @@
 """Every public name of callboard with its signature, as text.
 
-What skills, bundles, adapters and Python programs import. ``tests/public_face.txt`` holds it, so
-that a change of the face shows in review. To write it anew:
+Skills, bundles, adapters and Python programs import these names. ``tests/public_face.txt`` holds
+the text, so that reviewers see a change of the face. To write it again:
 
     .venv-test/bin/python tests/public_face.py
 
-The text is the same on every supported Python: annotations stand as the source spells them, and
-what Python itself adds to classes is left out.
+The text is the same on every supported Python: annotations are as the source spells them, and the
+members that Python itself adds to classes are left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 SNAPSHOT = Path(__file__).with_suffix(".txt")
-#: What is said of the file in the file, and what a failing test says.
+#: The command for the file's heading, and the message of a failing test.
 COMMAND = "python tests/public_face.py"
 MODULES = (
     "callboard",
@@ -40,12 +40,12 @@ MODULES = (
     "callboard.changes",
     "callboard.guest.inbox",
 )
-#: Values of more characters are content, no signature.
+#: Values of more characters are content, not signature.
 LONGEST_VALUE = 80
 
 
 class Verbatim:
-    """Text that stands in a signature as it is."""
+    """Text that a signature shows unchanged."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -55,7 +55,7 @@ class Verbatim:
 
 
 def described() -> str:
-    """The whole face."""
+    """Return the whole face."""
     testing = import_module("callboard_testing")
     modules = [import_module(name) for name in MODULES]
     modules += [
@@ -75,7 +75,7 @@ def described() -> str:
     for module in modules:
         lines += ["", module.__name__]
         for name in named[module]:
-            # What two faces show is described by the first.
+            # A name on two faces is described by the first.
             first = shown.setdefault((name, id(getattr(module, name))), module.__name__)
             if first != module.__name__:
                 lines.append(f"    {name}: {first}.{name}")
@@ -89,7 +89,8 @@ def is_class(module: ModuleType, name: str) -> bool:
 
 
 def public_names(module: ModuleType) -> Iterator[str]:
-    """What the module exports, else what it defines itself, sorted."""
+    """Yield the names that the module exports, or, without ``__all__``, those that it defines
+    itself, sorted."""
     names = getattr(module, "__all__", None) or assigned(module)
     for name in sorted(set(names)):
         value = getattr(module, name)
@@ -98,7 +99,7 @@ def public_names(module: ModuleType) -> Iterator[str]:
 
 
 def assigned(module: ModuleType) -> dict[str, ast.expr | None]:
-    """The names that stand at the left of a module's own statements, with their values."""
+    """Return the names that a module's own statements assign, with their values."""
     names: dict[str, ast.expr | None] = {}
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -113,7 +114,7 @@ def assigned(module: ModuleType) -> dict[str, ast.expr | None]:
 
 
 def member(module: ModuleType, name: str, face: set[type]) -> Iterator[str]:
-    """The lines about one name of a module."""
+    """Yield the lines about one name of a module."""
     value = getattr(module, name)
     if inspect.isclass(value) and value.__module__.startswith("callboard"):
         yield from class_lines(value, face)
@@ -124,8 +125,8 @@ def member(module: ModuleType, name: str, face: set[type]) -> Iterator[str]:
 
 
 def source_of(module: ModuleType, name: str) -> str:
-    """A constant's value or an alias's meaning, where that is short: as the source writes it, in
-    whichever module that is."""
+    """Return a constant's value or an alias's meaning as the source of any module writes it, if it
+    is short, or else its type."""
     value = getattr(module, name)
     expression = assigned(module).get(name)
     if expression is None:
@@ -140,8 +141,8 @@ def source_of(module: ModuleType, name: str) -> str:
 
 
 def class_lines(cls: type, face: set[type]) -> Iterator[str]:
-    """A class, its constructor and its public members: its own, and those of bases that aren't on
-    the face themselves."""
+    """Yield a class, its constructor and its public members: its own, and those of bases that
+    aren't on the face themselves."""
     shown = [base for base in cls.__bases__ if base is not object]
     bases = f"({', '.join(base.__name__ for base in shown)})" if shown else ""
     yield f"class {cls.__name__}{bases}"
@@ -190,7 +191,8 @@ def returned(function: Any) -> str:
 
 
 def signature(function: Any) -> str:
-    """As the source writes it; a default that is no plain value shows as three dots."""
+    """Return a signature as the source writes it. A default that is no plain value shows as three
+    dots."""
     given = inspect.signature(function)
     parameters = [
         parameter.replace(

@@ -1,4 +1,4 @@
-"""Where a Python that a test starts finds what this one finds."""
+"""The import path for a Python that a test starts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 
 def python_path() -> str:
-    """For ``PYTHONPATH``. Without what Blender put in front when a test loaded it here: the
-    ``bpy`` among that is half of one, which another Python mustn't find first."""
+    """Return a value for ``PYTHONPATH``, without the folders that Blender put in front when a test
+    loaded it here: their ``bpy`` is incomplete, and another Python mustn't find it first."""
     try:
         inside = Path(str(distribution("bpy").locate_file("bpy")))
     except PackageNotFoundError:

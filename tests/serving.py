@@ -53,7 +53,8 @@ def served(
     limits: HttpLimits | None = None,
     **config: Any,
 ) -> Iterator[Served]:
-    """Serves nothing but what the test registers, unless ``config`` says otherwise."""
+    """Yield a server with only the tools that the test registers, unless ``config`` says
+    otherwise."""
     settings: dict[str, Any] = {
         "announce": False,
         "records": False,
@@ -82,5 +83,5 @@ def served(
 
 
 def text_of(result: dict[str, Any]) -> str:
-    """All text of a tools/call result."""
+    """Return all text of a tools/call result."""
     return "\n".join(block["text"] for block in result["content"])

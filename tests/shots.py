@@ -1,4 +1,4 @@
-"""Some scenes, a skill that looks at them, and what befalls it: for batches and farms."""
+"""Some scenes, a skill that looks at them, and its mishaps: for batches and farms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from e2e.serving import environment
 from skills.skill_tree import write_skill
 from waiting import until
 
-#: What befalls a task is a file that is named so. The task removes it, unless it is ``bad``.
+#: A task's mishap is a file with that name. The task removes it, unless it is ``bad``.
 SCRIPT = """
     import os
     import signal
@@ -91,19 +91,19 @@ class Shots:
         return environment(self.folder / "home")
 
     def printed(self, command: Sequence[str], status: int = 0) -> list[Any]:
-        """The lines that a command prints."""
+        """Return the lines that a command prints."""
         done = subprocess.run(command, env=self.env, capture_output=True, timeout=200)
         assert done.returncode == status, done.stderr.decode()
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def visits(self) -> list[list[str]]:
-        """Name and process of each time that the tool began."""
+        """Return the name and the process of each time that the tool began."""
         journal = self.folder / "journal.txt"
         lines = journal.read_text().splitlines() if journal.exists() else []
         return [line.split() for line in lines]
 
     def begun(self) -> set[str]:
-        """What the tool began since this was asked last."""
+        """Return the names with which the tool began since the last call of this."""
         before, self._seen = self._seen, len(self.visits())
         return {name for name, _ in self.visits()[before:]}
 

@@ -1,6 +1,5 @@
-"""What the project's own modules hold, each parsed once for every test that reads them.
-
-The trees aren't kept: with half a million nodes more, each of the collector's rounds is slow.
+"""The contents of the project's own modules, each parsed once for every test that reads them. The
+trees aren't kept: with half a million more nodes, each of the collector's rounds would be slow.
 """
 
 from __future__ import annotations
@@ -25,10 +24,11 @@ class Facts:
     classes: list[str] = field(default_factory=list)
     #: (line, name) of each value or function that gets a name.
     names: list[tuple[int, str]] = field(default_factory=list)
-    #: (line, name) of each function, class and value; attributes and parameters are another's too.
+    #: (line, name) of each function, class and value that is used, attributes and parameters
+    #: included.
     own: list[tuple[int, str]] = field(default_factory=list)
-    #: (line, name, a hash of parameters and code) of each function of five lines or more, its
-    #: docstring left out.
+    #: (line, name, a hash of parameters and code) of each function of five lines or more, without
+    #: its docstring.
     bodies: list[tuple[int, str, int]] = field(default_factory=list)
 
 

@@ -33,7 +33,7 @@ class Stateless:
         return message, dict(headers)
 
     def request(self, method: str, params: Json | None = None) -> Json:
-        """The whole response."""
+        """Send a request, and return the whole response."""
         answer = self.raw.post(*self.message(method, params or {}))
         assert answer.status == 200, answer.body
         response: Json = answer.message
@@ -46,7 +46,7 @@ class Stateless:
         return result
 
     def listen(self, **wanted: bool | list[str]) -> None:
-        """Opens a stream; what comes is in ``raw.received``."""
+        """Open a stream. Its messages go to ``raw.received``."""
         message, headers = self.message("subscriptions/listen", {"notifications": wanted})
         self.raw.in_thread(lambda: self.raw.post(message, headers))
         self.raw.wait_for("notifications/subscriptions/acknowledged")

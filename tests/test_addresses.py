@@ -1,7 +1,6 @@
-"""Where a reader is sent elsewhere: addresses of other sites, and pages of MCP's specification.
-
-Whether the sites answer, `python packaging/bootstrap.py docs --outside` asks. Links between our own
-pages are the docs' builder's (tests/docs/test_site.py).
+"""Addresses that lead readers elsewhere: of other sites, and of pages of MCP's specification.
+`python packaging/bootstrap.py docs --outside` checks whether the sites answer. The docs' builder
+checks links between our own pages (tests/docs/test_site.py).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from docs.prose import PAGES, PROJECT, prose
 
-#: Whom we send readers and programs to.
+#: The sites to which we send readers and programs.
 SITES = {
     "api.polyhaven.com": "what `assets` asks",
     "cdn.polyhaven.com": "its previews",
@@ -27,7 +26,7 @@ SITES = {
     "pypi.org": "the index, for the MCP registry",
     "static.modelcontextprotocol.io": "the schema of server.json",
 }
-#: Names that look like addresses; nobody goes there.
+#: Names that look like addresses, and that nothing visits.
 NAMES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 ROOMS = ("core", "hosts", "ui", "packaging", "benchmarks", "examples", "docs")
 TEXTS = {".py", ".html", ".js", ".json", ".svg", ".toml", ".yaml"}
@@ -35,7 +34,7 @@ _ADDRESS = re.compile(r"\bhttps?://[^\s<>\"'`\\]*")
 _SITE = re.compile(r"(https?)://([^/:?#]*)")
 _TARGET = re.compile(r"\]\((https?://[^)]*)\)")
 
-#: The pages of each revision that say why a line of ours is as it is, by their names there.
+#: The pages of each revision that explain a line of ours, by their names there.
 SPECIFICATION = {
     "2025-03-26": {"Base Protocol"},
     "2025-11-25": {
@@ -58,13 +57,14 @@ def files(*rooms: str) -> Iterator[Path]:
 
 
 def texts() -> Iterator[Path]:
-    """What isn't read as a page: the addresses that tests make up stay out."""
+    """Yield the files that aren't pages. Tests are left out, because they invent addresses."""
     yield from (PROJECT / "server.json", PROJECT / "pyproject.toml")
     yield from (path for path in files(*ROOMS) if path.suffix in TEXTS)
 
 
 def is_made_up(host: str) -> bool:
-    """This machine, a network of one's own, a name for either, or one that is put in later."""
+    """Return whether a host is this machine, a private network, a name for either, or a
+    placeholder."""
     try:
         return ip_address(host).is_private
     except ValueError:
@@ -90,7 +90,7 @@ def addresses() -> Iterator[tuple[Path, str]]:
             yield page, target
     for path in texts():
         for address in _ADDRESS.findall(path.read_text("utf-8")):
-            # The end of a sentence, or of what stands in brackets.
+            # The end of a sentence, or of text in brackets.
             yield path, address.rstrip(".,;:)]}")
 
 

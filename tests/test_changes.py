@@ -1,4 +1,4 @@
-"""Whoever watches hears every change, until they stop."""
+"""A watcher gets every change until it stops."""
 
 from __future__ import annotations
 

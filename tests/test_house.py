@@ -1,5 +1,5 @@
-"""What keeps the house readable: one name for one thing, modules and functions of a size that is
-taken in at once."""
+"""Rules that keep the house readable: one name for one thing, and modules and functions of a size
+that one can take in at once."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from source_trees import PROJECT, facts
 
 MOST_LINES = 400
 MOST_LINES_OF_A_FUNCTION = 60
-#: Where a word counts as use: tests alone keep nothing alive.
+#: The folders in which a word counts as use. Tests alone keep nothing alive.
 USES = ("core", "hosts", "ui", "packaging", "benchmarks", "examples", "docs")
 TEXTS = {".py", ".yaml", ".json", ".md", ".toml", ".txt", ".js", ".html", ".cmd", ".ms", ".mod"}
 OURS = ("core", "hosts", "ui", "packaging")
-#: Named by us once and called by others, by that name.
+#: Names that we define once and that others call.
 CALLED_BY = {
     "asyncio": {
         *("get_pid", "get_pipe_transport", "get_returncode", "get_write_buffer_size"),
@@ -41,7 +41,7 @@ CALLED_BY = {
     },
     "the published bundle SDK": {"model_validate"},
     "watchdog": {"on_any_event"},
-    # The order of tabs: one takes its number, and nobody asks for it by name.
+    # The order of tabs: each has its number, and the code never uses it by name.
     "nobody": {"LACKING"},
 }
 #: The same function in places that can't share one.
@@ -49,7 +49,7 @@ TWICE = {
     "_load": "Houdini runs the file that lies in the folder of its own Python",
     "set": "each skill is a folder of its own, and its script knows its own port",
 }
-#: They say how one came by a value, and not what it is.
+#: These words say how one came by a value, and not what it is.
 EMPTY_NAMES = {"found", "said", "look"}
 _EMPTY = re.compile(rf"\b_*(?:{'|'.join(sorted(EMPTY_NAMES))})\b")
 
@@ -88,7 +88,7 @@ def test_names_say_what_a_value_is(root: str) -> None:
     assert [
         f"{path.relative_to(PROJECT)}:{line}: {name}"
         for path in sources(root)
-        # Whoever never writes such a word gives no such name: most modules need no parsing.
+        # Most modules never contain such a word, and so need no parsing.
         if _EMPTY.search(path.read_text("utf-8"))
         for line, name in facts(path).names
         if name.lstrip("_") in EMPTY_NAMES
@@ -104,7 +104,7 @@ def test_nothing_is_defined_that_nothing_uses() -> None:
         if "decisions" in path.parts or path.suffix not in TEXTS:
             continue
         words.update(re.findall(r"\w+", path.read_text("utf-8")))
-        # The compliance suite finds its checks by what they are.
+        # The compliance suite finds its checks by their form.
         if path.suffix == ".py" and "checks" not in path.parts:
             for line, name in facts(path).own:
                 given[name] += 1
@@ -122,7 +122,7 @@ def test_nothing_is_defined_that_nothing_uses() -> None:
 def test_no_function_stands_twice() -> None:
     places: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
     for path in sources("core", "hosts", "ui", "packaging", "benchmarks", "tests"):
-        # A double stands for one application, and shares nothing with the next.
+        # A double stands for one application, and shares nothing with another.
         if "doubles" not in path.parts:
             for line, name, body in facts(path).bodies:
                 places[body].append((f"{path.relative_to(PROJECT)}:{line}", name))

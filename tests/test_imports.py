@@ -13,7 +13,7 @@ from source_trees import PROJECT, facts
 
 #: The rooms of each package, lowest first. A room imports rooms below it, never one beside it.
 LAYERS = {
-    # What lives in an application, or in a host without windows.
+    # Packages that live in an application, or in a host without windows.
     "callboard": (
         {"errors"},
         {"changes", "content"},
@@ -31,10 +31,10 @@ LAYERS = {
         {"rest"},
         {"app"},
         {"headless", "skill_server"},
-        # The face: names of every layer, resolved when asked for.
+        # The face: names of every layer, resolved on first use.
         {"__init__", "__main__"},
     ),
-    # What people start.
+    # Packages that people start.
     "callboard_programs": (
         {"__init__", "client", "install"},
         {"relay"},
@@ -42,10 +42,10 @@ LAYERS = {
         {"setup"},
         {"cli"},
     ),
-    # For authors of adapters and skills; all that lies in its folder is one room.
+    # For authors of adapters and skills; its whole folder is one room.
     "callboard_testing": ({"lint"}, {"__init__"}),
 }
-#: Which packages of core one may import: what runs in an application knows no program.
+#: The packages of core that each one may import: code in an application knows no program.
 BELOW: dict[str, set[str]] = {
     "callboard": set(),
     "callboard_testing": {"callboard"},
@@ -65,7 +65,7 @@ def sources(root: Path) -> Iterator[Path]:
 
 
 def imported(path: Path, root: Path) -> Iterator[tuple[int, str]]:
-    """(line, absolute dotted name) of every import in a file, deferred ones included."""
+    """Yield (line, absolute dotted name) of every import in a file, deferred ones included."""
     package = list(path.relative_to(root).parent.parts)
     for line, level, module, name in facts(path).imports:
         above = package[: len(package) - level + 1] if level else []
@@ -73,7 +73,7 @@ def imported(path: Path, root: Path) -> Iterator[tuple[int, str]]:
 
 
 def layer_of(path: Path) -> tuple[str, str]:
-    """The package and the room that a file of core is in."""
+    """Return the package and the room of a file of core."""
     package, *below = path.relative_to(PROJECT / "core").with_suffix("").parts
     rooms = {room for layer in LAYERS[package] for room in layer}
     alone = "__init__" if package == "callboard_testing" else below[0]
@@ -131,7 +131,7 @@ def test_every_hosts_ports_have_the_contracts_names() -> None:
 
 
 def modules(*roots: str) -> dict[str, tuple[Path, Path]]:
-    """Dotted name -> (file, source root)."""
+    """Return dotted name -> (file, source root)."""
     files = {}
     for root in (PROJECT / name for name in roots):
         for path in sources(root):
@@ -141,7 +141,7 @@ def modules(*roots: str) -> dict[str, tuple[Path, Path]]:
 
 
 def cycles(imports: dict[str, set[str]]) -> list[set[str]]:
-    """Groups of modules each of which imports, by way of others, every other one."""
+    """Return groups of modules that each import every other one, directly or not."""
 
     def reached(start: str) -> set[str]:
         seen: set[str] = set()
@@ -167,8 +167,8 @@ def test_the_search_for_cycles_finds_them() -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    """Deferred imports and those of a type checker count too: who can't be read without the other
-    is one module with it."""
+    """Deferred imports and those for a type checker count too: two modules that can't be read
+    without each other are one."""
     known = modules("core", "hosts", "ui")
     imports: dict[str, set[str]] = {}
     for module, (path, root) in known.items():
@@ -186,14 +186,15 @@ def test_hosts_and_ui_import_core_and_never_a_host(root: str) -> None:
         for path in sources(PROJECT / root)
         for line, name in imported(path, PROJECT / root)
         if (package := name.split(".")[0]).startswith("callboard_")
-        # callboard_qt is no host: it is what hosts with a Qt loop have in common.
+        # callboard_qt is no host: it is the common part of hosts with a Qt loop.
         and package
         not in (path.relative_to(PROJECT / root).parts[0], "callboard_ui", "callboard_qt")
     ]
     assert not sideways
 
 
-#: What adapters and shipped skills import of ours, beside their own package: what anybody's may.
+#: Imports of ours in adapters and shipped skills, beside their own package: those that anyone's may
+#: have.
 FACES = {
     "adapters": (
         *("callboard.app", "callboard.changes", "callboard.content", "callboard.errors"),
@@ -227,8 +228,8 @@ def test_adapters_and_skills_import_public_faces_alone(whose: str) -> None:
     assert inner == []
 
 
-#: What the panel needs of core. Errors are caught by their class, and capabilities have one name
-#: each, so both are the same for everybody.
+#: The panel's imports from core. Errors are caught by their class, and capabilities have one name
+#: each, so both are the same for everyone.
 SEEN_BY_UI = ("callboard.panel", "callboard.errors", "callboard.host")
 
 
@@ -268,7 +269,7 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}), sep="\\n")
 
 FOREIGN = {"bpy", "mathutils", "hou", "maya", "pymxs", "MaxPlus", "pxr"}
 QT = {"qtpy", "PySide2", "PySide6", "PyQt5", "PyQt6", "shiboken2", "shiboken6"}
-# What would cost every host start-up time and a wheel per Python version.
+# Modules that would cost every host start-up time and a wheel per Python version.
 HEAVY = {"pydantic", "httpx", "mcpeye", "numpy", "distributed", "jsonschema", "requests"}
 
 

@@ -1,4 +1,4 @@
-"""What others import from callboard changes only where somebody means it to."""
+"""The names that others import from callboard change only on purpose."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from needed import needs
 from public_face import COMMAND, SNAPSHOT, described
 
 
-@needs("qt")  # of the face of Qt's hosts
+@needs("qt")  # for the face of Qt's hosts
 def test_the_public_face_is_what_the_snapshot_says() -> None:
     kept, now = SNAPSHOT.read_text("utf-8"), described()
     changes = difflib.unified_diff(kept.splitlines(), now.splitlines(), "kept", "now", lineterm="")

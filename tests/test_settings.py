@@ -1,4 +1,4 @@
-"""Settings as a studio gives them: by variables and files, with a site above all."""
+"""Settings as a studio makes them: in variables and files, with a site above all."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_doctor_shows_who_decided(
 def test_doctor_tells_of_a_folder_that_holds_no_skill(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Such as one with the variants' folders in it."""
+    """One with the variants' folders in it is such a folder."""
     settings = "skill_paths: [variants]\n"
     variants = {
         f"variants/{dcc}/stamp/SKILL.md": f"---\nname: stamp\ndescription: Stamps.\nmetadata:\n"
@@ -169,7 +169,7 @@ PIN = "---\nname: intake\ndescription: Takes in.\nmetadata: {dcc-mcp: {version: 
 def test_a_pinned_folder_that_isnt_there_is_told_with_its_line(
     site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By doctor, and by the server, which takes the other version meanwhile."""
+    """Doctor reports it, and so does the server, which takes the other version meanwhile."""
     pin = "# The old one.\nskill_paths:\n  - ../pinned/intake/0.9.9\n"
     files = {"projects/otter.yaml": pin, "skills/intake/SKILL.md": PIN.replace("VERSION", "1.0")}
     write_files(site, files)
@@ -200,7 +200,7 @@ def test_a_project_without_a_file_is_told_with_those_that_have_one(
     monkeypatch.setenv("CALLBOARD_PROJECT", "owll")
     arguments = Namespace(skills=[], roots=[])
     warn_of_folders(arguments)
-    assert main(["doctor", "--settings"]) == 0  # here no project has settings
+    assert main(["doctor", "--settings"]) == 0  # no project has settings here
     write_files(site, {"projects/owl.yaml": "port: 3\n", "projects/otter.yaml": ""})
     says = "CALLBOARD_PROJECT is owll, for which the site has no file"
     capsys.readouterr()

@@ -1,4 +1,4 @@
-"""The helper that every poll of these tests stands on."""
+"""The helper under every poll of these tests."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
 """The tests that a change touches: ``python tests/touched.py [--since REV] [FILE...]``.
 
-Every module of core leads to every other one, so "imports the changed file" picks everything. A
-random walk tells more. It starts at a test and follows imports, each as likely as the next, through
-helpers, fixtures and sources. The likelier it reaches a changed file, the more the test has to do
-with that file. At most `MOST` test files are picked, in this order:
+Every module of core leads to every other one, so "imports the changed file" would pick everything.
+A random walk is more precise. It starts at a test and follows imports, each as likely as the next,
+through helpers, fixtures and sources. The likelier it reaches a changed file, the more the test has
+to do with that file. At most `MOST` test files are picked, in this order:
 
 1. the changed test files, and those of the changed file's own room (`tests/calls` for
    `core/callboard/calls`; for a host, the tests with its name);
 2. the test files from which a walk most likely reaches the changed file.
 
 The tests that read the whole tree are always picked. Test files of which the quick tier runs
-nothing are picked only when they changed. Without FILE, the change is what differs from REV, and
+nothing are picked only when they changed. Without FILE, the change is the difference from REV, and
 REV is HEAD unless it is given.
 """
 
@@ -33,17 +33,18 @@ MOST = 40
 ALWAYS = {
     TESTS / f"test_{what}.py": "always" for what in ("addresses", "house", "imports", "public_face")
 }
-#: Skills are read by their folder, so that no import leads to them or to what they alone use.
+#: Skills are read by their folder, so that no import leads to them or to the modules that only they
+#: use.
 OF_SKILLS = ("core/callboard/skills/bundled", "core/callboard/skill_kit")
 COMPLIANCE = TESTS / "hosts" / "test_compliance.py"
-#: Rooms whose tests start programs, build archives or play whole clients.
+#: Rooms whose tests start programs, build archives or run whole clients.
 SLOW_ROOMS = {"conformance", "docs", "e2e", "packaging"}
 ALL_SLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.(slow|sweep)\b", re.MULTILINE)
 
 
 @cache
 def files() -> dict[str, Path]:
-    """By dotted name from its root, all of the project's modules."""
+    """Return all of the project's modules, by dotted name from their root."""
     modules = {}
     for root in (PROJECT / name for name in ROOTS):
         for path in sorted(root.rglob("*.py")):
@@ -54,7 +55,8 @@ def files() -> dict[str, Path]:
 
 @cache
 def leads_to(path: Path) -> frozenset[Path]:
-    """The project's files that one file imports; of a test, also the fixtures it asks for."""
+    """Return the project's files that one file imports, and, for a test, the files of its
+    fixtures."""
     root = PROJECT / path.relative_to(PROJECT).parts[0]
     folder = path.relative_to(root).parent.parts
     ahead: set[Path | None] = set()
@@ -74,7 +76,7 @@ def leads_to(path: Path) -> frozenset[Path]:
 
 
 def module_of(dotted: Sequence[str], least: int) -> Path | None:
-    """The file that a dotted name is in, if more than its first parts say so."""
+    """Return the file of a dotted name, if more than ``least`` of its parts lead to one."""
     for end in range(len(dotted), least, -1):
         if (name := ".".join(dotted[:end])) in files():
             return files()[name]
@@ -82,18 +84,18 @@ def module_of(dotted: Sequence[str], least: int) -> Path | None:
 
 
 def is_slow(test: Path) -> bool:
-    """Whether the quick tier runs nothing of a test file."""
+    """Return whether the quick tier runs nothing of a test file."""
     room = test.relative_to(TESTS).parts[0]
     return room in SLOW_ROOMS or bool(ALL_SLOW.search(test.read_text("utf-8")))
 
 
 def likelihood(goals: Iterable[Path]) -> dict[Path, float]:
-    """How likely a walk from each test file comes by one of these."""
+    """Return the probability that a walk from each test file passes one of these."""
     known = dict.fromkeys(goals, 1.0)
 
     def from_here(path: Path) -> float:
         if path not in known:
-            known[path] = 0.0  # for whoever asks on the way round a circle
+            known[path] = 0.0  # for a caller on the way round a circle
             ahead = [from_here(one) for one in leads_to(path)]
             known[path] = sum(ahead) / len(ahead) if ahead else 0.0
         return known[path]
@@ -102,7 +104,7 @@ def likelihood(goals: Iterable[Path]) -> dict[Path, float]:
 
 
 def of_its_room(path: Path, test: Path) -> bool:
-    """Whether a test lies in the folder that mirrors a source's, or has its name."""
+    """Return whether a test lies in the folder that mirrors a source's, or has its name."""
     parts = [part.removesuffix(".py").removeprefix("callboard_") for part in path.parts]
     if path.parts[0] == "tests":
         return False
@@ -113,7 +115,7 @@ def of_its_room(path: Path, test: Path) -> bool:
 
 
 def touched(changed: Sequence[Path]) -> dict[Path, str]:
-    """The picked test files, and why each was."""
+    """Return the picked test files, each with the reason."""
     inside = [path.resolve().relative_to(PROJECT) for path in changed]
     likely = likelihood(PROJECT / path for path in inside)
     picked = {test: "changed" for test in likely if test.relative_to(PROJECT) in inside}
@@ -130,7 +132,7 @@ def touched(changed: Sequence[Path]) -> dict[Path, str]:
 
 
 def differing(since: str) -> list[Path]:
-    """What differs from a commit, files that git doesn't know yet included."""
+    """Return the files that differ from a commit, and those that git doesn't know yet."""
     names = []
     for command in (
         ["git", "diff", "--name-only", "-z", since, "--"],

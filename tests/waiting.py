@@ -1,6 +1,5 @@
-"""The one way to wait for what nobody is told of: asked again and again, up to a deadline.
-
-Where there is an event, a future or a condition to wait for, that is better.
+"""The one way to wait for something that sends no event: ask again and again, up to a deadline. An
+event, a future or a condition is better, where there is one.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from callboard_testing.fake_host import DEADLINE
 
 T = TypeVar("T")
 
-#: Seconds between two looks: what is looked at may need this processor.
+#: Seconds between two looks, because the observed code may need this processor.
 _PAUSE = 0.005
 
 
@@ -24,10 +23,10 @@ def until(
     seconds: float = DEADLINE,
     pause: float = _PAUSE,
 ) -> T:
-    """Waits until ``condition()`` is true, and returns what it gave.
+    """Wait until ``condition()`` is true, and return its value.
 
-    ``what`` names what is awaited, for the TimeoutError that comes after ``seconds``. As a
-    function it is called then, to say how things stand.
+    ``what`` names the awaited thing, for the TimeoutError that is raised after ``seconds``. If it
+    is a function, it is called then, to describe the state.
     """
     end = monotonic() + seconds
     while not (outcome := condition()):
@@ -39,7 +38,8 @@ def until(
 
 
 def job_ended(client: Any, job_id: str) -> dict[str, Any]:
-    """What ``jobs__status`` tells of the job once it has ended. ``client`` is one with ``call``."""
+    """Wait until the job has ended, and return its ``jobs__status``. ``client`` has a method
+    ``call``."""
 
     def ended_job() -> dict[str, Any] | None:
         job: dict[str, Any] = client.call("jobs__status", {"job_id": job_id})["structuredContent"]

@@ -1,4 +1,4 @@
-"""A program at a terminal of its own, where the system has pseudo-terminals."""
+"""A program at a terminal of its own, on systems that have pseudo-terminals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from needed import need
 
 
 class Terminal:
-    """A terminal that a program runs in; what it shows is read here."""
+    """A terminal in which a program runs, and whose output is read here."""
 
     def __init__(self, command: list[str], home: Path, **options: Any) -> None:
         import pty
@@ -30,14 +30,14 @@ class Terminal:
         self._shown = ""
 
     def until(self, text: str) -> str:
-        """What is shown up to that text, from the last such call on."""
+        """Return the output up to that text, since the last such call."""
         deadline = monotonic() + DEADLINE
         while text not in self._shown:
             ready, _, _ = select.select([self._own], [], [], max(0.0, deadline - monotonic()))
             assert ready, f"no {text!r} in {self._shown!r}"
             try:
                 self._shown += os.read(self._own, 4096).decode()
-            except OSError:  # Linux: nobody has the other end any more
+            except OSError:  # Linux: the other end is closed
                 raise AssertionError(f"no {text!r} in {self._shown!r}") from None
         before, _, self._shown = self._shown.partition(text)
         return before

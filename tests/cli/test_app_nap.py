@@ -26,8 +26,8 @@ SET = "defaults write com.autodesk.Maya NSAppSleepDisabled -bool YES"
 
 @pytest.fixture
 def mac(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes, str], None]:
-    """Answers as a Mac where this process is an application that says so much of itself, and where
-    somebody's setting keeps applications awake."""
+    """Return a function that imitates a Mac on which this process is an application with that
+    description, and on which ``awake`` names a setting that keeps applications awake."""
 
     def answers(info: bytes, awake: str = "") -> None:
         contents = tmp_path / "Maya.app" / "Contents"

@@ -79,7 +79,7 @@ def test_a_killed_batch_is_resumed_and_leaves_no_host_behind(
     ) as batch:
         assert batch.stdout is not None
         first = json.loads(batch.stdout.readline())
-        assert listed() == []  # nobody is asked which instance is meant
+        assert listed() == []  # the command doesn't choose among instances
         batch.send_signal(signal.SIGKILL)
         batch.wait(30)
         acknowledged = {Path(first["file"]).stem}
@@ -93,7 +93,7 @@ def test_a_killed_batch_is_resumed_and_leaves_no_host_behind(
 
 
 def program(path: Path, lines: str) -> str:
-    """Stands where the Python of a host should be."""
+    """Write a program that replaces a host's Python."""
     path.write_text(f"#!/bin/sh\n{lines}\n")
     path.chmod(0o700)
     return str(path)
@@ -153,13 +153,13 @@ def test_one_tool_on_one_scene(tmp_path: Path) -> None:
 def test_a_tool_that_is_not_there_ends_the_batch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Not each of twenty thousand files."""
+    """It must not fail for each of twenty thousand files."""
     (tmp_path / "a.usda").write_text("#usda 1.0\n")
     (tmp_path / "b.usda").write_text("#usda 1.0\n")
     assert main(["batch", "scene__scene_inof", "--each", str(tmp_path / "*.usda")]) == 2
     told = capsys.readouterr()
     assert "unknown tool 'scene__scene_inof'; nearest: scene__scene_info" in told.err
-    assert "A skill of your own" not in told.err  # it was meant, and it is there
+    assert "A skill of your own" not in told.err  # the skill was named, and it exists
     assert json.loads(told.out)["error"]["kind"] == "wrong"
     assert main(["batch", "quux__frobnicate", "--each", str(tmp_path / "*.usda")]) == 2
     assert "A skill of your own is found by --skills DIR" in capsys.readouterr().err

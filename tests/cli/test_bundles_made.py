@@ -1,4 +1,4 @@
-"""A bundle from its first file to its installation: made, looked through, packed, downgraded."""
+"""A bundle from its first file to its installation: made, checked, packed, downgraded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def versions() -> list[str]:
 
 
 def made(name: str = "shot-notes", version: str = "0.1.0", **changes: Any) -> Path:
-    """A new bundle, its manifest changed; its server is run by this Python."""
+    """Make a bundle with a changed manifest. This Python runs its server."""
     assert main(["new-bundle", name]) == 0
     folder = Path(name)
     written = json.loads((folder / "manifest.json").read_text())
@@ -235,7 +235,7 @@ def test_a_mistake_in_a_manifest_is_told_where_it_stands(
     folder = made()
     manifest = folder / "manifest.json"
     assert MANIFEST.count(written) == 1
-    # However it is laid out: some tools indent by tabs.
+    # In any layout: some tools indent with tabs.
     manifest.write_text(MANIFEST.replace(written, wrong).replace("  ", "\t"))
     # Windows has no python3.
     (line,) = [one for one in found_in(capsys, folder) if "'python3', which runs" not in one]

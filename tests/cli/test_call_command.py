@@ -1,4 +1,4 @@
-"""``callboard call``: where its arguments come from."""
+"""``callboard call``: the sources of its arguments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GIVEN = {"name": "Würfel"}
 def test_arguments_may_come_through_a_pipe(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a shell takes quotes away, as PowerShell does; some pipes begin with a mark."""
+    """Some shells, such as PowerShell, remove quotes; some pipes begin with a mark."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
 
     def echo(**given: Any) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def test_arguments_may_come_from_a_file(
 def test_a_job_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its result is the command's, its progress is told, and a failure is one."""
+    """Its result is the command's, its progress is shown, and a failure is one."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     let_go = asyncio.Event()
 
@@ -89,7 +89,7 @@ def test_a_job_is_waited_for(
 def test_no_words_of_a_tools_reach_the_terminal_as_orders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nor does half a character, which can't be written, end the command."""
+    """Half a character, which can't be written, doesn't end the command either."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     odd = "\x9b2J\x7f\ud800"
 
@@ -145,7 +145,7 @@ def test_questions_are_answered_on_the_command_line(
 def test_questions_are_answered_at_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What doesn't fit is asked for again, and stdout holds nothing but the result."""
+    """A value that doesn't fit is asked for again, and stdout holds nothing but the result."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     need("terminals")
     ours, theirs = os.openpty()
@@ -199,7 +199,7 @@ def test_each_kind_of_failure_has_its_code_and_all_have_one_shape(
         assert (status, kind) == (2, "wrong")
         assert "must have 'count', and not 'cuont'" in error["message"]
         assert failed("fails", "--json", "[]")[:2] == (2, "wrong")
-        status, kind, error = failed("fails", "--json", "{count: 1}")  # as Windows' shells give it
+        status, kind, error = failed("fails", "--json", "{count: 1}")  # as Windows' shells pass it
         assert (status, kind) == (2, "wrong")
         assert error["message"].endswith("take its quotes away: write @FILE, or - and pipe it")
         status, kind, error = failed("barred")
@@ -226,14 +226,14 @@ def test_pictures_are_kept(
         assert "the answer holds a picture (image/png), a file (text/plain)" in told.err
         assert "--out FILE keeps it" in told.err
 
-        for _ in range(2):  # again: over it
+        for _ in range(2):  # the second time it overwrites
             assert main(["call", "looks", "--out", "look.png"]) == 0
         told = capsys.readouterr()
         assert "a picture (image/png) is in look.png\n" in told.err
         kept = {path.name: path.read_bytes() for path in tmp_path.glob("look*")}
         assert kept == {"look.png": b"one", "look-2.png": b"zwei", "look-3.png": b"three"}
 
-        for _ in range(2):  # again: beside it
+        for _ in range(2):  # the second time it goes beside the first
             assert main(["call", "bare", "--out", "some/pictures/"]) == 0
             (shown, text, _) = json.loads(capsys.readouterr().out)
             assert "data" not in shown
@@ -245,7 +245,8 @@ def test_pictures_are_kept(
 def test_a_place_that_can_take_no_picture_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before the call where it can be seen, else with the result that there is."""
+    """The report comes before the call if the fault can be seen then, and otherwise with the
+    result."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     calls = []
 

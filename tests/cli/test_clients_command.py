@@ -63,7 +63,7 @@ def test_a_client_gets_the_bridge_with_its_token_by_name(run: Run, home: Path, c
     if sys.platform != "win32":
         (file,) = (home / "callboard" / "tokens").iterdir()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    # Asked again, it is the same client.
+    # A second time, it is the same client.
     run("config", client)
     assert tokens(home) == [token]
 
@@ -81,7 +81,7 @@ def test_a_link_says_what_the_lines_say_and_no_token(run: Run, home: Path) -> No
     linked = json.loads(unquote(query_text))
     assert head == "vscode:mcp/install"
     assert {linked.pop("name"): linked} == json.loads(out)["servers"]
-    # An address comes with a token, which is for no history.
+    # An address comes with a token, which must not get into a history.
     assert "# or open" not in run("config", "cursor", "--gateway")[2]
     assert "# or open" not in run("config", "claude-desktop")[2]
 
@@ -149,7 +149,7 @@ def test_an_address_with_a_token_lets_that_client_in(run: Run, home: Path) -> No
             status, out, err = run("clients", "revoke", "my-cursor")
             assert (status, err) == (0, "")
             assert "my-cursor" in out
-            # It was told: nobody had to ask before.
+            # It was notified, without having to ask.
             until(lambda: not server.app.endpoint.sessions, "the revoked client's session to end")
             assert session.post(PING).status == 401
     assert tokens(home) == []

@@ -35,7 +35,7 @@ except SystemExit as end:
 assert not status, status
 print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
 """
-#: What only a server, a skill or a client that stays connected needs.
+#: Modules that only a server, a skill or a client that stays connected needs.
 HEAVY = {"asyncio", "email", "fastjsonschema", "sqlite3", "tornado", "yaml"}
 
 
@@ -66,7 +66,7 @@ def test_every_command_has_examples_and_takes_them() -> None:
 
 
 def options_below(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Of the commands of its own, too."""
+    """Yield a parser's options, including those of its subcommands."""
     for action in parser._actions:
         parts = action.choices.values() if isinstance(action.choices, dict) else ()
         for part in parts:
@@ -225,7 +225,7 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_who_reads_no_more_sees_nothing_more(tmp_path: Path) -> None:
-    """As ``| head -1`` does."""
+    """A reader such as ``| head -1`` closes the pipe early."""
     reader, writer = os.pipe()
     os.close(reader)
     try:
@@ -272,7 +272,8 @@ def test_a_path_that_no_system_takes_is_a_sentence(
 
 
 def interrupted(command: str, module: str, text: str, tmp_path: Path) -> tuple[int, str]:
-    """How the command ends where that module is this text: its code, and what it says."""
+    """Run the command with that module replaced by this text. Return its exit code and its
+    output."""
     (tmp_path / "fakes").mkdir()
     (tmp_path / "fakes" / f"{module}.py").write_text(text)
     paths = os.pathsep.join(map(str, (tmp_path / "fakes", PROJECT / "core", PROJECT / "hosts")))
@@ -293,7 +294,7 @@ def test_ctrl_c_while_a_command_is_imported_shows_no_traceback(tmp_path: Path) -
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
 def test_ctrl_c_while_a_host_is_imported_ends_serve(tmp_path: Path) -> None:
-    """OpenUSD's modules print what interrupts them, and go on."""
+    """OpenUSD's modules print the interruption, and go on."""
     swallows = """
 import os, signal
 try:

@@ -1,4 +1,4 @@
-"""What shells complete: asked as their scripts ask, and by the shells themselves."""
+"""Shell completion: asked in the way of the shells' scripts, and by the shells themselves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def fitting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """What a shell's script is answered with, in a folder with one file."""
+    """Return a function that gives the answer to a shell's script, in a folder with one file."""
     folder, answer = home / "work", home / "answer"
     folder.mkdir()
     (folder / "a.txt").touch()
@@ -108,9 +108,9 @@ def test_powershells_script_is_argcompletes(capsys: pytest.CaptureFixture[str]) 
     assert "Register-ArgumentCompleter -Native -CommandName callboard" in script
 
 
-#: How each shell is started, so that it reads its user's file.
+#: The command for each shell, so that it reads its user's file.
 SHELLS = {"bash": ["--noprofile", "-i"], "zsh": ["-d", "-i"], "fish": ["-i"]}
-#: In the shells' tests, beside the scene: says what it was called with.
+#: In the shells' tests, beside the scene: prints its arguments.
 PROGRAM = """\
 #!/bin/sh
 case $1$_ARGCOMPLETE in
@@ -122,7 +122,7 @@ esac
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a scene, in which shells find ``callboard``."""
+    """Return a folder with a scene, in which shells find ``callboard``."""
     programs = tmp_path / "bin"
     programs.mkdir()
     program = programs / "callboard"
@@ -139,7 +139,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals to type into")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_shell_itself_completes(shell: str, place: Path) -> None:
-    """By the page's line: in the file that it names, or else typed."""
+    """The page's line is in the file that the page names, or typed if it names none."""
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")
@@ -153,7 +153,7 @@ def test_the_shell_itself_completes(shell: str, place: Path) -> None:
     if file:
         (place / file).write_text(f"{line}\n", encoding="utf-8")
         typed = ":"
-    # fish reads from nothing but its controlling terminal.
+    # fish reads only from its controlling terminal.
     controls = [setsid, "--ctty", "--wait"] if (setsid := shutil.which("setsid")) else []
     with terminal([*controls, program, *SHELLS[shell]], place) as it:
         it.type(f"{typed}; callboard re''ady")

@@ -1,4 +1,4 @@
-"""``breakpoint()`` in a tool, as somebody at a terminal meets it, and an editor that attaches."""
+"""``breakpoint()`` in a tool, for a person at a terminal, and an editor that attaches."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def skill(tmp_path: Path) -> Path:
 
 
 def calling(url: str, token: str | None) -> SimpleQueue[Any]:
-    """Calls the tool in a thread; its result comes out of the queue."""
+    """Call the tool in a thread. Return the queue that its result goes to."""
     results: SimpleQueue[Any] = SimpleQueue()
 
     def call() -> None:
@@ -77,7 +77,7 @@ def test_under_serve_the_debugger_talks_at_the_terminal_and_time_stands_still(sk
         assert "('it is', 41)" in shown.until("(Pdb) ")
         shown.type("continue")
         answer = result.get(timeout=DEADLINE)
-        shown.process.send_signal(signal.SIGINT)  # once, and the debugger is out of the way
+        shown.process.send_signal(signal.SIGINT)  # once, after the debugger has gone
         assert shown.process.wait(DEADLINE) == 0
     assert answer["structuredContent"] == {"n": 42}
     assert answer["_meta"]["callboard/stdout"] == "before\n"

@@ -1,4 +1,4 @@
-"""Each of doctor's findings that is wrong says what mends it, and that does."""
+"""Each of doctor's negative findings says how to fix it, and the fix works."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Wrong = Callable[[], list[str]]
 def wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Wrong:
-    """What doctor says is wrong."""
+    """Return a function that gives doctor's negative findings."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -132,7 +132,7 @@ def test_a_variable_that_is_misspelt(
     assert main(["doctor", "--settings"]) == 1
     assert f"WRONG {line}" in capfd.readouterr().out
     monkeypatch.delenv("CALLBOARD_SKILL_PATH")
-    monkeypatch.setenv("CALLBOARD_OF_THE_STUDIO", "1")  # perhaps a program of theirs has it
+    monkeypatch.setenv("CALLBOARD_OF_THE_STUDIO", "1")  # perhaps a studio program uses it
     assert wrong() == []
 
 

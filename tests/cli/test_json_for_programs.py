@@ -1,4 +1,4 @@
-"""``--json``: one JSON value on stdout, of what was done and of what went wrong."""
+"""``--json``: one JSON value on stdout, about the success and about the failure of a command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callboard_programs.cli import COMMANDS, main, module_of
 from serving import served
 from skills.wheels import make_wheel
 
-#: These print JSON anyway, or a protocol's lines, or a shell's script.
+#: Their output is JSON anyway, or a protocol's lines, or a shell's script.
 SPEAK_ALREADY = {"serve", "gateway", "farm", "stdio", "connect", "completion"}
 
 Ask = Any
@@ -23,7 +23,8 @@ Ask = Any
 
 @pytest.fixture
 def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Ask:
-    """Runs a command with ``--json``: its code, and what stdout holds."""
+    """Return a function that runs a command with ``--json`` and returns its exit code and its
+    stdout."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -61,7 +62,7 @@ def test_a_skill_and_a_bundle(ask: Ask, tmp_path: Path) -> None:
 
     code, told = ask("pack", "shot-notes", "--no-start")
     assert (code, told["file"]) == (0, "shot-notes-0.1.0.mcpb")
-    # Where no python is on the PATH, that is one.
+    # If there is no python on the PATH, that is a finding.
     assert [one for one in told["findings"] if "'python', which runs" not in one["message"]] == []
 
     code, told = ask("install-skill", "shot-notes-0.1.0.mcpb", "--no-start")
@@ -116,7 +117,7 @@ def test_a_configuration(ask: Ask) -> None:
         assert (code, told["client"], told["written"]) == (0, "claude-code", False)
         (entry,) = json.loads(told["configuration"])["mcpServers"].values()
         assert entry["url"] == server.app.url
-        for written in (True, False):  # the second time it is there already
+        for written in (True, False):  # the second time it exists already
             code, told = ask("config", "cursor", "--http", "--user", "--write")
             assert (code, told["written"]) == (0, written)
         assert Path(told["path"]).is_file()

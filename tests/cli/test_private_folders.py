@@ -1,4 +1,4 @@
-"""``callboard doctor`` about the folder where tokens lie."""
+"""``callboard doctor`` about the folder with the tokens."""
 
 from __future__ import annotations
 

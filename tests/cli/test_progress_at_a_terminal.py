@@ -1,5 +1,5 @@
-"""At a terminal the bar is drawn over itself, and what is printed next stands on a line of its
-own; into a pipe go plain lines."""
+"""At a terminal the bar is drawn over itself, and the next output begins on a line of its own; a
+pipe gets plain lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``callboard report`` in its three forms, over records that somebody hostile had a hand in."""
+"""``callboard report`` in its three forms, over records that contain an attacker's texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the pictures, sounds and files of an answer go: ``--out``."""
+"""The place for the pictures, sounds and files of an answer: ``--out``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def picture(data: bytes) -> dict[str, Any]:
 
 @pytest.fixture
 def little_room() -> Iterator[None]:
-    """No file takes more than 100,000 bytes, as on a disk that is full."""
+    """Let no file take more than 100,000 bytes, as on a full disk."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))

@@ -1,4 +1,4 @@
-"""Which calls ``callboard new-skill --from-calls`` takes."""
+"""The calls that ``callboard new-skill --from-calls`` takes."""
 
 from __future__ import annotations
 
@@ -23,19 +23,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def id_of(name: str) -> str:
-    """Names with a slash are made by the server before it, as a server makes ids."""
+    """Return a call's id. The part of a name before its slash is the server's, as in a server's own
+    ids."""
     server, _, rest = name.rpartition("/")
     return sha256(server.encode()).hexdigest()[:8] + sha256(rest.encode()).hexdigest()[:24]
 
 
 def record(*calls: tuple[str, str | None, float], client: str = "agent") -> None:
-    """Name of what was made, session, seconds ago."""
+    """Record calls, each with the name of the object it made, its session, and its age in
+    seconds."""
     store = Store()
     store.open()
     for name, session, ago in calls:
         outcome: Outcome = "error" if name == "failed" else "ok"
         arguments = {"kind": "cube", "name": name}
-        # Its tool is none that ships: nothing is tried.
+        # Its tool doesn't ship with callboard, so nothing is tried.
         store.record(
             CallRecord(
                 *(id_of(name), time() - ago, 1.0, "own__make", outcome, arguments),
@@ -48,7 +50,7 @@ def record(*calls: tuple[str, str | None, float], client: str = "agent") -> None
 
 
 def made(folder: Path, capsys: pytest.CaptureFixture[str], *ids: str) -> list[str]:
-    """The names in the new skill, in order."""
+    """Return the names in the new skill, in order."""
     own = folder / "skills" / "own"
     (own / "scripts").mkdir(parents=True, exist_ok=True)
     (own / "scripts" / "make.py").write_text("def main(kind, name): pass\n")
@@ -83,7 +85,7 @@ def test_a_session_for_each_call_is_one_conversation(
 def test_another_hosts_calls_are_no_part_of_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of the same kind, by the same client, moments before."""
+    """They are of the same kind, by the same client, moments before."""
     record(("a/tried", "a", 9), ("b/first", "b", 5), ("a/too", "c", 4), ("b/second", "d", 1))
     assert made(folder, capsys) == ["b/first", "b/second"]
 

@@ -1,4 +1,4 @@
-"""One number of tools, whoever is asked: as many as a client lists."""
+"""One number of tools everywhere: as many as a client lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``callboard tools``: what a host that runs can be asked to do."""
+"""``callboard tools``: the tools of a running host."""
 
 from __future__ import annotations
 

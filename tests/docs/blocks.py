@@ -1,4 +1,4 @@
-"""The pages that people read, and their blocks: what stands between two lines of backticks."""
+"""The pages for people, and their blocks, which stand between two lines of backticks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 PROJECT = Path(__file__).resolve().parents[2]
 _PAGES = ("*.md", "docs/**/*.md", "examples/**/*.md", "tests/hosts/*.md", "benchmarks/*.md")
-#: Decisions and changes tell what was; nobody follows them.
+#: Decisions and changes describe the past; no reader follows them.
 _HISTORY = ("docs/decisions/", "CHANGELOG.md")
 _BLOCK = re.compile(
     r"^(?P<indent> *)```(?P<language>[^\s`]*)(?P<words>.*)\n(?P<text>(?:.*\n)*?)(?P=indent)```$",
@@ -17,7 +17,7 @@ _BLOCK = re.compile(
 
 
 class Block(NamedTuple):
-    """``words`` stand behind the language, and say what a test does with the block."""
+    """One block. ``words`` stand after the language, and tell a test how to treat the block."""
 
     page: str
     line: int
@@ -30,7 +30,7 @@ class Block(NamedTuple):
 
 
 def pages() -> list[str]:
-    """From the project's folder on."""
+    """Return the pages' paths from the project's folder."""
     listed = {
         path.relative_to(PROJECT).as_posix() for each in _PAGES for path in PROJECT.glob(each)
     }
@@ -42,7 +42,7 @@ def page_text(page: str) -> str:
 
 
 def blocks(page: str) -> list[Block]:
-    """From top to bottom."""
+    """Return a page's blocks from top to bottom."""
     text = page_text(page)
     return [
         Block(
@@ -57,10 +57,10 @@ def blocks(page: str) -> list[Block]:
 
 
 def commands(text: str) -> list[tuple[str, list[str]]]:
-    """Each command of a console, with the lines that it prints.
+    """Return each command of a console, with the lines that it prints.
 
-    Where a line begins with ``$ `` those do that are typed; else all are. A line that ends with a
-    backslash goes on.
+    If any line begins with ``$ ``, only those are typed; otherwise all are. A line that ends with a
+    backslash continues.
     """
     lines = text.replace("\\\n", " ").splitlines()
     if not any(line.startswith("$ ") for line in lines):
@@ -75,7 +75,7 @@ def commands(text: str) -> list[tuple[str, list[str]]]:
 
 
 def whole(lines: list[str]) -> list[str]:
-    """What is typed at once: a line whose quotes stay open goes on with the next."""
+    """Return complete commands: a line with an open quote continues in the next."""
     joined: list[str] = []
     for line in filter(None, lines):
         if joined and joined[-1].count('"') % 2:

@@ -1,4 +1,4 @@
-"""What stands in for Flamenco's manager: it takes jobs as its API's ``SubmittedJob`` has them."""
+"""A stand-in for Flamenco's manager: it takes jobs in the form of its API's ``SubmittedJob``."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class _Manager(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Says nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def flamenco_manager() -> Iterator[str]:
-    """Its address."""
+    """Yield the manager's address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Manager) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

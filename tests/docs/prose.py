@@ -1,4 +1,4 @@
-"""What people read, without what they type."""
+"""The pages' text for people, without code."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ PAGES = [
         page
         for room in ("benchmarks", "docs", "examples", "tests/hosts")
         for page in sorted((PROJECT / room).rglob("*.md"))
-        # A skill's is for agents.
+        # A skill's page is for agents.
         if page.name != "SKILL.md"
     ),
 ]
 
 
 def prose(page: Path) -> list[str]:
-    """The page's lines, those of code empty, and code within a line as one word."""
+    """Return the page's lines. Lines of code are empty, and code within a line is one word."""
     lines, fence = [], ""
     for line in page.read_text("utf-8").splitlines():
         mark = re.match(r"\s*(```+|~~~+)", line)

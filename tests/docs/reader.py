@@ -1,17 +1,18 @@
-"""Who follows a page from top to bottom: saves its files, types its commands, makes its calls.
+"""A reader who follows a page from top to bottom: saves its files, types its commands, makes its
+calls.
 
-What a block is, its language says, and the words behind it:
+A block's language, and the words after it, say what kind of block it is:
 
-- ``console``: each line is typed in a shell. Where lines begin with ``$ `` only those are, and the
-  others are in what the command prints; ``…`` stands for anything, ``a6a9a5e4…`` for an id. What
-  serves (``serve``, ``gateway``, ``farm local``, ``farm worker``) stays until the page's end.
-  ``fails`` says that the commands end with an error; ``blender`` that they want bpy, ``farm`` Dask,
+- ``console``: each line is typed in a shell. If lines begin with ``$ ``, only those are, and the
+  others are in the command's output; ``…`` stands for anything, ``a6a9a5e4…`` for an id. Servers
+  (``serve``, ``gateway``, ``farm local``, ``farm worker``) stay until the page's end. ``fails``
+  says that the commands end with an error; ``blender`` that they need bpy, ``farm`` Dask,
   ``openssl`` and ``curl`` that program.
 - ``json TOOL``: the arguments of a call of that tool; ``json FILE`` and every other language with
-  a file's name: what is in that file, or a part of it where callboard has that file; ``json``
-  alone: the shape of what the last command printed.
+  a file's name: the content of that file, or a part of it if callboard has that file; ``json``
+  alone: the shape of the last command's output.
 - ``python``: is run, after the page's Python above it.
-- ``elsewhere``, behind any: tests/docs/test_every_block.py says who runs it.
+- ``elsewhere``, after any: tests/docs/test_every_block.py says which test runs it.
 """
 
 from __future__ import annotations
@@ -32,34 +33,35 @@ from needed import missing
 from skills.skill_tree import write_files
 from waiting import until
 
-#: What has to be there for a block, and the module, or the program, that shows it.
+#: The requirements of a block, and the module, or the program, that each one needs.
 WANTED = {"blender": "bpy", "farm": "distributed", "openssl": "openssl", "curl": "curl"}
 _SERVES = re.compile(
     r"callboard (?:serve|gateway(?!.* --open)|farm local|farm worker)\b|examples/\S+\.py"
 )
-#: A line that only sets some; they stay.
+#: A line that only sets variables; they stay.
 _VARIABLES = re.compile(r"((?:\w+=\S* ?)+)(?: +#.*)?")
-#: How a page shows an id, which from then on stands for the first that was printed; and that one.
+#: An id as a page shows it. From then on it stands for the first printed id, which the second
+#: pattern finds.
 _ID = re.compile(r"\b[0-9a-f]{8}…")
 _WHOLE_ID = re.compile(r"\b[0-9a-f]{32}\b")
 _ANYTHING = re.compile(r"\b[0-9a-f]{8}…|…")
-#: The programs of an application's Python, which the doubles stand in for.
+#: The programs of an application's Python, which the doubles replace.
 _PYTHONS = ("python", "mayapy", "hython")
 
 
 class Reader:
-    """At a shell of its own, in an empty folder, with an empty home."""
+    """A reader at a shell of its own, in an empty folder, with an empty home."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder = folder / "work"
         self.home = folder / "home"
         self.servers: list[Program] = []
-        #: What the page shows, and what it is here.
+        #: The page's texts, with their replacements here.
         self.here: dict[str, str] = {}
         self.stack = stack
         self._running: dict[str, ExitStack] = {}
         self._printed = ""
-        #: What the last command says on stderr, if it serves: it may say more at any time.
+        #: The last command's stderr, if it serves, because it may write more at any time.
         self._says: Path | None = None
         self._names: dict[str, Any] = {"__name__": "__docs__"}
         self.folder.mkdir()
@@ -77,22 +79,22 @@ class Reader:
             **environment(self.home / "callboard"),
             "HOME": str(self.home),
             "PATH": os.pathsep.join((str(programs), ours, os.environ["PATH"])),
-            # pytest's plug-ins of ours are none of the reader's.
+            # Our plug-ins of pytest don't belong to the reader.
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "NO_PROXY": "127.0.0.1",
         }
 
     def follow(self, page: str) -> None:
-        """All of it that this machine can do. Raises AssertionError or TimeoutError at the first
-        thing that is not as the page has it."""
+        """Follow all of a page that this machine can do. Raises AssertionError or TimeoutError at
+        the first difference from the page."""
         lacking = {word for word, name in WANTED.items() if missing(name)}
         for block in blocks(page):
             if lacking.isdisjoint(block.words.split()) and "elsewhere" not in block.words.split():
                 self._do(block)
 
     def type(self, line: str, *, fails: bool = False) -> str:
-        """What it prints, to stdout and stderr."""
+        """Type a line, and return its output, stdout and stderr."""
         line = self._as_here(line)
         if variables := _VARIABLES.fullmatch(line):
             self.env.update(word.split("=", 1) for word in shlex.split(variables[1]))
@@ -118,7 +120,7 @@ class Reader:
 
     def _serve(self, line: str) -> None:
         kind = _SERVES.findall(line)[0]
-        if kind in self._running:  # Ctrl+C, as who starts another of them
+        if kind in self._running:  # Ctrl+C, as a user who starts another of them
             self._running[kind].close()
         self._running[kind] = self.stack.enter_context(ExitStack())
         self._says = self.folder.parent / f"stderr_{len(self.servers)}"
@@ -172,7 +174,7 @@ class Reader:
         return line
 
     def _compare(self, block: Block, shape: Any) -> None:
-        """With what was printed last, or when the last server was ready."""
+        """Compare a shape with the last output, and with the last server's ready line."""
         ready = self.servers[-1].line if self.servers else ""
         printed = printed_values(self._printed) + printed_values(ready)
         fitting = [each for each in printed if alike(shape, each)]
@@ -185,7 +187,7 @@ class Reader:
 
 
 def in_order(texts: list[str], shown: str) -> bool:
-    """Whether they stand there, each behind the one before it."""
+    """Return whether the texts stand there, each after the one before it."""
     for text in filter(None, texts):
         _, text_there, shown = shown.partition(text)
         if not text_there:
@@ -194,7 +196,7 @@ def in_order(texts: list[str], shown: str) -> bool:
 
 
 def write_program(path: Path, starts: str) -> None:
-    """One that starts another."""
+    """Write a program that starts another."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'#!/bin/sh\nexec env {starts} "$@"\n', encoding="utf-8")
     path.chmod(0o755)

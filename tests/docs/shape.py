@@ -1,4 +1,4 @@
-"""Whether what a page shows as JSON has the shape of what a program printed."""
+"""Compares the JSON on a page with the shape of a program's output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEFT_OUT = (
 
 
 def values(text: str) -> Iterator[Any]:
-    """The JSON values of a text, one after the other; raises ValueError for anything else."""
+    """Yield the JSON values of a text, one after the other. Raises ValueError for anything else."""
     for what, by in _LEFT_OUT:
         text = what.sub(by, text)
     decoder, at = json.JSONDecoder(), 0
@@ -28,7 +28,7 @@ def values(text: str) -> Iterator[Any]:
 
 
 def printed_values(text: str) -> list[Any]:
-    """The lines of a program's output that are JSON, and the whole of it where it is."""
+    """Return the JSON lines of a program's output, and the whole if it is JSON."""
     read = []
     for each in (text, *text.splitlines()):
         try:
@@ -39,7 +39,7 @@ def printed_values(text: str) -> list[Any]:
 
 
 def alike(shown: Any, real: Any) -> bool:
-    """The same members, and values of the same kind."""
+    """Return whether both have the same members, and values of the same kind."""
     if shown == ANY:
         return True
     if isinstance(shown, dict):
@@ -57,7 +57,7 @@ def alike(shown: Any, real: Any) -> bool:
 
 
 def differing(shown: Any, real: Any) -> Iterator[tuple[str, str]]:
-    """Texts that the page shows and that are others here: addresses, names of files."""
+    """Yield texts that differ between the page and here: addresses, names of files."""
     if isinstance(shown, dict):
         for name in shown.keys() & real.keys():
             yield from differing(shown[name], real[name])

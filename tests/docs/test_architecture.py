@@ -1,4 +1,4 @@
-"""docs/architecture.md and CONTRIBUTING.md name the rooms, arrows and modules that are there."""
+"""docs/architecture.md and CONTRIBUTING.md name the real rooms, arrows and modules."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ import docs_drawing
 from docs_site import with_drawings
 from test_imports import CORE, PROJECT, imported, layer_of, sources
 
-#: Where the modules that the page names lie below.
+#: The folders below which the page's modules lie.
 ROOTS = [
     PROJECT / root for root in ("core/callboard", "core/callboard_programs", "core", "hosts", "")
 ]
 PAGE = (PROJECT / "docs" / "architecture.md").read_text("utf-8")
 CONTRIBUTING = (PROJECT / "CONTRIBUTING.md").read_text("utf-8")
-#: How the face and ``python -m`` are started; no rooms.
+#: The entries of the face and of ``python -m``; no rooms.
 DOORS = {"__init__", "__main__"}
 
 Arrows = set[tuple[str, str]]
 
 
 def outer_packages() -> dict[str, Path]:
-    """The packages of hosts and ui, with the source root of each."""
+    """Return the packages of hosts and ui, with the source root of each."""
     return {
         folder.name: PROJECT / root
         for root in ("hosts", "ui")
@@ -36,7 +36,8 @@ def outer_packages() -> dict[str, Path]:
 
 
 def room_of(path: Path) -> str:
-    """What a file of core is in, as it is drawn: no two packages have rooms of one name."""
+    """Return the room of a file of core, as it is drawn: no two packages have rooms with the same
+    name."""
     package, room = layer_of(path)
     return package if package == "callboard_testing" else room
 
@@ -46,7 +47,7 @@ OUTER = outer_packages()
 
 
 def drawn() -> tuple[set[str], Arrows]:
-    """Every room and every arrow of the drawing."""
+    """Return every room and every arrow of the drawing."""
     (diagram,) = re.findall(r"```mermaid\nflowchart TD\n(.*?)```", PAGE, re.DOTALL)
     rooms: set[str] = set()
     arrows: Arrows = set()
@@ -61,7 +62,7 @@ def drawn() -> tuple[set[str], Arrows]:
 
 
 def imports() -> Arrows:
-    """Which room imports which, in all of core, hosts and ui."""
+    """Return which room imports which, in all of core, hosts and ui."""
     files = [(path, PROJECT / "core", room_of(path)) for path in CORE]
     for package, root in OUTER.items():
         files += [(path, root, package) for path in sources(root / package)]
@@ -76,7 +77,7 @@ def imports() -> Arrows:
 
 
 def below(room: str, arrows: Arrows) -> set[str]:
-    """Every room that a way along the arrows leads to."""
+    """Return every room to which a way along the arrows leads."""
     seen: set[str] = set()
     to_do = [room]
     while to_do:
@@ -129,13 +130,13 @@ def test_the_site_draws_the_same_rooms_and_arrows() -> None:
 
 
 def points_of(path: str) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Where it starts and where it ends."""
+    """Return the start and the end of a path."""
     numbers = [float(number) for number in re.findall(r"[\d.]+", path)]
     return (numbers[0], numbers[1]), (numbers[-2], numbers[-1])
 
 
 def near(point: tuple[float, float], tops: dict[tuple[int, int], str], below: int) -> str:
-    """Whose box has the middle of its top there, or so far above."""
+    """Return the name of the box that has the middle of its top there, or ``below`` that far."""
     (name,) = (
         name
         for (x, y), name in tops.items()
@@ -166,7 +167,7 @@ def test_every_module_named_is_there() -> None:
 
 
 def first_column(heading: str) -> list[str]:
-    """Of the table under a heading of CONTRIBUTING.md, without its head."""
+    """Return the first column of the table under a heading of CONTRIBUTING.md, without its head."""
     section = CONTRIBUTING.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
     return re.findall(r"^\| `?([^|`]+?)`? \|", section, re.MULTILINE)[1:]
 

@@ -1,4 +1,4 @@
-"""Every command and option that a page names is one that the command line has."""
+"""Every command and option that a page names exists on the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard_programs.cli import COMMANDS, parser_of
 from cli.test_commands import options_below
 from docs.blocks import PROJECT, Block, blocks, commands, page_text, pages
 
-#: What stands for what a reader puts there.
+#: Placeholders, with a value that a reader might write.
 _FOR = {
     "ADDRESS": "https://10.0.0.5/mcp",
     "CLIENT": "cursor",
@@ -22,33 +22,33 @@ _FOR = {
     "SECONDS": "1",
     "ID": "1",
 }
-#: How the command line is started, in an application's Python, too.
+#: The ways to start the command line, in an application's Python, too.
 _STARTS = re.compile(
     r"(?:\w+=\S* )*(?:\S*[/\\])?(?:(?:python|mayapy|hython) -m )?callboard(?: |$)"
     r"|(?:python[\d.]*|py) packaging[/\\]bootstrap\.py (?=serve)"
 )
-#: What stands before that on Windows: what goes through the pipe, or the variable of 3ds Max.
+#: Text before the command on Windows: the input of a pipe, or the variable of 3ds Max.
 _BEFORE = re.compile(r"(?:echo )?['{].*[}'] \| |(?:set |\$env:)(?=CALLBOARD_ARGUMENTS)")
 _ARGUMENTS = re.compile(r'CALLBOARD_ARGUMENTS ?= ?"?([^"]*)"?$')
-#: Options of other programs, and whose they are.
+#: Options of other programs, and those programs.
 _OTHERS = {
     "--import-mode": "pytest",
     "--strict": "mypy",
     "-rs": "pytest",
 }
-#: What argparse says of a command that only begins: it was named, not written out.
+#: argparse's message about an incomplete command, which was named and not written out.
 _ONLY_BEGUN = ("are required", "expected one argument", "expected at least one argument")
 
 
 def spans(page: str) -> Iterator[str]:
-    """What stands between single backticks, outside of blocks."""
+    """Yield the texts between single backticks, outside of blocks."""
     text = re.sub(r"^ *```.*?^ *```$", "", page_text(page), flags=re.MULTILINE | re.DOTALL)
     for span in re.findall(r"`([^`]+)`", text):
         yield " ".join(span.split())
 
 
 def words_of(line: str) -> list[str] | None:
-    """The arguments of our command line, if that is what the line starts."""
+    """Return the arguments of our command line, or None if the line doesn't start it."""
     line = _BEFORE.sub("", line, count=1)
     start = _STARTS.match(line)
     if variable := _ARGUMENTS.match(line):
@@ -64,14 +64,14 @@ def words_of(line: str) -> list[str] | None:
 
 
 def typed(block: Block) -> list[list[str]]:
-    """The arguments of each line that starts our command line."""
+    """Return the arguments of each line that starts our command line."""
     if block.language not in ("console", "powershell", "bat"):
         return []
     return [words for line, _ in commands(block.text) if (words := words_of(line)) is not None]
 
 
 def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Why the parser takes them not; empty where it does."""
+    """Return the parser's error about these words, or an empty text if it accepts them."""
     try:
         parser_of(words).parse_args(words)
     except SystemExit as end:
@@ -101,7 +101,7 @@ def test_what_a_page_names_is_there(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def options() -> set[str]:
-    """Of the command line, and of this project's other programs."""
+    """Return the options of the command line, and of this project's other programs."""
     parsers = [parser_of([name]) for name in COMMANDS]
     named = {
         text for each in parsers for option in options_below(each) for text in option.option_strings

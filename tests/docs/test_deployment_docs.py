@@ -1,4 +1,4 @@
-"""docs/deployment.md names what there is, and its files can be used as they stand there."""
+"""docs/deployment.md names only things that exist, and its files can be used as they are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 PAGE = (PROJECT / "docs" / "deployment.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 _VARIABLE = re.compile(r"(?:CALLBOARD|DCC_MCP)_[A-Z][A-Z_]*[A-Z]")
-#: Classes of Blender's begin like this.
+#: The beginning of Blender's class names.
 _CLASSES = ("CALLBOARD_OT_", "CALLBOARD_PT_", "CALLBOARD_OT", "CALLBOARD_PT")
 
 
@@ -69,7 +69,7 @@ class _Variable(list[str]):
 
 
 class _Environment(defaultdict[str, Any]):
-    """What Rez calls ``env``."""
+    """Rez's ``env``."""
 
     def __getattr__(self, name: str) -> Any:
         return self[name]

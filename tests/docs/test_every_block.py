@@ -1,7 +1,6 @@
-"""Every block of every page is run by a test, or stands below with the reason why it isn't.
-
-A page in ``GRANTED`` of tests/docs/test_pages.py is followed as a whole; tests/docs/reader.py tells
-which words a block may have for that. Blocks elsewhere are claimed by ``RUN_BY`` or ``NOT_RUN``.
+"""Every block of every page is run by a test, or is listed below with the reason why it isn't. A
+page in ``GRANTED`` of tests/docs/test_pages.py is followed as a whole; tests/docs/reader.py lists
+the words that a block may have for that. Blocks elsewhere are claimed by ``RUN_BY`` or ``NOT_RUN``.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from docs.blocks import PROJECT, Block, blocks, page_text, pages
 from docs.test_commands_named import typed
 from docs.test_pages import GRANTED
 
-#: By page: which blocks a test takes (a pattern of what stands behind the backticks), and its file.
+#: By page: the blocks that a test takes (a pattern for the text after the backticks), and its file.
 RUN_BY: dict[str, dict[str, str]] = {
     "docs/apps.md": {"json": "tests/service/test_apps.py"},
     "docs/architecture.md": {"mermaid": "tests/docs/test_architecture.py"},
@@ -34,9 +33,9 @@ RUN_BY: dict[str, dict[str, str]] = {
     "docs/walkthrough.md": {".*": "tests/docs/test_walkthrough.py"},
     "examples/many/README.md": {"console": "tests/e2e/test_examples.py"},
 }
-#: What a page's Windows lines and lines for other programs' Pythons get here.
+#: The reason for a page's Windows lines and for lines for other programs' Pythons.
 _READ = "its words are read by tests/docs/test_commands_named.py; "
-#: By page and how the block begins: why no test runs it.
+#: By page and the block's beginning: the reason that no test runs it.
 NOT_RUN: dict[tuple[str, str], str] = {
     ("CONTRIBUTING.md", "python3 packaging/bootstrap.py test"): "it is what runs this",
     ("CONTRIBUTING.md", "debootstrap"): "it makes a Debian around all of CI",
@@ -82,7 +81,7 @@ NOT_RUN: dict[tuple[str, str], str] = {
 
 
 def runners(block: Block) -> list[str]:
-    """What runs it, or why nothing does."""
+    """Return the tests that run the block, or the reasons that none does."""
     runs = [file for what, file in RUN_BY.get(block.page, {}).items() if fits(what, block)]
     if block.page in GRANTED and "elsewhere" not in block.words.split():
         runs.append("tests/docs/test_pages.py")
@@ -111,7 +110,7 @@ def test_every_block_says_what_it_is_written_in() -> None:
 def test_a_page_has_no_other_blocks() -> None:
     fences = {page: re.findall(r"^ *(?:```|~~~)", page_text(page), re.M) for page in pages()}
     assert [page for page, marks in fences.items() if len(marks) != 2 * len(blocks(page))] == []
-    # Indented ones are told by no language.
+    # Indented ones have no language.
     indented = re.compile(r"^[^\s*-].*\n\n    \S.*$", re.MULTILINE)
     assert [(page, each) for page in pages() for each in indented.findall(page_text(page))] == []
 

@@ -1,9 +1,9 @@
-"""The pages of the hosts that are here, the first skill and the first host, typed as they stand
-there by who has a home with nothing in it.
+"""The pages of the hosts that are here, the first skill and the first host, typed as they are by a
+newcomer with an empty home.
 
-What makes the environment is left to others: tests/packaging/test_bootstrap.py, and for Blender's
-window tests/e2e/test_setup_blender.py. ``elsewhere`` marks such blocks, ``blender`` those that want
-bpy.
+Other tests cover the blocks that make the environment: tests/packaging/test_bootstrap.py, and for
+Blender's window tests/e2e/test_setup_blender.py. ``elsewhere`` marks such blocks, ``blender`` those
+that need bpy.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ pytestmark = [
 ]
 
 _BLOCK = re.compile(r"^ *```(\w+)(.*)\n((?:.*\n)*?) *```$", re.M)
-#: How the pages start callboard, and how this test does.
+#: The pages' way to start callboard, and this test's.
 _STARTS = ("python3 packaging/bootstrap.py", "~/callboard-venv/bin/callboard", "callboard")
 
 
 class Newcomer:
-    """Whose home and folder are empty, and who has ``callboard`` and ``pytest`` on the path."""
+    """A newcomer with an empty home and folder, and ``callboard`` and ``pytest`` on the path."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.home = folder
@@ -49,11 +49,11 @@ class Newcomer:
             program.chmod(0o755)
         path = os.pathsep.join((str(program.parent), os.environ["PATH"]))
         self._env = {**environment(folder / "data"), "HOME": str(folder), "PATH": path}
-        # pytest's plug-ins of ours are none of the reader's.
+        # Our plug-ins of pytest don't belong to the reader.
         self._env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
     def follows(self, page: str) -> None:
-        """What this machine can do of it, from top to bottom."""
+        """Follow the parts of a page that this machine can do, from top to bottom."""
         text = (PROJECT / "docs" / page).read_text("utf-8")
         left_out = {"elsewhere", "blender" if missing("bpy") else ""}
         for language, line, block in _BLOCK.findall(text):
@@ -68,7 +68,7 @@ class Newcomer:
                     self.sees(printed, self.types(command, fails="fails" in words))
 
     def types(self, line: str, *, fails: bool = False) -> str:
-        """What it prints, to stdout and stderr; what serves stays."""
+        """Type a line, and return its output, stdout and stderr. A server keeps running."""
         for start in _STARTS:
             if line.startswith(start):
                 line = "callboard" + line.removeprefix(start)
@@ -108,7 +108,7 @@ def test_blender_without_a_window(newcomer: Newcomer) -> None:
 
 
 def test_blender_that_was_started_by_hand(newcomer: Newcomer) -> None:
-    """Step 3 is a person's; a Blender without a window stands in."""
+    """Step 3 is a person's; here a Blender without a window replaces it."""
     need("bpy")
     newcomer.types("callboard serve --host blender")
     newcomer.follows("blender.md")

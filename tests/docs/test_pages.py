@@ -1,4 +1,4 @@
-"""Each of these pages is followed from top to bottom, as docs/reader.py says."""
+"""Each of these pages is followed from top to bottom, as docs/reader.py describes."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ pytestmark = [
     needs("pxr"),
     pytest.mark.timeout(600),
 ]
-#: A tool of the studio's, and what it does.
+#: A tool of the studio's, and its work.
 PUBLISH = "tools:\n  - {name: publish, description: Publishes the set.}\n"
 FAILS = "def main(folder):\n    raise ValueError('there is no set to publish')\n"
-#: Two scenes that are soon rendered.
+#: Two scenes that render quickly.
 SCENES = """
 import bpy
 from pathlib import Path
@@ -43,12 +43,12 @@ for name in ("crate/crate", "lamp"):
     path.parent.mkdir(parents=True, exist_ok=True)
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
 """
-#: Which shows most of what a page on scenes has.
+#: A scene that shows most of the features on a page about scenes.
 HOST = "openusd" if missing("bpy") else "blender"
 
 
 def serve(reader: Reader, *calls: tuple[str, dict[str, Any]], host: str = "openusd") -> None:
-    """A host with the folder as its root, in which those calls were made."""
+    """Start a host with the folder as its root, and make those calls in it."""
     reader.type(f"callboard serve --host {host} --root .")
     server = reader.servers[-1]
     with FakeClient(server.url, server.token) as client:
@@ -117,11 +117,11 @@ def connect(reader: Reader) -> None:
 def readme(reader: Reader) -> None:
     write_program(reader.folder / ".venv" / "bin" / "callboard", "callboard")
     reader.here["python3 packaging/bootstrap.py serve"] = "callboard serve"
-    # That one is what runs this.
+    # It is the one that runs this.
     reader.here["python3 packaging/bootstrap.py test"] = "pytest --version"
 
 
-#: The skill that docs/commands.md takes for the studio's own.
+#: The skill that docs/commands.md treats as the studio's own.
 STUDIO = {
     "tools.yaml": "tools:\n- name: publish\n  source_file: scripts/publish.py\n",
     "scripts/publish.py": """
@@ -150,7 +150,7 @@ STUDIO = {
 
 
 def commands(reader: Reader) -> None:
-    """One scene, one file that is none, and a host that runs."""
+    """Prepare one scene, one file that is none, and a running host."""
     block = "tools: tools.yaml\nworkflows: '*.workflow.yaml'"
     write_skill(reader.folder / "skills", "studio-publish", block=block, files=STUDIO)
     reader.env["CALLBOARD_SKILL_PATHS"] = str(reader.folder / "skills")
@@ -162,7 +162,7 @@ def commands(reader: Reader) -> None:
 
 
 def deployment(reader: Reader) -> None:
-    """The site's folder, with the skills that its settings name."""
+    """Prepare the site's folder, with the skills that its settings name."""
     reader.env["CALLBOARD_SITE"] = str(reader.folder)
     reader.here["/studio/callboard"] = str(reader.folder)
     for name in ("studio-publish/1.4.0", "studio-review/2.1.0"):
@@ -170,9 +170,9 @@ def deployment(reader: Reader) -> None:
 
 
 def gateway(reader: Reader) -> None:
-    """Others may have the gateway's own port, and nobody looks at a browser."""
+    """Use another port, since the gateway's own may be taken, and no real browser."""
     reader.here["callboard gateway"] = "callboard gateway --port 0"
-    reader.here["--port 0 --open"] = "--open"  # of the one that runs
+    reader.here["--port 0 --open"] = "--open"  # the running one's
     reader.env["BROWSER"] = "true"
     if sys.platform == "linux":  # where all of these are this machine's
         network = ".".join(str(random.randint(1, 254)) for _ in range(3))
@@ -182,7 +182,7 @@ def gateway(reader: Reader) -> None:
 
 
 def scale(reader: Reader) -> None:
-    """Three ranges, of ten million frames."""
+    """Prepare three ranges, in place of ten million frames."""
     files = {
         "tools.yaml": "tools:\n- name: frames\n  source_file: scripts/frames.py\n",
         "scripts/frames.py": """
@@ -229,7 +229,7 @@ def farm(reader: Reader) -> None:
     reader.here["http://manager:8080"] = reader.stack.enter_context(flamenco_manager())
 
 
-#: What each page takes for granted.
+#: The preparation that each page assumes.
 GRANTED: dict[str, Callable[[Reader], None]] = {
     "README.md": readme,
     "docs/assets.md": assets,

@@ -1,4 +1,4 @@
-"""The pages on Python and on the report leave nothing out."""
+"""The pages on Python and on the report are complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each promise of docs/security.md names tests, and they are there."""
+"""Each promise of docs/security.md names tests, and they exist."""
 
 from __future__ import annotations
 

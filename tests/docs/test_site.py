@@ -1,4 +1,4 @@
-"""The docs' pages are made without a warning, what they link to is there, and they fit a phone."""
+"""The docs' pages are made without a warning, their links lead somewhere, and they fit a phone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WIDTHS = "[...document.querySelectorAll('html, .content, article')].map(e => e.s
 
 
 class Page(HTMLParser):
-    """What a page links to or loads, and which places in it others may link to."""
+    """The links and loads of a page, and the places in it to which others may link."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ def test_no_page_is_wider_than_a_phone_and_every_picture_has_words(site: Path) -
                 continue
             tab.goto(path.as_uri())
             name = path.relative_to(site).as_posix()
-            # The theme hides what is too wide, or has all of the text scroll: both are looked at.
+            # The theme hides what is too wide, or makes all of the text scroll: both are checked.
             if (width := max(tab.evaluate(WIDTHS))) > 390:
                 wide[name] = width
             if pictures := tab.evaluate("[...document.images].filter(i => !i.alt).map(i => i.src)"):
@@ -122,7 +122,7 @@ def test_no_page_is_wider_than_a_phone_and_every_picture_has_words(site: Path) -
 
 
 def build(folder: Path, builder: str, pages: dict[str, str]) -> str:
-    """What the same settings complain of in these pages, which are wrong."""
+    """Return the complaints that the same settings cause for these wrong pages."""
     write_files(folder / "source" / "docs", pages)
     done = subprocess.run(
         [
@@ -139,7 +139,7 @@ def build(folder: Path, builder: str, pages: dict[str, str]) -> str:
 
 
 def test_a_link_that_leads_nowhere_ends_the_making(tmp_path: Path) -> None:
-    # One names a heading that the other hasn't.
+    # One names a heading that the other doesn't have.
     pages = {
         "index.md": "# One\n\n[there](other.md#nowhere)\n\n```{toctree}\nother\n```\n",
         "other.md": "# Other\n",
@@ -148,7 +148,7 @@ def test_a_link_that_leads_nowhere_ends_the_making(tmp_path: Path) -> None:
 
 
 class Site(BaseHTTPRequestHandler):
-    """It has one page."""
+    """A site with one page."""
 
     def do_GET(self) -> None:
         self.send_response(200 if self.path == "/there" else 404)

@@ -1,5 +1,5 @@
-"""What is written for people is read in one go: short sentences, no filler, whole tables. How words
-are spelt, `codespell` says."""
+"""Texts for people can be read in one go: short sentences, no filler, complete tables. `codespell`
+checks the spelling."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pathlib import Path
 from docs.prose import PAGES, PROJECT, prose
 
 MOST_WORDS = 40
-#: They tell the reader that it is easy, and say nothing.
+#: They claim that something is easy, and mean nothing.
 FILLER = re.compile(r"\b(?:simply|obviously|easily|basically|clearly|of course)\b", re.IGNORECASE)
 
 
 def sentences(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Each with the line that its paragraph starts at; titles, tables and pictures have none."""
+    """Yield each sentence with the line at which its paragraph starts; titles, tables and pictures
+    have none."""
     start, words = 0, ""
     for number, line in enumerate([*lines, ""], 1):
         item = re.match(r"\s*(?:[-*]|\d+\.) ", line)

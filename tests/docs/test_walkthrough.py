@@ -1,9 +1,9 @@
 """docs/walkthrough.md, followed from top to bottom as a reader would: files saved, commands typed.
 
-A line of a console that doesn't begin with ``$`` has to be in what the command prints; ``…`` stands
-for anything. Behind ``console`` stands what the command does: ``fails``, ``again`` (it is typed
-until it prints that), ``terminal`` (it talks), ``blender`` (it wants bpy). ``later`` is done by the
-one that talks, where there are terminals; ``elsewhere`` by tests/skills/test_recorded_runs.py.
+A line of a console that doesn't begin with ``$`` must be in the command's output; ``…`` stands for
+anything. The words after ``console`` describe the command: ``fails``, ``again`` (it is typed until
+it prints that), ``terminal`` (it is interactive), ``blender`` (it needs bpy). ``later`` is done by
+the interactive one, where there are terminals; ``elsewhere`` by tests/skills/test_recorded_runs.py.
 """
 
 from __future__ import annotations
@@ -76,14 +76,14 @@ def tracker() -> Iterator[str]:
 
 @pytest.fixture
 def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the page says that there is."""
+    """Return the folder that the page assumes."""
     folder = tmp_path / "studio"
     shots = {f"shots/sc{number:03}.usda": "#usda 1.0\n" for number in range(1, 51)}
     write_files(folder, shots)
     make_wheel(folder / "wheels", "studio-naming", "1.0", NAMING)
     for name, value in environment(tmp_path / "home").items():
         monkeypatch.setenv(name, value)
-    # Bundles run `python`; pytest's plug-ins of ours are none of the reader's.
+    # Bundles run `python`; our plug-ins of pytest don't belong to the reader.
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -92,7 +92,7 @@ def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Reader:
-    """Who types what stands there."""
+    """A reader who types the page's commands."""
 
     def __init__(self, studio: Path, tracker: str, capfd: pytest.CaptureFixture[str]) -> None:
         self.home = studio.parent / "home"
@@ -128,7 +128,7 @@ class Reader:
         )
 
     def _type(self, line: str) -> tuple[str, int]:
-        """What it prints, and its exit status."""
+        """Type a line, and return its output and its exit status."""
         line = line.replace("http://tracker.studio", self._tracker)
         line = line.replace("--call ID", f"--call {self._failed_call}")
         program, *words = shlex.split(line)
@@ -170,7 +170,7 @@ class Reader:
 
 
 def commands(text: str) -> list[tuple[str, list[str]]]:
-    """Each command, with the lines below it."""
+    """Return each command, with the lines below it."""
     listed: list[tuple[str, list[str]]] = []
     for line in text.splitlines():
         if line.startswith("$ "):

@@ -17,12 +17,12 @@ import pytest
 from callboard.ground.file_lock import lock
 from needed import need
 
-#: Seconds that an installation may take.
+#: Seconds for an installation.
 INSTALL_TIMEOUT = 540.0
 
 
 def python_with(*requirements: str) -> str:
-    """A Python of this version that has the requirements. Skips the test where pip can't get
+    """Return a Python of this version that has the requirements. Skips the test when pip can't get
     them."""
     folder = _folder(f"python{sys.version_info.major}.{sys.version_info.minor}", requirements)
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -34,17 +34,18 @@ def python_with(*requirements: str) -> str:
 
 
 def node_with(script: Path, *packages: str) -> list[str]:
-    """The command that runs a script with the packages. Skips the test without Node, and where npm
-    can't get them."""
+    """Return the command that runs a script with the packages. Skips the test without Node, and
+    when npm can't get them."""
     folder = npm_with(*packages)
-    # Node looks for packages from where a script is.
+    # Node looks for packages beside the script.
     copy = folder / script.name
     shutil.copyfile(script, copy)
     return [str(shutil.which("node")), str(copy)]
 
 
 def npm_with(*packages: str) -> Path:
-    """The folder in whose ``node_modules`` the packages are. Skips the test as ``node_with``."""
+    """Return the folder in whose ``node_modules`` the packages are. Skips the test like
+    ``node_with``."""
     need("node", "npm")
     folder = _folder("node", packages)
     with _made_once(folder) as missing:
@@ -62,7 +63,8 @@ def _folder(kind: str, requirements: Sequence[str]) -> Path:
 
 @contextmanager
 def _made_once(folder: Path) -> Iterator[bool]:
-    """Whether it is to be made, in a folder that is empty then; other tests wait meanwhile."""
+    """Yield whether an environment has to be made, in an empty folder. Other tests wait
+    meanwhile."""
     ready = folder / "ready"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("w") as lock_file:

@@ -4,10 +4,10 @@
 
 ``SITE`` is a folder with the packages ``dcc_mcp_blender`` and ``dcc_mcp_core``, as ``pip install
 --target SITE`` makes it; the Python that runs this has bpy and callboard. Arguments are made from
-each tool's schema. Both servers take the tools in one order, in a process with the factory scene;
-after one that ends the process, or takes too long, another begins. Both work in a folder that goes
-afterwards: tools write files where they stand. Prints a line for each tool that differs, then the
-figures.
+each tool's schema. Both servers get the tools in one order, in a process with the factory scene;
+after a tool that ends the process, or takes too long, a new process begins. Both work in a folder
+that is removed afterwards, because tools write files into the current folder. Prints a line for
+each tool that differs, then the figures.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Sums(NamedTuple):
     tools: int
     work: int
     same: int
-    #: Of those, in the same words.
+    #: Those of them with the same text.
     to_the_letter: int
     differing: list[str]
 
 
 def value_of(schema: Any, name: str, folder: Path) -> Any:
-    """Something that the schema takes; files are in ``folder``."""
+    """Return a value that the schema accepts; files are in ``folder``."""
     if not isinstance(schema, Mapping):
         return "Cube"
     if "enum" in schema:
@@ -92,7 +92,7 @@ def arguments_of(schema: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def tools_in(site: Path, folder: Path) -> list[OwnTool]:
-    """Each with arguments whose paths lie in ``folder``."""
+    """Return the tools, each with arguments whose paths lie in ``folder``."""
     folders = list(skill_folders(site / "dcc_mcp_blender" / "skills"))
     return sorted(
         OwnTool(
@@ -126,7 +126,8 @@ def through_their_server(site: Path, tools: list[OwnTool], home: Path) -> dict[s
 def outcomes_of(
     tools: list[OwnTool], program: Program, load: Callable[[str], Mapping[str, Any]]
 ) -> dict[str, str]:
-    """The outcome of each, called over MCP; ``load`` makes the call that loads a skill."""
+    """Return the outcome of each tool, called over MCP; ``load`` makes the call that loads
+    a skill."""
     outcomes: dict[str, str] = {}
     while rest := [tool for tool in tools if tool.name not in outcomes]:
         with program, ExitStack() as stack, suppress(Exception):
@@ -146,7 +147,7 @@ def outcomes_of(
 
 
 def outcome_of_call(client: Client, tool: OwnTool) -> str:
-    """What counts of a result: whether it went well, and what kind of error it was."""
+    """Return the relevant part of a result: whether it succeeded, or the kind of error."""
     try:
         result = client.request("tools/call", {"name": tool.name, "arguments": tool.arguments})
     except RemoteError as error:
@@ -162,9 +163,9 @@ def outcome_of_call(client: Client, tool: OwnTool) -> str:
 
 
 def serve_theirs(site: Path) -> None:
-    """In the child: their server, headless as their bootstrap runs it; says where it serves."""
+    """Run their server in the child, headless as their bootstrap runs it, and print its address."""
     telling = os.dup(1)
-    os.dup2(2, 1)  # what it logs goes to the other stream
+    os.dup2(2, 1)  # its log goes to stderr
     sys.path.append(str(site))
     import bpy  # noqa: F401 - before what needs it
     from dcc_mcp_blender.host import BlenderHost
@@ -181,7 +182,7 @@ def serve_theirs(site: Path) -> None:
 
 
 def compare(site: Path, home: Path) -> Sums:
-    """Goes through all tools on both sides."""
+    """Call all tools on both sides, and compare."""
     tools = tools_in(site, home / "files")
     ours, theirs = through_callboard(site, tools, home), through_their_server(site, tools, home)
     differing = [

@@ -1,4 +1,4 @@
-"""Kills a server while an MCP client calls it, and looks for what it had acknowledged.
+"""Kills a server while an MCP client calls it, and looks for the calls that it had acknowledged.
 
 PYTHONPATH=tests python -m e2e.killed_records --kills 20 --calls 5000
 """
@@ -27,13 +27,14 @@ from e2e.serving import Program, serve
 TOOL = "probe__add"
 #: Sessions that call at the same time.
 CLIENTS = 2
-#: The kill comes up to so many seconds after the call that it was meant for.
+#: Seconds, at most, between a kill and the call that it was meant for.
 SPREAD = 0.005
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """``lost`` were acknowledged and aren't in the store; ``doubled`` are there twice."""
+    """The numbers of one run. ``lost`` calls were acknowledged and aren't in the store; ``doubled``
+    ones are there twice."""
 
     acknowledged: int
     recorded: int
@@ -42,7 +43,7 @@ class Outcome:
 
 
 def killed_once(home: Path, calls: int, chance: random.Random) -> Outcome:
-    """One server, killed at a random moment of so many calls."""
+    """Run one server, and kill it at a random moment of its calls."""
     at = chance.randrange(1, calls)
     delay = chance.random() * SPREAD
     acknowledged: list[int] = []
@@ -67,7 +68,7 @@ def killed_once(home: Path, calls: int, chance: random.Random) -> Outcome:
 async def call_until_it_dies(
     host: Program, calls: int, at: int, acknowledged: list[int], hit: threading.Event
 ) -> None:
-    """Calls with numbers, each once; notes those that were answered."""
+    """Make calls with numbers, each once, and note those that were answered."""
     numbers = iter(range(calls))
 
     async def one_client() -> None:
@@ -86,7 +87,7 @@ async def call_until_it_dies(
                     hit.set()
 
     async def until_it_dies() -> None:
-        # What a client's library raises when its server is gone is its own affair.
+        # Each client's library raises its own error when its server is gone.
         with suppress(Exception, asyncio.CancelledError):
             await one_client()
 
@@ -98,8 +99,8 @@ async def call_until_it_dies(
 
 
 def looked_up(folder: Path, acknowledged: list[int]) -> Outcome:
-    """What is in the store as the killed process left it, and again after the next one opened
-    it, which must be the same."""
+    """Read the store as the killed process left it, and again after the next process opened it,
+    which must give the same."""
     left = numbers_in(folder)
     store = Store(folder)
     store.open()

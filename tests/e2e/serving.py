@@ -1,4 +1,4 @@
-"""``callboard serve`` as a process of its own, and what its home holds."""
+"""``callboard serve`` as a process of its own, and the contents of its home."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEADLINE = 60.0
 
 
 def environment(home: Path) -> dict[str, str]:
-    """For a child process: its own home, and the sources of this project."""
+    """Return a child process's environment: its own home, and the sources of this project."""
     roots = [str(PROJECT / name) for name in ("core", "hosts")]
     return {**os.environ, "CALLBOARD_HOME": str(home), "PYTHONPATH": os.pathsep.join(roots)}
 
@@ -31,11 +31,11 @@ def callboard(*arguments: str) -> list[str]:
 
 @dataclass
 class Program:
-    """A program that prints one line of JSON when it serves, and ends when it is told to."""
+    """A program that prints one line of JSON when it serves, and ends on request."""
 
     command: list[str]
     env: Mapping[str, str]
-    #: Where it works; None is here.
+    #: Its working folder; None is the current one.
     cwd: Path | None = None
 
     def __enter__(self) -> Program:
@@ -58,7 +58,7 @@ class Program:
             raise AssertionError(f"{self.command} ended with {self.process.wait(DEADLINE)}")
         ready = json.loads(line)
         assert ready["event"] == "ready", ready
-        #: What it printed.
+        #: The line that it printed.
         self.line = line
         self.url: str = ready.get("url", "")
         self.token: str | None = ready.get("token")
@@ -74,7 +74,7 @@ class Program:
         self._ended()
 
     def kill(self) -> None:
-        """Ends it without a chance to say goodbye."""
+        """End the program without a chance to clean up."""
         self.process.kill()
         self._ended()
 
@@ -86,6 +86,6 @@ class Program:
 
 
 def serve(home: Path, *arguments: str) -> Program:
-    """A host with the skill ``probe``."""
+    """Return a host with the skill ``probe``."""
     command = callboard("serve", "--skills", str(SKILLS), *arguments)
     return Program(command, environment(home))

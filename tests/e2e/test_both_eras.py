@@ -1,5 +1,5 @@
 """A tool that asks has one result, whether its client has a session or every request stands alone,
-and whether it comes by HTTP or through the bridge."""
+and whether it comes over HTTP or through the bridge."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def by_session(revision: str) -> Callable[[Program, Path, Json], Json]:
 
 
 def in_rounds(ask: Callable[[Json], Json], answer: Json) -> Json:
-    """Calls the tool as a stateless client does: again with the answers, until it is complete."""
+    """Call the tool as a stateless client does: again with the answers, until it is complete."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": CAPABILITIES,
@@ -42,7 +42,7 @@ def in_rounds(ask: Callable[[Json], Json], answer: Json) -> Json:
         message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
         result: Json = ask(message)["result"]
         if result["resultType"] != "input_required":
-            # What only this era has.
+            # Only this era has these.
             assert result.pop("resultType") == "complete"
             assert list(result.pop("_meta")) == ["io.modelcontextprotocol/serverInfo"]
             return result

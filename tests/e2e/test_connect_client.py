@@ -1,5 +1,4 @@
-"""The client program of docs/connect.md, as it stands there, with the official packages of both
-eras."""
+"""The client program on docs/connect.md, with the official packages of both eras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server ends when it is told to, whatever its tools do."""
+"""A server ends on request, whatever its tools do."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ tools:
 SCRIPTS = {
     "hang.py": "import threading\ndef main(marker):\n    open(marker, 'w').close()\n"
     "    threading.Event().wait()\n",
-    # A wait of the system's, between two of Python's instructions for ever.
+    # A system's wait that never ends, between two of Python's instructions.
     "native.py": "import ctypes\ndef main(marker):\n    open(marker, 'w').close()\n"
     "    libc = ctypes.CDLL(None)\n    libc.sigaction\n    while True: libc.sleep(1000)\n",
     # One instruction of Python's, which no handler interrupts; it lets other threads run.
@@ -57,7 +57,7 @@ def hanging(folder: Path) -> Program:
 
 
 def call(program: Program, folder: Path, tool: str) -> None:
-    """Returns once the tool hangs."""
+    """Call a tool, and return once it hangs."""
     marker = folder / "marker"
 
     def forever() -> None:
@@ -105,7 +105,7 @@ def test_a_second_signal_ends_what_hangs_on_the_main_thread(
 def test_one_signal_is_one_however_late_the_main_thread_hears_of_it(
     tmp_path: Path, number: int
 ) -> None:
-    """It is in a call of the system's meanwhile: a render, say."""
+    """It is in a system call meanwhile, such as a render."""
     program = hanging(tmp_path)
     with program:
         call(program, tmp_path, "stuck__busy_tool")

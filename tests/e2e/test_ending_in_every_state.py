@@ -1,4 +1,4 @@
-"""A signal ends a server in whatever state: while it starts, idle, asking, answering, ending."""
+"""A signal ends a server in every state: while it starts, idle, asking, answering, ending."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def mapped(pid: int, what: str) -> bool:
         return True  # it ended, or the system has no such file
 
 
-#: Tornado's own library is a file of its own with every Python.
+#: In every Python, Tornado's own library is a separate file.
 MOMENTS: dict[str, Callable[[int, Path], bool]] = {
     "at once": lambda pid, home: True,
     "while it imports": lambda pid, home: mapped(pid, "speedups"),
@@ -98,7 +98,7 @@ def test_while_idle(tmp_path: Path, number: int) -> None:
 
 
 def ended_while_called(program: Program, tool: str, number: int, **options: Any) -> None:
-    """A client calls a tool, sees the answer begin, and reads no more."""
+    """Have a client call a tool, see the answer begin, and read no more."""
     client = FakeClient(program.url, program.token, **options).__enter__()
     client.call("skills__load", {"name": "talks"})
     request = {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": tool}}
@@ -110,13 +110,13 @@ def ended_while_called(program: Program, tool: str, number: int, **options: Any)
 
 @BOTH
 def test_while_a_person_is_asked(tmp_path: Path, number: int) -> None:
-    with talking(tmp_path) as program:  # nobody answers
+    with talking(tmp_path) as program:  # the question stays unanswered
         ended_while_called(program, "talks__ask", number, capabilities={"elicitation": {}})
 
 
 @BOTH
 def test_while_it_answers(tmp_path: Path, number: int) -> None:
-    """A client that stops reading in the middle of a long answer."""
+    """A client stops reading in the middle of a long answer."""
     with talking(tmp_path) as program:
         ended_while_called(program, "talks__much", number)
 
@@ -130,7 +130,7 @@ def test_while_it_ends(tmp_path: Path, number: int) -> None:
 
 
 def raw(program: Program, client: FakeClient, message: object) -> socket.socket:
-    """A request whose answer nobody takes."""
+    """Send a request whose answer is never read."""
     host, port = program.url.split("/")[2].split(":")
     body = json.dumps(message).encode()
     connection = socket.create_connection((host, int(port)), DEADLINE)

@@ -219,7 +219,7 @@ def test_an_agent_builds_looks_checks_and_renders(tmp_path: Path) -> None:
             env={**os.environ, "PYTHONUTF8": "1"},
         )
     assert done.returncode == 0, done.stdout + done.stderr
-    # It saw that the ball is in the air, mended that, and nothing is wrong any more.
+    # It saw that the ball is in the air and fixed that, and no finding is left.
     page = (PROJECT / "docs" / "transcript.md").read_text("utf-8")
     assert [line for line in done.stdout.splitlines() if line.startswith("- ")] == [
         line for line in page.splitlines() if line.startswith("- ")
@@ -253,14 +253,14 @@ def test_a_bundle_reads_the_files_that_it_requires_of_its_host(tmp_path: Path) -
 
 
 def shown_command(start: str) -> list[str]:
-    """What the example's README tells to type, as a shell takes it apart."""
+    """Return the command in the example's README, split as a shell does."""
     page = (EXAMPLES.parent / "many" / "README.md").read_text("utf-8").replace("\\\n", " ")
     (line,) = [line for line in page.splitlines() if line.startswith(start)]
     return shlex.split(line.removeprefix(start))
 
 
 def scenes_made(arguments: list[str], home: Path, env: dict[str, str]) -> Json:
-    """Runs callboard in a copy of the example; the results by the lists' names."""
+    """Run callboard in a copy of the example. Return the results by the lists' names."""
     shutil.copytree(EXAMPLES.parent / "many", home / "many")
     done = subprocess.run(
         callboard(*arguments), cwd=home / "many", env=env, capture_output=True, text=True

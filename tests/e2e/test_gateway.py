@@ -1,4 +1,5 @@
-"""``callboard gateway`` before two real hosts: the official clients, and a host that is killed."""
+"""``callboard gateway`` in front of two real hosts: the official clients, and a host that is
+killed."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ def test_the_official_clients_get_everything_through_it(gateway: Program, home: 
         assert listed["structuredContent"]["objects"] == []
 
 
-#: A client's command, the host that it works in, the era and how, and its code for not found.
+#: A client's command, its host, its era and transport, and its code for not found.
 Work = tuple[list[str], str, str, str, int]
 
 
@@ -94,7 +95,7 @@ def test_official_clients_work_in_three_hosts_at_once(
         gateway = stack.enter_context(
             Program(callboard("gateway", "--port", "0"), environment(tmp_path))
         )
-        # Names are given in the order of coming.
+        # Names are given in the order of arrival.
         for python, kind in ((sys.executable, "openusd"), (fourth, "blender"), (fifth, "blender")):
             command = [python, "-m", "callboard", "serve", "--host", kind, "--skills", str(SKILLS)]
             stack.enter_context(Program(command, environment(tmp_path)))

@@ -1,5 +1,5 @@
-"""Create, transform, parent, colour and export over HTTP; what pxr then finds in the file is what
-was asked for, and nothing else."""
+"""Create, transform, parent, color and export over HTTP; pxr then finds in the file what was
+requested, and nothing else."""
 
 from __future__ import annotations
 

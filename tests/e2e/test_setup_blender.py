@@ -1,4 +1,4 @@
-"""From a wheel and nothing else to an agent that draws in Blender's window, and all back."""
+"""From nothing but a wheel to an agent that draws in Blender's window, and back again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ tomllib = pytest.importorskip("tomllib", reason="wheels are built by Python 3.11
 
 pytestmark = pytest.mark.timeout(300)
 
-#: As each client itself writes it, with what isn't ours.
+#: The files as each client itself writes them, with entries that aren't ours.
 CLIENTS = {
     ".claude.json": b'{\n  "numStartups": 7,\n  "projects": {"/shots": {"allowedTools": []}}\n}',
     ".cursor/mcp.json": b'{\n  "mcpServers": {\n    "mine": {"command": "x"}\n  }\n}\n',
@@ -38,7 +38,7 @@ CLIENTS = {
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As a release has it, with the archives for Blender inside."""
+    """Return a wheel like a release's, with the archives for Blender inside."""
     import build_blender
     from build_distribution import build_wheel
     from build_requirements import BuildError
@@ -53,8 +53,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def user(tmp_path: Path) -> dict[str, str]:
-    """The environment of a user of three clients who never saw Blender. Drivers keep what they draw
-    with elsewhere."""
+    """Return the environment of a user of three clients who has never started Blender. Drivers keep
+    their caches elsewhere."""
     home = tmp_path / "home"
     for name, data in CLIENTS.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def user(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def known_blender(user: dict[str, str]) -> None:
-    """The user saved preferences in Blender before."""
+    """Save preferences in Blender, as a user did before."""
     subprocess.run(
         ["blender", "--background", "--python-expr", "import bpy; bpy.ops.wm.save_userpref()"],
         env=blender_environment(user),
@@ -81,8 +81,8 @@ def known_blender(user: dict[str, str]) -> None:
 
 @pytest.fixture
 def callboard(wheel: Path, tmp_path: Path) -> str:
-    """The program, installed as pipx does. What it needs of others is these tests' own, so that no
-    network is asked."""
+    """Return the program, installed as pipx does. It uses these tests' packages of others, so that
+    no network is needed."""
     place = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     python = str(place / "bin" / "python")
@@ -96,7 +96,7 @@ def callboard(wheel: Path, tmp_path: Path) -> str:
 
 
 async def draw(entry: dict[str, Any], user: dict[str, str]) -> Any:
-    """What the official SDK gets that starts what the file says."""
+    """Return the official SDK's result, when it starts the program in the file."""
     server = StdioServerParameters(command=entry["command"], args=entry["args"], env=user)
     async with stdio_client(server) as streams, ClientSession(*streams) as session:
         await session.initialize()
@@ -111,7 +111,7 @@ async def draw(entry: dict[str, Any], user: dict[str, str]) -> Any:
 
 
 def standing_in(tmp_path: Path, script: str) -> str:
-    """The folder of a program that is called as Blender is."""
+    """Return the folder of a program that is named like Blender."""
     program = tmp_path / "programs" / "blender"
     program.parent.mkdir()
     program.write_text(script)
@@ -119,8 +119,8 @@ def standing_in(tmp_path: Path, script: str) -> str:
     return str(program.parent)
 
 
-#: As Blender 4.3 does it: an extension comes with a list of what is there, and when it is removed
-#: Blender makes a folder more.
+#: Like Blender 4.3: an extension comes with a list of the installed ones, and its removal leaves
+#: one more folder.
 EXTENDED = """#!/bin/sh
 place=$HOME/.config/blender/4.3/extensions
 case "$*" in
@@ -156,7 +156,7 @@ def test_what_blender_makes_while_the_extension_goes_is_taken_back_too(
     assert contents(home) == before
 
 
-#: One that begins to save its preferences and doesn't come to an end.
+#: A Blender that begins to save its preferences and never finishes.
 STUCK = """#!/bin/sh
 case "$*" in
 *--version*) echo "Blender 3.4.1" ;;
@@ -208,7 +208,7 @@ def setup(callboard: str, user: dict[str, str], *words: str) -> str:
 
 
 def entries(home: Path) -> list[dict[str, Any]]:
-    """What each of the three clients starts."""
+    """Return the commands that the three clients start."""
     claude, cursor = (json.loads((home / name).read_bytes()) for name in list(CLIENTS)[:2])
     codex = tomllib.loads((home / ".codex/config.toml").read_text())
     servers = [claude["mcpServers"], cursor["mcpServers"], codex["mcp_servers"]]
@@ -234,14 +234,14 @@ def test_one_command_and_agents_draw_and_one_and_all_is_back(
     first, *others = entries(home)
     with screen() as display, blender_in_a_window(user, display):
         answer = asyncio.run(draw(first, user))
-        # The aim is 60 s on a machine that does nothing else.
+        # The aim is 60 s on an otherwise idle machine.
         print(f"the first result came {monotonic() - began:.1f} s after the first command")
         for answered in [answer, *(asyncio.run(draw(entry, user)) for entry in others)]:
             assert not answered.isError, answered
             assert "drawn" in json.dumps(answered.structuredContent)
     setup(callboard, user, "--undo", "--yes")
     after = contents(home)
-    # A window's first start: Blender's own note on the graphics driver, with callboard or without.
+    # A window's first start: Blender's own note on the graphics driver, with or without callboard.
     (note,) = [name for name in after if name.endswith("/platform_support.txt")]
     own = {note, *(str(place) for place in PurePosixPath(note).parents)}
     assert {name: after[name] for name in after.keys() - own} == before

@@ -1,5 +1,5 @@
-"""``callboard stdio`` under the official client: with no host, with one that starts later, with one
-that is killed during a call and comes back."""
+"""``callboard stdio`` under the official client: without a host, with one that starts later, with
+one that is killed during a call and comes back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIST_CHANGES = (
 
 
 class Heard:
-    """What the client was told, and a way to wait for it."""
+    """The client's notifications and logs, and a way to wait for them."""
 
     def __init__(self) -> None:
         self.notifications: list[Any] = []
@@ -241,7 +241,7 @@ async def cancel_a_call(session: ClientSession) -> None:
         await session.send_notification(types.ClientNotification(cancelled))
         result = await session.call_tool("probe__waits", {})
         assert result.structuredContent == {"cancelled": 1}
-        # The cancelled request has no answer, as the protocol wants; the client's own wait ends.
+        # The cancelled request has no answer, as the protocol requires; the client's own wait ends.
         group.cancel_scope.cancel()
 
 
@@ -315,7 +315,7 @@ class RawBridge:
         return self.receive()
 
     def end(self) -> None:
-        """Whatever it still has to say."""
+        """End the bridge, and drop its remaining output."""
         self.process.kill()
         self.process.wait(DEADLINE)
         for pipe in (self.process.stdin, self.process.stdout):
@@ -323,7 +323,7 @@ class RawBridge:
             pipe.close()
 
     def close(self) -> int:
-        """Ends the input; the code it exits with."""
+        """Close the input, and return the exit code."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()
@@ -346,7 +346,7 @@ def raw(tmp_path: Path) -> Iterator[RawBridge]:
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RawBridge]:
-    """One bridge for all hostile lines, without a host."""
+    """Yield one bridge for all hostile lines, without a host."""
     bridge = RawBridge(tmp_path_factory.mktemp("home"))
     yield bridge
     assert bridge.close() == 0
@@ -441,7 +441,7 @@ def test_a_cancelled_stateless_call_ends_in_the_host(raw: RawBridge, tmp_path: P
 
 @pytest.fixture
 def two_hosts(tmp_path: Path) -> Iterator[list[str]]:
-    """The ids of two that run in ``tmp_path``."""
+    """Yield the ids of two hosts that run in ``tmp_path``."""
     with serve(tmp_path), serve(tmp_path):
         listed = subprocess.run(
             callboard("list", "--json"), env=environment(tmp_path), capture_output=True, check=True
@@ -450,7 +450,7 @@ def two_hosts(tmp_path: Path) -> Iterator[list[str]]:
 
 
 def chosen_now(result: types.CallToolResult) -> dict[str, bool]:
-    """Which of the hosts that are listed is chosen, by its id."""
+    """Return, for each listed host's id, whether it is chosen."""
     assert result.structuredContent is not None
     return {row["id"]: row["chosen"] for row in result.structuredContent["hosts"]}
 
@@ -498,7 +498,7 @@ def test_a_stateless_agent_chooses_too_and_hears_the_other_ones_changes(
     raw.ask(stateless("l", "subscriptions/listen", notifications={"toolsListChanged": True}))
     for id in two_hosts:
         raw.send(json.dumps(stateless(2, "tools/call", **choosing(id))).encode())
-        # Which comes first is the system's choice.
+        # The system decides which comes first.
         answers = [raw.receive(), raw.receive()]
         (changed,) = [each for each in answers if "method" in each]
         assert changed["method"] == "notifications/tools/list_changed"
@@ -597,7 +597,7 @@ def test_a_page_passes_to_who_shows_pages(
             meta["io.modelcontextprotocol/clientCapabilities"] = capabilities
         raw.send(json.dumps(message).encode())
         while (answer := raw.receive()).get("id") != 1:
-            pass  # told, not answered
+            pass  # notified, not answered
         return answer
 
     with served(ColumnsHost, announce=True, skills=True):

@@ -1,4 +1,4 @@
-"""Some tasks of ``benchmarks/tasks``: done by tools alone, checked by another process."""
+"""Some tasks of ``benchmarks/tasks``: done with tools alone, checked by another process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A long render in a real Blender: every frame is told of, a cancel ends it, others are served."""
+"""A long render in a real Blender: every frame is reported, a cancel ends it, others are served."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def test_a_cancel_stops_within_one_frame_and_others_are_served_meanwhile(
         told = len([m for m in client.received if m["method"] == PROGRESS])
         # A cancelled request has no response; its stream just ends.
         assert rendering.result(120).messages == []
-        # The next call of the main thread runs after whatever slice was under way.
+        # The next call on the main thread runs after the slice that was under way.
         listed = client.call("scene__list_objects")
         frames = len(list(tmp_path.glob("frame_*.png")))
     assert listed["isError"] is False
-    assert frames <= told + 2  # one under way at the cancel, one whose progress was on its way
+    assert frames <= told + 2  # one was under way at the cancel, and one's progress was on its way

@@ -12,7 +12,7 @@ import pytest
 
 from e2e.serving import PROJECT, environment
 
-#: Of the storm; the ten minutes are for a person to wait for.
+#: Seconds of the storm here; ten minutes are for runs by hand.
 SECONDS = 12
 
 

@@ -1,4 +1,4 @@
-"""Instances and gateways of these tests have a home of their own."""
+"""A home of their own for the instances and gateways of these tests."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class RunningGateway:
         answers: Mapping[str, Answerer] | None = None,
         **options: Any,
     ) -> FakeClient:
-        """Of ``/mcp/<name>``, or of ``/mcp``."""
+        """Return a client of ``/mcp/<name>``, or of ``/mcp``."""
         url = f"{self.url}/{name}" if name else self.url
         options.setdefault("token", self.token)
         return FakeClient(url, capabilities=capabilities, answers=answers, **options)
@@ -52,7 +52,7 @@ def running_gateway(port: int | None = 0, **options: Any) -> Iterator[RunningGat
         assert ready.wait(DEADLINE)
         yield RunningGateway(made[0], thread)
     finally:
-        if thread.is_alive():  # else it ended by itself
+        if thread.is_alive():  # otherwise it ended on its own
             stop[0]()
         thread.join(DEADLINE)
         assert not thread.is_alive()

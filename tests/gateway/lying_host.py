@@ -1,4 +1,4 @@
-"""Something that announces itself as an instance and answers calls with lies."""
+"""A server that announces itself as an instance and answers calls with lies."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ READS = {
 
 
 class LyingHost:
-    """Introduces itself as a host does; ``lie`` is the whole body that calls are answered with, of
-    the type ``kind``, and ``result`` what everything else is."""
+    """Introduces itself as a host does. ``lie`` is the whole body that answers calls, of the type
+    ``kind``, and ``result`` is everything else's."""
 
     def __init__(self) -> None:
         self.id = instances.new_id()
         self.port = 0
         self.lie = b""
         self.kind = JSON
-        #: What calls are answered with, head and all, in place of ``lie``.
+        #: The whole answer to calls, with its head, in place of ``lie``.
         self.raw = b""
-        #: It never comes to an end of saying that it is well.
+        #: True to keep the answer about its health from ever ending.
         self.drips = False
-        #: How many bytes fewer than it says are sent of an answer.
+        #: Bytes by which an answer is shorter than it says.
         self.missing = 0
-        #: What isn't answered at all.
+        #: Methods that get no answer at all.
         self.silent_about: set[str] = set()
         self.result: Any = {
             "protocolVersion": "2025-11-25",
@@ -67,7 +67,7 @@ class LyingHost:
                 length = head.lower().partition("content-length:")[2].split("\r\n")[0] or "0"
                 await self._answer(writer, json.loads(await reader.readexactly(int(length))))
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError, ValueError):
-            return  # who asked is gone, or the test is over
+            return  # the caller is gone, or the test is over
         finally:
             writer.transport.abort()
 
@@ -105,7 +105,7 @@ class LyingHost:
 
 @contextmanager
 def lying_host(kind: str = "liar", scene: str | None = None) -> Iterator[LyingHost]:
-    """In a thread of its own, announced."""
+    """Run one in a thread of its own, announced."""
     host = LyingHost()
     loop = asyncio.new_event_loop()
     server = loop.run_until_complete(asyncio.start_server(host.answer, "127.0.0.1", 0))
@@ -134,4 +134,4 @@ async def _stop(server: asyncio.Server) -> None:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
-    await asyncio.sleep(0)  # which closes what was aborted
+    await asyncio.sleep(0)  # this closes the aborted connections

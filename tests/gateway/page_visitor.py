@@ -1,4 +1,4 @@
-"""What a browser with the page open sends, as plain HTTP."""
+"""The requests of a browser with the page open, as plain HTTP."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Got = tuple[int, dict[str, str], bytes]
 
 
 def link_of(gateway: RunningGateway) -> str:
-    """A link, as the command line gets one."""
+    """Return a new link, as the command line gets one."""
     asked = {"Authorization": f"Bearer {gateway.token}"}
     status, _, body = request(gateway.url, "POST", "/page/link", asked)
     assert status == 200, body
@@ -39,7 +39,7 @@ def request(
 
 
 class Visitor:
-    """Came in by a link."""
+    """A browser that entered by a link."""
 
     def __init__(self, gateway: RunningGateway) -> None:
         self.url = gateway.url.removesuffix("/mcp")
@@ -57,7 +57,7 @@ class Visitor:
         return json.loads(body)
 
     def act(self, what: str, id: str, told: Any = None) -> tuple[int, Any]:
-        """Does something in the instance that ``told`` is of, or in the gateway itself."""
+        """Do something in the instance that ``told`` is about, or in the gateway itself."""
         about = {}
         if told is not None:
             about = {"instance": told["name"], "instance_id": told["about"]["id"]}
@@ -81,24 +81,25 @@ class Visitor:
 
 
 class Heard:
-    """What the page hears."""
+    """The events that the page receives."""
 
     def __init__(self, answer: http.client.HTTPResponse) -> None:
         self._answer = answer
         self._reader = EventReader()
-        #: The last of each instance.
+        #: The last event of each instance.
         self.instances: dict[str, Any] = {}
-        #: Who asks to come from another machine.
+        #: The clients that ask to come from another machine.
         self.newcomers: list[Any] = []
 
     def until(self, name: str, fits: Callable[[Any], object]) -> Any:
-        """The first message of that instance that fits, from what was heard last on."""
+        """Return the first message of that instance that fits, beginning with the last one
+        received."""
         while not (name in self.instances and fits(self.instances[name])):
             self._hear()
         return self.instances[name]
 
     def newcomer(self) -> Any:
-        """The first one that asks."""
+        """Return the first client that asks."""
         while not self.newcomers:
             self._hear()
         return self.newcomers[0]
@@ -116,5 +117,5 @@ class Heard:
                 self.newcomers = message["newcomers"]
 
     def status(self, name: str, fits: Callable[[Any], object]) -> Any:
-        """The same, of what the instance itself told."""
+        """Return the first message whose status, from the instance itself, fits."""
         return self.until(name, lambda told: told["status"] and fits(told["status"]))

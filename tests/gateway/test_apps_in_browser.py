@@ -31,7 +31,7 @@ PACKAGES = (
     "zod@4.6.7",
     "esbuild@0.28.2",
 )
-#: Pages that the browser takes for trustworthy; nothing listens there, the test answers.
+#: Pages that the browser trusts. Nothing listens there; the test answers.
 HERE = "http://apps.localhost"
 PAGE = """<!doctype html><title>A client</title><script type="module" src="host.js"></script>"""
 ASKED = {"width": 320, "height": 160}
@@ -45,7 +45,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The client, as one file."""
+    """Return the client, as one file."""
     folder = npm_with(*PACKAGES)
     copy, made = folder / SCRIPT.name, tmp_path_factory.mktemp("client") / "host.js"
     copy.write_bytes(SCRIPT.read_bytes())
@@ -56,7 +56,7 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 class AppClient:
-    """A client with the page open, and what the browser has against it."""
+    """A client with the page open, and the browser's complaints about it."""
 
     def __init__(self, browser: Any, script: str, url: str, token: str | None) -> None:
         self._script, self.url, self.token = script, url, token
@@ -86,9 +86,9 @@ class AppClient:
         self.app.locator(selector).filter(has_text=text).wait_for()
 
     def end(self) -> None:
-        """Nothing was asked of anybody else, and the browser has nothing against the page."""
+        """Check that no other server was asked, and that the browser has no complaints."""
         complaints, outside = [*self.complaints], [*self.outside]
-        # What it still asks for finds nobody, and counts no more.
+        # The page's last requests find no server, and don't count.
         self.context.unroute_all(behavior="ignoreErrors")
         self.context.close()
         assert complaints == []
@@ -119,7 +119,7 @@ class AppClient:
             route.abort()
 
     def _relay(self, route: Any) -> None:
-        if route.request.method == "GET":  # its stream would be answered when it ends
+        if route.request.method == "GET":  # its stream would be answered only at its end
             route.fulfill(status=405)
             return
         headers = {k: v for k, v in route.request.headers.items() if k not in ("origin", "referer")}
@@ -182,7 +182,7 @@ def test_what_is_clicked_is_selected_and_undone(opened: AppClient, host: Served,
 
 
 def called(host: Served) -> list[str]:
-    """The tools whose calls are on record, oldest first."""
+    """Return the tools whose calls are on record, oldest first."""
     records = host.app.records
     assert records is not None
     records.flush()
@@ -238,7 +238,7 @@ def test_a_refusal_is_said(opened: AppClient, host: Served) -> None:
 
 
 def test_a_scene_of_others_breaks_nothing(opened: AppClient, host: Served) -> None:
-    """Names that are long, many or written backwards, and a picture that is none."""
+    """Names are long, many or written backwards, and one picture is none."""
     names = [
         "A" * 300,
         "\u202egnikcilc",
@@ -250,7 +250,7 @@ def test_a_scene_of_others_breaks_nothing(opened: AppClient, host: Served) -> No
     host.on_main(lambda: host.host.scene.select([f"/{name}" for name in names]))
     opened.app.locator("#again").click()
     opened.says("#selected", "and 7 more")
-    # The new picture has come: what the page asked for at its start may know the selection, too.
+    # The new picture has come; a request from the page's start may report the selection too.
     opened.app.locator("#again:enabled").wait_for()
     body = opened.app.locator("body")
     assert body.evaluate("e => e.scrollWidth <= e.clientWidth")
@@ -285,7 +285,8 @@ def test_blenders_picture_is_clicked(browser: Any, script: str, home: Path) -> N
             client.says("#said", "Selected Column.")
             selected = agent.call("scene__get_selection", {})["structuredContent"]
             assert selected["selection"] == ["Column"]
-            # Who only looks and clicks beside everything changes nothing, so undo still can.
+            # A client that only looks, and clicks beside everything, changes nothing, so undo still
+            # can.
             client.app.locator("#again").click()
             client.says("#said", "Click on an object")
             client.app.locator("#stage").click(position={"x": 4, "y": 4})
@@ -297,7 +298,7 @@ def test_blenders_picture_is_clicked(browser: Any, script: str, home: Path) -> N
 
 
 def blender_scene(agent: FakeClient) -> None:
-    """A column on a floor, and nothing selected."""
+    """Make a column on a floor, with nothing selected."""
     floor = {"kind": "plane", "name": "Floor", "size": 8}
     column = {"kind": "cylinder", "name": "Column", "radius": 0.8, "height": 3}
     agent.call("scene__create_primitive", floor)

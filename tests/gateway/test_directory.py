@@ -1,4 +1,4 @@
-"""What the gateway knows of instances is of those that have their names now."""
+"""The gateway's knowledge of instances is about those that have their names now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``callboard doctor`` says of the gateway."""
+"""The findings of ``callboard doctor`` about the gateway."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages, other users and instances that lie can't do to the gateway or through it."""
+"""Attacks by pages, other users and lying instances on the gateway or through it."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ HOSTILE = "x\U000e0041\u202e"
 @pytest.mark.parametrize(
     ("method", "headers", "status"),
     [
-        # A page whose name leads to this machine since a moment ago.
+        # A page whose name has just been made to lead to this machine.
         ("POST", {"Host": "rebound.example:17797"}, 421),
         ("POST", {"Host": "rebound.example:17797", "Origin": "http://rebound.example:17797"}, 421),
-        # A page of another server, with what needs no preflight, and with one.
+        # A page of another server, with a request that needs no preflight, and with one that does.
         ("POST", {"Origin": "https://evil.example", "Content-Type": "text/plain"}, 403),
         ("POST", {"Origin": "null"}, 403),
         ("OPTIONS", {"Origin": "https://evil.example"}, 403),
@@ -194,7 +194,7 @@ sys.exit(main(["gateway", "--port", "0", *sys.argv[1:]]))
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
 @pytest.mark.parametrize("tls", [False, True])
 def test_strangers_leave_files_to_open(tmp_path: Path, tls: bool) -> None:
-    """More than macOS lets a process open, who say nothing."""
+    """More strangers than macOS lets a process open files connect, and say nothing."""
     if tls:
         need("openssl")
     listen = ["--listen", "127.0.0.1:0"] if tls else []

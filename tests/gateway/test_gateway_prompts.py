@@ -52,7 +52,7 @@ def test_healthy_prompts_are_listed_beside_backends_that_fail() -> None:
 
 
 def greeted(client: FakeClient) -> list[str]:
-    """What the prompt says in both eras."""
+    """Return the prompt's text in both eras."""
     wanted = {"name": "fake__greet", "arguments": {"who": "Ada"}}
     message = {
         "jsonrpc": "2.0",

@@ -1,4 +1,4 @@
-"""The resources of all instances at ``/mcp``, and completion of what they take."""
+"""The resources of all instances at ``/mcp``, and completion of their arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is large passes through the gateway as it comes."""
+"""Large results pass through the gateway as they arrive."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MIB = 1024 * 1024
 
 
 def response(size: int, id: int = 7) -> bytes:
-    """The answer to a call, with a picture of so many bytes."""
+    """Return the answer to a call, with a picture of that many bytes."""
     answer = {"jsonrpc": "2.0", "id": id, "result": {"content": []}}
     return json.dumps(answer, separators=(",", ":"))[:-3].encode() + b'"%b"]}}' % (b"x" * size)
 
@@ -46,7 +46,7 @@ def as_event(data: bytes) -> bytes:
 
 
 def answer_to_call(url: str, token: str) -> tuple[str, bytes]:
-    """The type of the whole answer, and the digest of what comes last of it."""
+    """Return the type of the whole answer, and the digest of its last part."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=DEADLINE)
     headers = {
@@ -112,7 +112,7 @@ def gateway_process(home: Path) -> Iterator[Program]:
 
 
 def peak_memory(program: Program) -> float:
-    """MiB."""
+    """Return the peak memory of a program, MiB."""
     status = Path(f"/proc/{program.process.pid}/status").read_text("utf-8")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 

@@ -1,4 +1,4 @@
-"""``/mcp/<name>``: who may ask there, which host answers, and what happens when it goes."""
+"""``/mcp/<name>``: the clients that may ask there, the host that answers, and its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A name stands for one scene: while instances come and go, and over the gateway's own restarts."""
+"""A name stands for one scene: while instances come and go, and across the gateway's own
+restarts."""
 
 from __future__ import annotations
 
@@ -20,13 +21,13 @@ from waiting import until
 
 
 class Stage:
-    """Instances that are announced with a scene, and end when they are told to."""
+    """Instances that are announced with a scene, and end when the test says so."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
 
     def start(self, scene: str | None = None) -> tuple[str, ExitStack]:
-        """Its id, and what ends it."""
+        """Start an instance. Return its id, and the stack that ends it."""
         server, ending = self.serve(scene)
         return server.app.id, ending
 
@@ -38,7 +39,8 @@ class Stage:
 
 
 def open_scene(server: Served, scene: str | None, *, saved: bool = False) -> str:
-    """As the artist does, or saves it so; the id of the server, once it is announced."""
+    """Open a scene as the artist does, or save it under that name. Return the server's id, once it
+    is announced."""
 
     def open() -> None:
         server.host.scene_path = scene
@@ -67,7 +69,7 @@ def ids(names: HostNames) -> dict[str, str]:
 
 
 def refused(finder: NameFinder) -> dict[str, Any]:
-    """The data of what calls are refused with."""
+    """Return the data of the error that calls get."""
     assert finder.find() is None
     assert isinstance(finder.refusal, NotThatScene)
     assert finder.refusal.data is not None

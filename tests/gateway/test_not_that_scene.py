@@ -17,7 +17,7 @@ from waiting import until
 
 CODE = -31006
 GONE, THERE = "/scenes/s01.usd", "/scenes/s08.usd"
-#: By a name that isn't an address: the method, and its params.
+#: Calls by a name that isn't an address: the method, and its params.
 BY_NAME = [
     ("tools/call", {"name": "tools__call", "arguments": {"instance": "fake", "tool": "change"}}),
     ("tools/call", {"name": "instances__attach", "arguments": {"instance": "fake"}}),
@@ -31,7 +31,7 @@ BY_NAME = [
         },
     ),
 ]
-#: By the address of the name itself.
+#: Calls by the address of the name itself.
 AT_NAME = [
     ("tools/call", {"name": "change", "arguments": {}}),
     ("prompts/get", {"name": "greet"}),
@@ -42,7 +42,7 @@ AT_NAME = [
 
 
 class Scenes:
-    """Two hosts with a scene each, of which the first one, ``fake``, is gone."""
+    """Two hosts with a scene each. The first one, ``fake``, is gone."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack

@@ -1,4 +1,4 @@
-"""A gateway is there when it is needed, once, and is gone when it isn't."""
+"""A gateway runs when it is needed, once, and ends when it isn't."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from waiting import until
 
 @pytest.fixture
 def port(home: Path) -> Iterator[int]:
-    """What the gateways that this test starts listen on. They are ended after it."""
+    """Yield the port on which the gateways of this test listen. They are ended after it."""
     taken = bound("127.0.0.1", 0, 1)
     port: int = taken.getsockname()[1]
     taken.close()

@@ -1,4 +1,4 @@
-"""Hosts that speak one era alone, and clients of the other, by way of the gateway."""
+"""Hosts that speak one era alone, and clients of the other, through the gateway."""
 
 from __future__ import annotations
 
@@ -106,13 +106,13 @@ FORM = Ask("elicitation/create", {"message": "Who?", "requestedSchema": NAME})
 
 
 async def asks_unseen(ctx: Any, ask: Ask) -> Any:
-    """As hosts of other makers ask: without a look at what the client declared."""
+    """Ask as other makers' hosts do, without checking what the client declared."""
     request = call_of(ctx).request
     return await request.session.ask_on(request.channel, ask)
 
 
 class Ada(Stateless):
-    """Answers all that she is asked, however many rounds it takes."""
+    """A client that answers every question, however many rounds it takes."""
 
     def __init__(self, raw: FakeClient) -> None:
         able = {**CAPABILITIES, "elicitation": {"form": {}, "url": {}}}
@@ -120,7 +120,7 @@ class Ada(Stateless):
         self.asked: list[str] = []
 
     def answered(self, tool: str, **meta: Any) -> Any:
-        """The response."""
+        """Call a tool, answer its questions, and return the response."""
         params: dict[str, Any] = {"name": tool, "arguments": {}}
         while True:
             message, headers = self.message("tools/call", params)
@@ -227,7 +227,7 @@ def test_a_question_keeps_the_name_that_its_tool_gave_it(
     asked = client.call("who")["inputRequests"]
     assert list(asked) == ["user_name"]
     assert "_meta" not in asked["user_name"]["params"]
-    # Who knows the name may answer at once; nobody is asked then.
+    # A host that knows the name may answer at once, without a question.
     known = {"user_name": ANSWERS["elicitation/create"], "unknown": {"action": "decline"}}
     call = {"name": "who", "arguments": {}, "inputResponses": known}
     assert "Ada" in text_of(client.request("tools/call", call)["result"])

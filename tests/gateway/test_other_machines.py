@@ -1,4 +1,5 @@
-"""The gateway for other machines: who gets in, and by what both sides know each other."""
+"""The gateway for other machines: the clients that get in, and how both sides identify each
+other."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def gateway() -> Iterator[RunningGateway]:
 
 
 def told_to(gateway: RunningGateway, token: str) -> Any:
-    """What the instances are, as a client on another machine is told."""
+    """Return the instances that a client on another machine is shown."""
 
     async def ask() -> Any:
         endpoint = Endpoint.at(str(gateway.remote_url), token, patience=DEADLINE)
@@ -71,7 +72,7 @@ def test_a_client_gets_in_once_it_is_approved_and_until_it_is_revoked(
     book.revoke("ada")
     with pytest.raises(HostError, match="401"):
         told_to(gateway, token)
-    # Another one that is called so later is somebody else.
+    # A later client with the same name is a different one.
     _, again = book.make("ada")
     with pytest.raises(HostError, match="`callboard clients approve ada`"):
         told_to(gateway, again)
@@ -89,7 +90,7 @@ def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_a
         asking = heard.newcomer()
         assert (asking["name"], asking["address"]) == ("ada", "127.0.0.1")
         assert asking["fingerprint"] == entry.fingerprint
-        # Whoever has the name by now wasn't meant.
+        # A client that took the name meanwhile wasn't meant.
         _, another = ClientBook().make("ada")
         status, answer = visitor.act("approve", asking["id"])
         assert (status, "asks no more" in answer["detail"]) == (400, True)
@@ -103,7 +104,7 @@ def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_a
             with pytest.raises(HostError, match="was turned away"):
                 told_to(gateway, another)
         assert ClientBook().newcomers() == []
-        # The command line has the last word, and a client that is another one asks anew.
+        # The command line has the last word, and a different client asks again.
         ClientBook().approve("ada")
         assert told_to(gateway, another)["structuredContent"] == {"instances": []}
         _, third = ClientBook().make("ada")
@@ -125,7 +126,7 @@ def test_every_panel_is_asked_and_the_first_answer_counts(gateway: RunningGatewa
         assert (question.client, question.choices) == ("ada", ("allow", "refuse"))
         assert question.arguments["address"] == "127.0.0.1"
         assert panels[1].question().id == question.id
-        # The page has a card of its own for it, not one of each host.
+        # The page has a card of its own for it, not one for each host.
         with Visitor(gateway).listening() as heard:
             assert heard.newcomer()["name"] == "ada"
             for name in ("fake", "fake_2"):
@@ -138,7 +139,7 @@ def test_every_panel_is_asked_and_the_first_answer_counts(gateway: RunningGatewa
 
 
 class Panel:
-    """What a panel of that host shows."""
+    """The contents of a panel of that host."""
 
     def __init__(self, host: Served) -> None:
         self._host = host
@@ -152,7 +153,8 @@ class Panel:
         self._until(lambda shown: not shown.questions)
 
     def _until(self, fits: Callable[[Snapshot], object]) -> Snapshot:
-        # By itself a host looks at the file every few seconds; now for whoever shows a token.
+        # On its own a host looks at the file every few seconds; it looks now when a client shows a
+        # token.
         request(self._host.app.url, "GET", "/v1/healthz", {"Authorization": "Bearer x"})
         while not fits(shown := self._heard.get(timeout=DEADLINE)):
             pass
@@ -212,7 +214,7 @@ def test_the_bridge_of_another_machine_says_why_it_is_refused_and_gets_in_once_a
     far = {**environment(tmp_path / "far"), "CALLBOARD_TOKEN": token}
 
     def told(url: str = right) -> tuple[Any, Any]:
-        """What it answers to the list, and to the call."""
+        """Return the answers to the list and to the call."""
         command = callboard("connect", url)
         done = subprocess.run(command, env=far, input=lines, capture_output=True, text=True)
         answers = {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}

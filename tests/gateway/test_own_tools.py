@@ -1,4 +1,4 @@
-"""``/mcp``: the gateway's own tools, and what is attached to one conversation and to no other."""
+"""``/mcp``: the gateway's own tools, and instances that are attached to one conversation only."""
 
 from __future__ import annotations
 

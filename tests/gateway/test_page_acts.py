@@ -1,4 +1,4 @@
-"""What the page hears of the instances and does in them, without a browser."""
+"""The page's events from the instances and its actions in them, without a browser."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def host() -> Iterator[Served]:
 
 def test_it_hears_who_is_there_and_what_they_offer(gateway: RunningGateway, host: Served) -> None:
     with Visitor(gateway).listening() as heard, gateway.client("fake"):
-        # What the gateway asks in the client's name before its session is there has no holder.
+        # The gateway's own requests in the client's name, before its session exists, have no
+        # holder.
         told = heard.status(
             "fake", lambda status: [one["holder"] for one in status["clients"]] == ["local"]
         )

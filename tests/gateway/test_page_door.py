@@ -1,4 +1,4 @@
-"""Who gets the gateway's page, and who doesn't."""
+"""The visitors that get the gateway's page, and those that don't."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_what_changes_something_names_where_it_comes_from() -> None:
         assert act() == 403
         assert act(Origin="http://elsewhere.example") == 403
         assert act(Host="elsewhere.example") == 421
-        assert act(Origin=visitor.url) == 400  # it only says nothing that could be done
+        assert act(Origin=visitor.url) == 400  # allowed, but it names no action
         del asked["Callboard-Page"]
         assert act(Origin=visitor.url) == 403
 
@@ -83,7 +83,7 @@ def test_links_and_browsers_are_forgotten_in_time() -> None:
     now = LINK_LASTS
     assert door.enter(late) is None
     now = SILENT_FOR
-    assert door.knows(entry.cookie)  # it asked just now
+    assert door.knows(entry.cookie)  # the secret was used just now
     now += SILENT_FOR + 1
     assert not door.belongs(*entry)
 
@@ -99,6 +99,6 @@ def test_the_link_of_the_command_line_is_the_running_gateways(
         opened: list[str] = []
         monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
         assert open_link(link)
-        # What a browser is started with is seen by every user of the machine.
+        # Every user of the machine can see a browser's arguments.
         assert opened[0].startswith("file:")
         assert "code=" not in opened[0]

@@ -1,4 +1,4 @@
-"""The gateway's page in a real browser: each element used, with the mouse and by keys alone."""
+"""The gateway's page in a real browser: each element used, with the mouse and with keys alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(INSTALL_TIMEOUT + 60)]
 
 CODE = {"type": "object", "properties": {"code": {"type": "string"}}}
 MARKUP = "<img src=x onerror=alert(1)>"
-#: A name that ends in text which nobody sees.
+#: A name that ends in invisible text.
 TAGGED = "ball" + "".join(chr(0xE0000 + ord(c)) for c in "obey")
 RED = Image(encode(Picture(4, 4, bytes([200, 30, 30] * 16))))
 
@@ -42,7 +42,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def host(request: pytest.FixtureRequest) -> Iterator[Served]:
-    """With records, and with the tools for scenes unless the test wants none."""
+    """Yield a host with records, and with the tools for scenes unless the test asks for none."""
     skills = getattr(request, "param", True)
     with served(
         announce=True, records=True, skills=skills, capture_missing_capabilities=True
@@ -54,7 +54,7 @@ without_scene_tools = pytest.mark.parametrize("host", [False], indirect=True, id
 
 
 class Page:
-    """The page, opened by a link, and what the browser has against it."""
+    """The page, opened by a link, and the browser's complaints about it."""
 
     def __init__(self, browser: Any, gateway: RunningGateway) -> None:
         self.context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
@@ -67,12 +67,12 @@ class Page:
         self.tab.locator("#state[data-link=live]").wait_for()
 
     def _heard(self, message: Any) -> None:
-        # What the page may not do, Chromium says here.
+        # Chromium reports here what the page may not do.
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)
 
     def shows(self, selector: str, text: str) -> Any:
-        """Waits until an element holds the text."""
+        """Wait until an element holds the text."""
         element = self.tab.locator(selector).filter(has_text=text).first
         element.wait_for()
         return element
@@ -81,7 +81,7 @@ class Page:
         self.tab.locator(selector).filter(has_text=text).first.wait_for(state="detached")
 
     def to(self, label: str, key: str = "Tab") -> None:
-        """By keys alone to what has that name."""
+        """Press keys until the element with that name has the focus."""
         for _ in range(100):
             self.tab.keyboard.press(key)
             if self.focus().startswith(label):
@@ -117,7 +117,7 @@ def waits(host: Served) -> None:
 
 
 def asked(host: Served, client: FakeClient, code: str) -> Any:
-    """A call that waits for its artist."""
+    """Start a call that waits for its artist."""
     host.tool("run_it", lambda code: "it ran", CODE, annotations={"destructiveHint": True})
     host.app.controls.attend()
     host.app.controls.set_consent_policy("destructive", "ask")
@@ -265,7 +265,7 @@ def test_what_instances_tell_is_text_and_hides_nothing(
     page.shows("#changes li", MARKUP)
     page.shows("#changes li", "ball\\U000e006f\\U000e0062")
     assert page.tab.locator("img[src=x]").count() == 0
-    # What the page may not do would have been heard of.
+    # A forbidden action of the page would have been reported.
     with page.tab.expect_console_message(lambda heard: "Content Security Policy" in heard.text):
         page.tab.evaluate("document.body.setAttribute('style', 'color: red')")
     page.complaints.clear()

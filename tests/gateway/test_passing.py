@@ -1,5 +1,5 @@
-"""What passes through the gateway while a call runs and between calls, by an instance's own address
-and by what a conversation attached."""
+"""Traffic through the gateway while a call runs and between calls, by an instance's own address and
+through a conversation that attached it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CAPABILITIES: dict[str, Any] = {
 
 @dataclass
 class Probe:
-    """A host, and what its tools saw."""
+    """A host, and the observations of its tools."""
 
     host: Served
     cancelled: threading.Event = field(default_factory=threading.Event)

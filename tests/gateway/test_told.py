@@ -1,4 +1,4 @@
-"""What an instance tells the page may be anything."""
+"""An instance's snapshot for the page may be anything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from callboard.rest.artist_routes import snapshot_as_json
 from callboard_programs.gateway.page.facts import MOST_BYTES, MOST_ENTRIES, MOST_TEXT, shaped
 
 ROOT = RootStatus("file:///show", "show", "/show", "artist", True)
-#: Something of everything.
+#: A snapshot with some of everything.
 FULL = Snapshot(
     "fake",
     "Fake Host",

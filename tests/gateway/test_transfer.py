@@ -1,4 +1,4 @@
-"""``instances__transfer`` between two hosts whose scenes and files the tests make up."""
+"""``instances__transfer`` between two hosts with the tests' own scenes and files."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ META = {
 
 
 class Scene:
-    """Objects by path, and a file format of its own; ``lens`` isn't in it."""
+    """Objects by path, with a file format of their own, which doesn't hold ``lens``."""
 
     def __init__(self, up: str = "Y", metres: float = 1.0) -> None:
         self.info = {"units_per_meter": 1 / metres, "up_axis": up, "fps": 24.0}
         self.objects: dict[str, dict[str, Any]] = {}
-        #: What an import is to do besides.
+        #: The further work of an import.
         self.trouble: Any = None
         self.before_export: Any = None
         self.after_export: Any = None
@@ -244,7 +244,7 @@ def test_without_a_session_it_is_the_same_client_to_both(client: FakeClient, wor
         }
         answer = told(client.post(message, headers).message["result"])
     assert answer["converted"]["up_axis"] == ["Z", "Y"]
-    # Its file format converts neither, so the object isn't where it was.
+    # Its file format converts neither, so the object has moved.
     assert [each["what"] for each in answer["lost"]] == ["place"]
 
 
@@ -291,7 +291,7 @@ def test_a_far_side_that_dies_in_the_middle_leaves_no_file(
             "_meta": {"progressToken": 1},
         }
         answering = client.start("tools/call", call)
-        # It is asked to import, and never will.
+        # It was asked to import, and never will.
         told_so_far = client.wait_for("notifications/progress", 3)
         assert "importing" in told_so_far[-1]["params"]["message"]
         far.kill()
@@ -302,7 +302,7 @@ def test_a_far_side_that_dies_in_the_middle_leaves_no_file(
 
 
 def asking(host: Served) -> Callable[[], None]:
-    """Its artist is there and wants to be asked, until what this returns is called."""
+    """Have an artist there who asks to decide. Return a function that ends this."""
     leave = host.app.controls.attend()
     host.app.controls.set_consent_policy("destructive", "ask")
     return leave
@@ -349,7 +349,7 @@ def test_cancelled_while_an_artist_is_asked_it_leaves_both_as_they_were(
         until(lambda: not list(work.iterdir()), "no file is left")
         leave()
         assert (list(source.objects), list(far.objects)) == (["Cube"], [])
-        # Nothing is stuck on either side.
+        # Neither side hangs.
         assert told(transfer(client))["transferred"] == 1
 
 
@@ -373,8 +373,8 @@ def test_cancelled_while_the_source_writes_no_file_stays(client: FakeClient, wor
             lambda: "exchange__export" not in [one.tool.name for one in list(calls.values())],
             "the call has ended",
         )
-        # A main thread that writes can't be stopped: the file comes after that, unless this took so
-        # long that it was interrupted.
+        # A main thread that writes can't be stopped: the file comes later, unless it took so long
+        # that it was interrupted.
         goes_on.set()
         both[0].on_main(lambda: None)
         until(lambda: not list(work.iterdir()), "no file is left")
@@ -382,7 +382,7 @@ def test_cancelled_while_the_source_writes_no_file_stays(client: FakeClient, wor
 
 
 def question_of(host: Served) -> str:
-    """The first that the artist is asked there."""
+    """Return the artist's first question there."""
     desk = host.app.dispatcher.consent
     until(lambda: desk.questions, "a question")
     return next(iter(desk.questions))
@@ -409,7 +409,7 @@ def test_a_folder_that_only_one_may_touch_leaves_nothing_there(
 
 
 class Counted(dict[str, Any]):
-    """Objects by path that count how often one is looked at."""
+    """Objects by path that count how often one is looked up."""
 
     looks = 0
 

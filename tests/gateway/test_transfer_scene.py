@@ -28,7 +28,7 @@ TRIP = ("blender", "openusd", "blender_2", "openusd", "blender")
 
 @pytest.fixture
 def gateway(home: Path) -> Iterator[RunningGateway]:
-    """In front of Blender 4.5, OpenUSD and Blender 5.0, which share one root."""
+    """Yield a gateway in front of Blender 4.5, OpenUSD and Blender 5.0, which share one root."""
     need("bpy")
     need("pxr")
     newer = python_with(
@@ -46,7 +46,7 @@ def gateway(home: Path) -> Iterator[RunningGateway]:
 
         start(sys.executable, "blender")
         with gateway.client() as client:
-            told(client, "instances__list")  # which gives it its name
+            told(client, "instances__list")  # this gives it its name
         with ThreadPoolExecutor() as threads:
             list(threads.map(start, (sys.executable, newer), ("openusd", "blender")))
         yield gateway
@@ -63,7 +63,8 @@ def on(client: FakeClient, instance: str, tool: str, **arguments: Any) -> Any:
 
 
 def scene() -> list[dict[str, Any]]:
-    """24 shapes in a grid, 12 below others of them, 4 groups, 4 cameras and 6 lights."""
+    """Return the calls that make 24 shapes in a grid, 12 below others of them, 4 groups, 4 cameras
+    and 6 lights."""
     calls: list[dict[str, Any]] = []
 
     def add(tool: str, **arguments: Any) -> None:
@@ -155,7 +156,7 @@ def world(objects: dict[str, Any], path: str) -> list[list[float]]:
 
 
 def assert_same(first: dict[str, Any], now: dict[str, Any], became: dict[str, str]) -> None:
-    """Both are Blender's: metres, Z up."""
+    """Check that two scenes, both of Blender's, are the same: metres, Z up."""
     assert len(became) == 50
     for path, here in became.items():
         was, is_ = first[path], now[here]

@@ -1,4 +1,4 @@
-"""Without ``--host`` the scene says which host is meant."""
+"""Without ``--host`` the scene decides the host."""
 
 from __future__ import annotations
 

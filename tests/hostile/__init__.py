@@ -1,1 +1,1 @@
-"""Generated inputs that mean harm, by room; ``python -m hostile`` in ``tests`` runs them."""
+"""Generated malicious inputs, by room; ``python -m hostile`` in ``tests`` runs them."""

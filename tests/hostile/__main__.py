@@ -3,7 +3,7 @@
     cd tests && python -m hostile --factor 100
 
 A factor of 100 is a million inputs. No crash, no hang, nothing outside a root, no call without an
-answer: the first breach ends it with the seed and the input.
+answer: the first breach ends the run with the seed and the input.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hostile import files, paths, texts, wire
 
 Room = Callable[[Random, Path], Iterator[str]]
 
-#: Room, and its inputs at factor 1.
+#: Each room's inputs at factor 1, and their generator.
 ROOMS: dict[str, tuple[int, Room]] = {
     "wire": (3_500, wire.check),
     "paths": (3_000, paths.check),
@@ -31,13 +31,13 @@ ROOMS: dict[str, tuple[int, Room]] = {
     "bundles": (1_300, texts.check_bundles),
     "files": (1_000, files.check),
 }
-#: Seconds for some inputs; who takes longer hangs.
+#: Seconds for some inputs; more time counts as a hang.
 _PATIENCE = 120
 _SOME = 500
 
 
 def run(room: str, count: int, seed: int) -> None:
-    """That many inputs. Raises AssertionError with the last one where a promise breaks."""
+    """Run that many inputs. Raises AssertionError with the last one when a promise breaks."""
     shown = "nothing yet"
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
         inputs = ROOMS[room][1](Random(f"{room} {seed}"), Path(folder))

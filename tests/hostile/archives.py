@@ -1,4 +1,4 @@
-"""Packages whose entries and directory say what the caller likes."""
+"""Packages whose entries and directory have any content."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _HEAD = ("<4s5H3I2H", b"PK\3\4")
 
 
 def package_of(entries: Sequence[Entry], listed: Sequence[tuple[str, int]]) -> bytes:
-    """A stored ZIP file with these entries, aligned as USDZ has them. Its directory has the names
-    and numbers of ``listed``; without any, the file ends behind the entries."""
+    """Return a stored ZIP file with these entries, aligned as in USDZ. Its directory has the names
+    and numbers of ``listed``; without any, the file ends after the entries."""
     whole, heads = b"", []
     for name, content in entries:
         begin = len(whole)

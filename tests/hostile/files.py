@@ -1,4 +1,5 @@
-"""Scene files: what they name is found or they are refused, and no byte of one ends the process."""
+"""Scene files: the check finds the paths they name or refuses the file, and no byte of one ends the
+process."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def check(random: Random, folder: Path) -> Iterator[str]:
     try:
         yield from _cases(random, folder)
     finally:
-        may_use.reset(before)  # whoever comes next in this thread has no roots
+        may_use.reset(before)  # the next user of this thread has no roots
 
 
 def _cases(random: Random, folder: Path) -> Iterator[str]:
@@ -102,7 +103,7 @@ def _usd() -> Any:
 
 
 def _composed(usd: Any, path: str, inside: str) -> None:
-    """What passes names nothing outside, and so uses nothing there."""
+    """Check that an accepted file names nothing outside, and so uses nothing there."""
     from callboard.host_kit.usd_named import refuse_usd_outside
 
     refuse_usd_outside(path, usd.Ar, usd.Sdf, usd.Tf, usd.UsdUtils)
@@ -117,7 +118,7 @@ def _composed(usd: Any, path: str, inside: str) -> None:
 
 
 def blend_file(libraries: list[bytes]) -> bytes:
-    """The least of a .blend file: libraries, and how they are laid out."""
+    """Return a minimal .blend file: libraries, and their layout."""
 
     def strings(code: bytes, each: list[bytes]) -> bytes:
         data = code + struct.pack("<i", len(each)) + b"".join(one + b"\0" for one in each)

@@ -16,7 +16,7 @@ NUMBERS = (0, -1, 1, 2**31, 2**63, -(2**63) - 1, 2**70, 0.5, -0.0, 1e308)
 
 
 def value(random: Random, depth: int = 0) -> Any:
-    """Something that JSON holds."""
+    """Return a value that JSON can hold."""
     kind = random.randrange(8 if depth < 4 else 5)
     if kind == 0:
         return random.choice((None, True, False))
@@ -37,7 +37,7 @@ def text(random: Random) -> str:
 
 
 def spoiled(random: Random, good: Any) -> Any:
-    """A copy of a JSON value with one or a few places changed, removed or added."""
+    """Return a copy of a JSON value with one or a few places changed, removed or added."""
     bad = copy.deepcopy(good)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         bad = _changed(random, bad)
@@ -65,7 +65,7 @@ def _changed(random: Random, whole: Any) -> Any:
 
 
 def spoiled_bytes(random: Random, good: bytes) -> bytes:
-    """The bytes with some changed, cut, doubled or put in."""
+    """Return the bytes with some changed, cut, doubled or inserted."""
     bad = bytearray(good)
     for _ in range(random.choice((1, 1, 2, 5))):
         at = random.randrange(len(bad) + 1)

@@ -1,4 +1,4 @@
-"""Paths: what is resolved stays inside, on the disk that is there and in Windows' eyes."""
+"""Paths: a resolved path stays inside, on the real disk and by Windows' rules."""
 
 from __future__ import annotations
 

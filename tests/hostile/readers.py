@@ -1,11 +1,12 @@
-"""Checkers against readers: whatever an application opens outside the roots, the check had refused.
+"""Checkers against readers: a file that makes an application open anything outside the roots must
+be refused.
 
     cd tests && python -m hostile.readers usdz --count 30000 --seed 1
 
-Each number of a seed is a file: names that lead out in every place and spelling, structures that
-say two things, bytes that are spoiled. The check looks at it first. What passes is opened by
-OpenUSD, and the system (inotify, so Linux) tells what that opened outside. A file that ends the
-process is counted, and the next process goes on behind it.
+Each number of a seed is a file: names that lead out in every place and spelling, ambiguous
+structures, spoiled bytes. The check looks at it first. OpenUSD opens a file that passes, and the
+system (inotify, so Linux) reports what that opened outside. A file that ends the process is
+counted, and the next process continues after it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from callboard.workspace.containment import WorkspaceRoots
 from hostile.archives import package_of
 from hostile.making import spoiled_bytes
 
-#: Seconds for one file; what takes longer ends its process.
+#: Seconds for one file; one that takes longer ends its process.
 PATIENCE = 60
 HARMLESS = '#usda 1.0\ndef Xform "S"\n{\n double a = 1\n}\n'
 BODIES = (
@@ -70,7 +71,7 @@ PLACES = (
 
 
 class Opened:
-    """What is opened in a folder, by anybody."""
+    """The files that any process opens in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -79,14 +80,14 @@ class Opened:
             raise OSError(ctypes.get_errno(), "nothing tells what is opened")
 
     def names(self) -> list[str]:
-        """Since the last time."""
+        """Return the names opened since the last call."""
         names = []
         with suppress(BlockingIOError):
             while told := os.read(self._watch, 65536):
                 at = 0
                 while at < len(told):
                     (size,) = struct.unpack_from("<I", told, at + 12)
-                    if size:  # else it is the folder itself, whose names were listed
+                    if size:  # otherwise it is the folder itself, whose names were listed
                         names.append(os.fsdecode(told[at + 16 : at + 16 + size].rstrip(b"\0")))
                     at += 16 + size
         return names
@@ -105,7 +106,7 @@ class Place:
         may_use.set(partial(_inside, roots))
 
     def stages(self) -> None:
-        """The stages that the files name."""
+        """Write the stages that the files name."""
         from pxr import Sdf
 
         for name in ("s.usda", "s.01.usda", "s.1.usda"):
@@ -132,7 +133,7 @@ def _inside(roots: WorkspaceRoots, path: str, write: bool) -> bool:
 
 
 def usd(random: Random, place: Place, number: int) -> Path:
-    """A layer, as text or as a crate, with some of its bytes spoiled."""
+    """Write a layer, as text or as a crate, with some of its bytes spoiled."""
     content = _layer(random, place)
     suffix = random.choice(("usda", "usdc", "usd"))
     if suffix != "usda" and random.random() < 0.8:
@@ -145,7 +146,7 @@ def usd(random: Random, place: Place, number: int) -> Path:
 
 
 def usdz(random: Random, place: Place, number: int) -> Path:
-    """A package whose entries and directory needn't agree."""
+    """Write a package whose entries and directory needn't agree."""
     names = ["a.usda", "b.usda", "c.usdc", "sub/d.usda", "e.txt", "../f.usda", "in.usdz"]
     entries = []
     for _ in range(random.randrange(1, 4)):
@@ -165,7 +166,7 @@ def usdz(random: Random, place: Place, number: int) -> Path:
     content = package_of(entries, listed)
     if random.random() < 0.4:
         content = spoiled_bytes(random, content)
-    if random.random() < 0.1:  # where headers are
+    if random.random() < 0.1:  # the place of headers
         at = content.find(b"PK", random.randrange(len(content)))
         if at >= 0:
             content = (
@@ -215,7 +216,8 @@ def check_usd(path: Path) -> None:
 
 
 def read_usd(path: Path) -> bool:
-    """Opens the stage with every variant, and reads every value; whether it could be opened."""
+    """Open the stage with every variant, and read every value. Return whether it could be
+    opened."""
     from pxr import Tf, Usd
 
     try:
@@ -248,7 +250,7 @@ KINDS: dict[str, tuple[Make, Callable[[Path], None], Callable[[Path], bool]]] = 
 
 
 def work(kind: str, seed: int, first: int, last: int, folder: Path) -> Iterator[dict[str, Any]]:
-    """What became of each file: ``refused``, ``opened``, ``unreadable``; or an ``escape``."""
+    """Yield each file's outcome: ``refused``, ``opened``, ``unreadable``; or an ``escape``."""
     make, check, read = KINDS[kind]
     place = Place(folder)
     place.stages()
@@ -308,7 +310,7 @@ def main() -> int:
 def _ends(
     asked: argparse.Namespace, folder: Path, tally: Counter[str], escapes: list[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Runs all of them; yields what a process did that a file ended."""
+    """Run all files. Yield the last step of each process that a file ended."""
     last: dict[str, Any] = {"number": -1}
     while last["number"] + 1 < asked.count:
         command = [sys.executable, "-m", "hostile.readers", asked.kind, "--seed", str(asked.seed)]
@@ -319,7 +321,7 @@ def _ends(
         with process.stdout as lines:
             for line in lines:
                 if not line.startswith(b"{"):
-                    continue  # the reader's own words
+                    continue  # the reader's own output
                 told = json.loads(line)
                 if "escape" in told:
                     escapes.append(told)

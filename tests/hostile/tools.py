@@ -2,7 +2,7 @@
 
     cd tests && python -m hostile.tools [openusd | blender] [--count N] [--seed N] [--tool NAME …]
 
-A refusal is a sentence and changes nothing; what was done can be undone; nothing else is raised.
+A refusal is a sentence and changes nothing; a change can be undone; nothing else is raised.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SCENE: tuple[tuple[str, Json], ...] = (
     ("structure__create_group", {"name": "Props", "objects": ["Cube"]}),
     ("attributes__set", {"name": "Cube", "attribute": "mood", "value": "calm"}),
 )
-#: What attributes are called in one host or the other.
+#: The names of attributes in one host or the other.
 _ATTRIBUTES = (
     *("radius", "visibility", "purpose", "points", "xformOpOrder", "primvars:displayColor", "mood"),
     *("inputs:intensity", "size", "extent", "faceVertexIndices", "orientation", "clippingRange"),
@@ -51,7 +51,7 @@ _ATTRIBUTES = (
     *("instance_type", "track_axis", "empty_display_size", "data.use_auto_texspace", '["mood"]'),
 )
 _NAMES = ("Cube", "Ball", "Floor", "Gold", "Lamp", "Camera", "Props", "mood", "Nobody")
-#: What a skill's tools mean by a name; the others an object's.
+#: The meaning of a name for a skill's tools; for the others, an object's name.
 _OWN = {"materials": "Gold", "lights": "Lamp", "cameras": "Camera", "structure": "Props"}
 _anything = st.recursive(
     st.none() | st.booleans() | st.sampled_from(NUMBERS) | st.sampled_from(TEXTS),
@@ -61,7 +61,7 @@ _anything = st.recursive(
 
 
 def fitting(schema: Json, folder: Path) -> st.SearchStrategy[Any]:
-    """What the schema lets through, and what stands at its edges."""
+    """Return values that the schema accepts, and its limits."""
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     if "const" in schema:
@@ -108,8 +108,8 @@ def arguments(schema: Json, folder: Path) -> st.SearchStrategy[Json]:
 
 @st.composite
 def spoiled(draw: st.DrawFn, tool: str, schema: Json, folder: Path) -> Json:
-    """Arguments that fit, most of what there is, half of them with one that is anything; no path
-    leaves the folder."""
+    """Draw fitting arguments, mostly with existing names, and in half of the cases replace one by
+    anything. No path leaves the folder."""
     given_: Json = draw(arguments(schema, folder))
     if draw(st.integers(0, 3)):
         there = {"name": _OWN.get(tool.split("__")[0], "Cube"), "objects": ["Cube", "Ball"]}
@@ -129,7 +129,7 @@ class ToolsUnderFire:
     """One host with a small scene, and every tool of the skills that ship for it."""
 
     def __init__(self, host: Host, folder: Path) -> None:
-        # Nothing answers there, and nobody else is asked.
+        # Nothing answers there, and no other server is asked.
         nobody = Network(dict.fromkeys(SERVERS, "http://127.0.0.1:9"))
         host.set_ports({**host.ports, NETWORK: nobody})
         self.call = DirectCaller(host)
@@ -170,7 +170,7 @@ class ToolsUnderFire:
         return json.dumps(told, sort_keys=True, default=str)
 
     def fire(self, tool: str, asked: Json) -> None:
-        """Raises AssertionError where a promise breaks."""
+        """Call a tool. Raises AssertionError when a promise breaks."""
         before, refusal = self.state(), None
         try:
             self.call(tool, asked)
@@ -193,7 +193,7 @@ class ToolsUnderFire:
             self.build()
 
     def check(self, tool: str, count: int, number: int) -> None:
-        """That many inputs for one tool."""
+        """Try that many inputs for one tool."""
 
         @seed(number)
         @settings(

@@ -1,4 +1,4 @@
-"""The wire: each request is answered, whatever it says, and what is no request ends its connection
+"""The wire: every request is answered, whatever it says, and anything else ends its own connection
 only."""
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _written(message: Any) -> bytes:
 
 
 class Line:
-    """One connection, opened again where the server closes it."""
+    """One connection, opened again when the server closes it."""
 
     def __init__(self, server: Served, session: str) -> None:
         port = server.app.url.rsplit(":", 1)[1].split("/")[0]
@@ -88,8 +88,8 @@ class Line:
         return self._head + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
     def exchange(self, bodies: list[bytes]) -> None:
-        """Sends them all, and takes as many answers. A connection that ends with an answer that
-        says so takes the rest again."""
+        """Send all bodies, and take as many answers. If an answer closes the connection, send the
+        rest again."""
         waiting = bodies
         for _ in range(len(bodies) + 1):
             connection = self._connected()
@@ -107,8 +107,8 @@ class Line:
         raise AssertionError(f"no answer to {waiting[0]!r}")
 
     def shout(self, noise: bytes) -> None:
-        """Sends what may be no request, on a connection of its own, which the server answers,
-        closes, or waits on for more."""
+        """Send noise that may be no request, on a connection of its own, which the server answers,
+        closes, or keeps open for more."""
         with socket.create_connection(self._address, DEADLINE) as connection:
             connection.sendall(noise)
             connection.shutdown(socket.SHUT_WR)
@@ -126,7 +126,7 @@ class Line:
         self._socket, self._data = None, b""
 
     def _answer(self, connection: socket.socket) -> bool:
-        """Takes one whole answer; False where the connection ended before it."""
+        """Take one whole answer. Return False if the connection ended before it."""
         while (end := self._data.find(b"\r\n\r\n")) < 0:
             if not self._more(connection):
                 return False

@@ -1,4 +1,4 @@
-"""Which host the bridge is for, while hosts of several kinds come and go."""
+"""The host that the bridge chooses, while hosts of several kinds come and go."""
 
 from __future__ import annotations
 

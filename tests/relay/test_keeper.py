@@ -1,4 +1,4 @@
-"""How the bridge stays connected to a host that is there."""
+"""The bridge's connection to the current host."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from callboard_testing.fake_host import DEADLINE
 
 
 class RefusingHost:
-    """Says that it serves, and lets nobody in. ``refused`` counts how often."""
+    """Says that it serves, and refuses every client. ``refused`` counts them."""
 
     def __init__(self, id: str) -> None:
         self.refused = 0

@@ -1,4 +1,4 @@
-"""Uses everything that fastmcp's client offers, and prints what it saw as JSON.
+"""Uses everything that fastmcp's client offers, and prints its observations as JSON.
 
 fastmcp_client.py URL TOKEN MODE      MODE: legacy (sessions) or auto (stateless)
 """

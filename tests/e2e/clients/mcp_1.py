@@ -1,4 +1,4 @@
-"""Uses everything that the official client 1.x offers, and prints what it saw as JSON.
+"""Uses everything that the official client 1.x offers, and prints its observations as JSON.
 
 mcp_1.py URL TOKEN
 """

@@ -1,4 +1,4 @@
-"""Uses everything that the official client 2.x offers, and prints what it saw as JSON.
+"""Uses everything that the official client 2.x offers, and prints its observations as JSON.
 
 mcp_2.py URL TOKEN MODE      MODE: legacy (sessions), auto or 2026-07-28 (stateless)
 mcp_2.py stdio HOME MODE COMMAND…
@@ -136,7 +136,7 @@ async def connect(where: str, rest: list[str]) -> None:
     async with AsyncExitStack() as stack:
         if where == "stdio":
             home, mode, command, *arguments = rest
-            # The client hands on little of its own environment.
+            # The client passes on little of its own environment.
             env = {"CALLBOARD_HOME": home, "PYTHONPATH": os.environ["PYTHONPATH"]}
             transport: Any = StdioServerParameters(command=command, args=arguments, env=env)
         else:

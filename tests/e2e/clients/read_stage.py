@@ -1,4 +1,4 @@
-"""Prints what a USD file holds, as pxr reads it: prims, local transforms, bound colours.
+"""Prints the contents of a USD file, as pxr reads it: prims, local transforms, bound colors.
 
 read_stage.py FILE
 """
