@@ -1,8 +1,9 @@
 """Several calls as one: one question to the artist, one undo step, all of them or none.
 
-They run in one turn of the main thread, so that nothing of anybody else's comes between two. Each
-passes the gate by itself before the first one runs: its capabilities, its arguments, its paths.
-What needs the server's loop while it runs, a job, a coroutine or a question, can't be among them.
+They run in one turn of the main thread, so that no other work comes between two of them. Each call
+passes the gate separately, with its capabilities, its arguments and its paths, before the first one
+runs. A call that needs the server's loop while it runs (a job, a coroutine or a question) can't be
+part of a batch.
 """
 
 from __future__ import annotations
@@ -35,22 +36,22 @@ from callboard.ports.contract import Work
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import Ask, AskFailed, PeerRequest
 
-#: What a brief answer tells of a change.
+#: Fields of a change that a brief answer contains.
 _BRIEF = ("changed", "created", "verified", "doubt")
-#: Seconds that a call adds which says no limit, where another one does.
+#: Seconds counted for a call without a limit, in a batch where another call has one.
 SECONDS = 10.0
 
 
 class BatchFailed(SkillError):
-    """One of the calls failed, and with it all."""
+    """One of the calls failed, so the whole batch failed."""
 
 
 class NotInABatch(SkillError):
-    """A call can't be part of a batch."""
+    """The call can't be part of a batch."""
 
 
 class InnerRequest(PeerRequest):
-    """The request of one call of a batch: the client's, without its progress."""
+    """The request of one call of a batch: the client's request without its progress."""
 
     def __init__(self, origin: PeerRequest) -> None:
         meta = {key: value for key, value in origin.meta.items() if key != "progressToken"}
@@ -66,7 +67,7 @@ class InnerRequest(PeerRequest):
 
 @dataclass(frozen=True, eq=False)
 class GatheredTool(Tool):
-    """One batch with its calls: what the gate and the artist see of it."""
+    """One batch with its calls, as the gate and the artist see it."""
 
     inner: tuple[Call, ...] = ()
 
@@ -86,7 +87,7 @@ class GatheredTool(Tool):
 
     @property
     def shown_arguments(self) -> Json:
-        """As the artist is asked about them: with the paths that the tools are given."""
+        """The arguments that the artist is asked about, with the paths that the tools will get."""
         return {"calls": [{"tool": c.tool.name, "arguments": c.arguments} for c in self.inner]}
 
     @cached_property
@@ -105,7 +106,7 @@ class GatheredTool(Tool):
 def gather(
     call: Call, tools: ToolRegistry, admit: Callable[[Tool], None], server: CallServer
 ) -> GatheredTool:
-    """The batch that ``call`` asks for. Raises InvalidParams, and what ``admit`` raises."""
+    """Return the batch that ``call`` asks for. Raises InvalidParams, and as ``admit`` does."""
     inner: list[Call] = []
     for index, asked in enumerate(call.arguments["calls"]):
         tool = tools.get(asked["tool"])
@@ -137,14 +138,14 @@ def gather(
 
 
 def require_plain(tool: GatheredTool) -> None:
-    """Once the calls' scripts are loaded. Raises NotInABatch for a coroutine."""
+    """Raise NotInABatch for a coroutine. Call it once the calls' scripts are loaded."""
     for index, call in enumerate(tool.inner):
         if call.tool.entry.kind == "coroutine":
             raise _unsuitable(index, call.tool, "runs beside the main thread")
 
 
 def add_outcomes(call: Call, result: Json) -> None:
-    """Adds to a batch's failure what is left of its changes; not where it was never gathered."""
+    """Add to a batch's failure what is left of its changes, unless it was never gathered."""
     if isinstance(call.tool, GatheredTool):
         add_text(result, _put_back_in_words(call.undo))
 
@@ -185,7 +186,7 @@ def _check(index: int, tool: Tool, arguments: Json) -> None:
 
 
 def _perform(batch: Call, inner: list[Call], brief: bool, calls: object) -> Result:
-    """Runs them, one after the other. Raises BatchFailed, CapabilityMissing, CallCancelled."""
+    """Run the calls, one after the other. Raises BatchFailed, CapabilityMissing, CallCancelled."""
     answered: list[Any] = []
     entries: list[Json] = []
     pictures: list[Json] = []
@@ -216,7 +217,7 @@ def _perform(batch: Call, inner: list[Call], brief: bool, calls: object) -> Resu
 
 
 def _brief(value: Any) -> Any:
-    """Without what became of the objects, which is most of it; what no change says stays whole."""
+    """Drop the details of changed objects. A result without changes stays whole."""
     if not isinstance(value, dict) or "changed" not in value:
         return value
     return {key: value[key] for key in _BRIEF if key in value}
@@ -262,7 +263,7 @@ def _text(result: Json) -> str:
 
 @dataclass(frozen=True)
 class _Made:
-    """A block that a call's result has already."""
+    """A block that a call's result already contains."""
 
     made: Json
 

@@ -1,8 +1,8 @@
-"""How a call of a batch uses what an earlier one answered.
+"""The way a call of a batch uses an earlier call's result.
 
 ``{"$result": 0, "path": "object.path"}`` stands for that value of the structured result of the
-batch's first call; without ``path`` for all of it. ``path`` is the way to it, object keys and list
-positions joined by dots; nothing else.
+batch's first call, or for all of it without ``path``. ``path`` is a list of object keys and array
+positions joined by dots, and nothing else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KEY = "$result"
 
 
 class BadReference(SkillError):
-    """It names no earlier call, leads nowhere, or stands where none may."""
+    """The reference names no earlier call, leads nowhere, or stands where none is allowed."""
 
 
 def is_reference(value: Any) -> bool:
@@ -27,7 +27,7 @@ def is_reference(value: Any) -> bool:
 
 
 def refers(value: Any) -> bool:
-    """Whether there is a reference anywhere in it."""
+    """Return whether ``value`` contains a reference anywhere."""
     if is_reference(value):
         return True
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -35,7 +35,7 @@ def refers(value: Any) -> bool:
 
 
 def require_no_code(tool: str, capabilities: Sequence[str], value: Any, index: int) -> None:
-    """Raises BadReference where call ``index`` runs code and refers to anything."""
+    """Raise BadReference when call ``index`` runs code and contains a reference."""
     if SCRIPT in capabilities and refers(value):
         raise BadReference(
             f"call {index}: {tool} runs code, so none of its arguments can be a {KEY}: what a name "
@@ -45,8 +45,8 @@ def require_no_code(tool: str, capabilities: Sequence[str], value: Any, index: i
 
 
 def require_shown(calls: Sequence[Json], asked: Collection[str]) -> None:
-    """Raises BadReference where the artist is about to be asked about one of these tools, and would
-    see a reference in place of the value with which it runs."""
+    """Raise BadReference when the artist is about to be asked about one of these tools and would
+    see a reference in place of the value that the tool gets."""
     for index, call in enumerate(calls):
         if call["tool"] in asked and refers(call["arguments"]):
             raise BadReference(
@@ -57,8 +57,8 @@ def require_shown(calls: Sequence[Json], asked: Collection[str]) -> None:
 
 
 def check_references(value: Any, index: int, paths: PathFields | None) -> None:
-    """Raises BadReference where call ``index`` refers to what isn't there before it, or to a path:
-    those are checked, and shown to the artist, before anything runs."""
+    """Raise BadReference when call ``index`` refers to a call that isn't before it, or uses a
+    reference for a path. Paths are checked, and shown to the artist, before anything runs."""
     if is_reference(value):
         number, way = value[KEY], value.get("path", "")
         if type(number) is not int or not 0 <= number < index or not isinstance(way, str):
@@ -82,7 +82,7 @@ def check_references(value: Any, index: int, paths: PathFields | None) -> None:
 
 
 def resolve_references(value: Any, answered: Sequence[Any]) -> Any:
-    """A copy with each reference replaced. Raises BadReference where one leads nowhere."""
+    """Return a copy with each reference replaced. Raises BadReference when one leads nowhere."""
     if is_reference(value):
         return _look_up(value, answered)
     if isinstance(value, dict):

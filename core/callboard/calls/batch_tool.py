@@ -1,5 +1,5 @@
-"""The tool that makes several calls as one, as it is listed. What one batch does is in
-:mod:`callboard.calls.batch`, which the first batch imports."""
+"""The tool that makes several calls as one, as it is listed. :mod:`callboard.calls.batch`, which
+the first batch imports, runs it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from callboard.calls.entry import Entry
 from callboard.calls.tools import BATCH, Tool
 from callboard.content import Json
 
-#: Calls of one batch.
+#: Most calls of one batch.
 MOST_CALLS = 100
 _DESCRIPTION = (
     "Makes several calls as one: one question to the artist, one undo step, and when one fails all "
@@ -41,7 +41,7 @@ class BatchTool(Tool):
 
 
 def batch_tool() -> BatchTool:
-    """The tool; the dispatcher gathers its calls and runs them."""
+    """Return the batch tool. The dispatcher gathers its calls and runs them."""
 
     def never() -> Entry:
         raise AssertionError("a batch is gathered before it runs")
@@ -58,8 +58,8 @@ def batch_tool() -> BatchTool:
 
 
 def asked_tools(name: str, arguments: Json) -> list[str]:
-    """The tools that a call names, whatever its arguments are: its own and, of a batch, its
-    calls'."""
+    """Return the tools that a call names, whatever its arguments are: the called tool and, for a
+    batch, the tools of its calls."""
     calls = arguments.get("calls") if name == BATCH else None
     named = (
         [one.get("tool") for one in calls[:MOST_CALLS] if isinstance(one, dict)]

@@ -14,9 +14,12 @@ log = logging.getLogger(__name__)
 
 
 def stop_here(*args: Any, **kwargs: Any) -> Any:
-    """For ``sys.breakpointhook``. What the call prints goes to the terminal from here on, since the
-    debugger prints there too. Without a terminal it goes on, and the log says so. Any thread."""
-    import pdb  # for who debugs
+    """The function for ``sys.breakpointhook``. Call it from any thread.
+
+    The call's prints go to the terminal from here on, since the debugger prints there too. Without
+    a terminal the call continues, and the log says so.
+    """
+    import pdb  # only for debugging
 
     frame = sys._getframe(1)
     chosen = os.environ.get("PYTHONBREAKPOINT")
@@ -26,7 +29,7 @@ def stop_here(*args: Any, **kwargs: Any) -> Any:
         output.release()
         return sys.__breakpointhook__(*args, **kwargs)
     replaced: Any = pdb.set_trace
-    if replaced.__module__ != pdb.__name__:  # pytest's, which takes its capturing off as well
+    if replaced.__module__ != pdb.__name__:  # pytest's own hook, which also turns off its capturing
         output.release()
         return replaced(*args, skip=[__name__], **kwargs)
     if not _at_a_terminal():
@@ -38,22 +41,23 @@ def stop_here(*args: Any, **kwargs: Any) -> Any:
         )
         return None
     output.release()
-    # Or a Ctrl+C, long after the debugger went on, would stop again instead of ending callboard.
+    # Otherwise a Ctrl+C long after the debugger continued would stop in it again instead of ending
+    # callboard.
     return pdb.Pdb(nosigint=True).set_trace(frame)
 
 
 def _at_a_terminal() -> bool:
-    # Applications put streams of their own there, or None.
+    # Applications replace stdin with streams of their own, or None.
     isatty = getattr(sys.stdin, "isatty", None)
     return isatty is not None and bool(isatty())
 
 
 def held(call_output: output.Output) -> bool:
-    """Whether somebody looks into that call with a debugger, so that its time doesn't count: at the
-    terminal, or in an editor that is attached to this process.
+    """Return whether a debugger holds that call, at the terminal or in an editor attached to this
+    process, so that its time doesn't count.
 
-    debugpy loads its debugger when it is asked, which a watcher that holds the loop must not do:
-    only a server of debugpy's that is there already can have an editor.
+    debugpy loads its debugger when it is queried, which a watcher that blocks the loop must not
+    cause. Only a debugpy server that is already loaded can have an editor attached.
     """
     connected = getattr(sys.modules.get("debugpy.server.api"), "is_client_connected", None)
     return call_output.released or (connected is not None and bool(connected()))

@@ -1,5 +1,5 @@
-"""One call of one tool: who asked, what it may see, how it ends. And the calls that run now, with
-what the artist may do to them."""
+"""One call of one tool: the client that made it, the roots it may see, how it ends. Also the calls
+that run now, and what the artist may do to them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SCRIPT_IN_A_WINDOW = 30.0
 
 
 class CallServer(Protocol):
-    """What a call needs of the dispatcher."""
+    """The part of the dispatcher that a call needs."""
 
     host: Host
     capabilities: Capabilities
@@ -47,7 +47,7 @@ class CallServer(Protocol):
 
 class Call:
     """State of a call, from the gate to the answer. Changed on the server's loop only, except
-    ``changes_begun``, ``state`` and what the undo step notes, which the working thread writes."""
+    ``changes_begun``, ``state`` and the undo step's records, which the working thread writes."""
 
     def __init__(
         self, tool: Tool, arguments: Json, request: PeerRequest, server: CallServer
@@ -58,34 +58,34 @@ class Call:
         self.request = request
         self.host = server.host
         self.capabilities = server.capabilities
-        #: What was offered at the gate; a port that the tool takes is one of these.
+        #: The offer at the gate. A port that the tool takes comes from here.
         self.offer = self.capabilities.offer
         self.on_loop = server.on_loop
         self._activity = server.activity
         self.find_platform = server.platform
         self.resource_updated = server.resource_updated
         self.result: Json | None = None
-        #: What becomes of the value that the tool returns, where the tool ran.
+        #: Makes the call's result from the value that the tool returned.
         self.shape: Callable[[Any], Any] = lambda value: value
-        #: What the client answered so far, by the ask's key.
+        #: The client's answers so far, by the ask's key.
         self.answers: dict[str, Any] = {}
         self.roots: WorkspaceRoots | None = None
-        #: Seconds that its arguments leave it; None where nobody says.
+        #: Seconds that its arguments allow; None when they set no limit.
         self.time_limit: float | None = None
         self.started = perf_counter()
         self.queue_wait = 0.0
         self.main_seconds = 0.0
-        #: Why the agent says it calls, where that is asked for.
+        #: The agent's reason for the call, when the server asks for one.
         self.intent: str | None = None
-        #: ``asking`` the artist, ``waiting`` for a thread, ``running``.
+        #: ``asking`` the artist, ``waiting`` for a thread, or ``running``.
         self.state = "waiting"
         self.task: asyncio.Task[Any] | None = None
-        #: What the artist does that it waits for.
+        #: The artist's action that the call waits for.
         self.held_by: str | None = None
         self.cancelled_by_artist = False
-        #: The artist paused before it began.
+        #: True once the artist paused before the call began.
         self.paused = False
-        #: Whether it writes to a path that no root holds.
+        #: True when the call writes to a path that no root contains.
         self.leaves_roots = False
         #: done, total, message
         self.latest_progress: tuple[float | None, float | None, str | None] = (None, None, None)
@@ -113,19 +113,19 @@ class Call:
 
     @property
     def visible_roots(self) -> WorkspaceRoots | None:
-        """What a tool is handed as ``_workspace_roots``."""
+        """The roots that a tool receives as ``_workspace_roots``."""
         if self.roots is None or not self.tool.uses_files:
             return None
         return self.roots.for_writing() if self.tool.writes_files else self.roots
 
     def seconds(self, default: float) -> float:
-        """Its limit. A script holds an artist's window, so it has less where nobody says one."""
+        """Return the limit. A script blocks an artist's window, so its default is shorter."""
         holds = self.tool.concern == "script" and not self.host.identity.headless
         return self.time_limit or (min(default, SCRIPT_IN_A_WINDOW) if holds else default)
 
     @property
     def becomes(self) -> str:
-        """What happens to it after its time, in a sentence."""
+        """A sentence on what happens to the call after its time."""
         if self.tool.affinity == "any":
             return "It runs on beside the application, and its late answer is dropped."
         return (
@@ -149,7 +149,7 @@ class Call:
         self.request.notify("notifications/progress", params)
 
     def hold(self, doing: str | None) -> None:
-        """Says what its turn waits for; None: for nothing any more. Main thread."""
+        """Report what the call's turn waits for; None when it no longer waits. Main thread."""
         self.on_loop(self._wait_for, doing)
 
     def _wait_for(self, doing: str | None) -> None:
@@ -169,39 +169,39 @@ class Call:
 
 
 def server_of(id: str) -> str | None:
-    """What tells the server that made a call's id from all others; None for what is no such id."""
+    """Return the part of a call's id that identifies its server; None when it isn't a call's id."""
     match = _ID.fullmatch(id)
     return match[1] if match else None
 
 
 class RunningCalls:
-    """On the server's loop."""
+    """The calls that run now. Used on the server's loop."""
 
     def __init__(self, where: str) -> None:
         """``where`` says where the artist pauses and resumes."""
         self._where = where
         self._ids = secrets.token_hex(4)
         self.paused = False
-        #: How many calls the artist's Stop ended, until calls are taken again.
+        #: Number of calls that the artist's Stop ended, until callboard resumes.
         self.stopped = 0
         self.calls: dict[str, Call] = {}
-        #: Every call that got past the look-up ends here, with its result or its error.
+        #: Called with every call that got past the look-up, and its result or its error.
         self.ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
-        #: The same, of calls of tools that may change the scene or files.
+        #: The same, for calls of tools that may change the scene or files.
         self.changes_ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
-        #: A call began or got further, or calls are paused or not.
+        #: A call began or progressed, or callboard was paused or resumed.
         self.activity: Changes[[]] = Changes()
 
     def new_id(self) -> str:
-        """For a call of this server's."""
+        """Return an id for a call of this server."""
         return self._ids + os.urandom(12).hex()
 
     def made_here(self, id: str) -> bool:
-        """Whether that is the id of a call of this server's, however long ago."""
+        """Return whether ``id`` belongs to a call of this server, however old."""
         return server_of(id) == self._ids
 
     def pause(self) -> None:
-        """Refuses every call from now on, those that wait to begin too; those that run finish."""
+        """Refuse every call from now on, and those that wait to begin. Running calls finish."""
         self.paused = True
         for call in list(self.calls.values()):
             if call.state == "waiting" and call.task is not None:
@@ -210,7 +210,7 @@ class RunningCalls:
         self.activity.tell()
 
     def stop(self) -> int:
-        """Pauses, and cancels what runs, waits or asks. How many calls that ended."""
+        """Pause, and cancel every call that runs, waits or asks. Return their number."""
         self.pause()
         for call in list(self.calls.values()):
             if not call.paused:
@@ -219,27 +219,27 @@ class RunningCalls:
         return self.stopped
 
     def stop_client(self, holder: str) -> int:
-        """Cancels what one client, by its token's name, has running, waiting or asking, and goes on
-        taking its calls. How many calls that ended."""
+        """Cancel one client's calls that run, wait or ask, and keep taking new ones. ``holder`` is
+        its token's name. Return how many calls that ended."""
         theirs = [one for one in self.calls.values() if one.request.peer.holder.name == holder]
         for call in theirs:
             self.cancel(call.id)
         return sum(not call.tool.internal for call in theirs)
 
     def resume(self) -> None:
-        """Takes calls again."""
+        """Take calls again."""
         self.paused, self.stopped = False, 0
         self.activity.tell()
 
     def cancel(self, id: str) -> None:
-        """Ends a call on the artist's word. Its client hears that it was cancelled."""
+        """End a call for the artist. Its client is notified that the call was cancelled."""
         call = self.calls.get(id)
         if call is not None and call.task is not None:
             call.cancelled_by_artist = True
             call.task.cancel()
 
     def require_going(self) -> None:
-        """Raises Paused."""
+        """Raise Paused while the artist has callboard paused."""
         if self.paused:
             raise Paused(
                 "the artist paused callboard; ask the artist to resume it, in "
@@ -247,7 +247,7 @@ class RunningCalls:
             )
 
     def _artists_word(self, call: Call) -> CallboardError | None:
-        """What a cancelled call ended by, if it was the artist."""
+        """Return the error for a call that the artist paused or cancelled, else None."""
         if call.paused:
             return Paused(
                 f"the artist paused callboard before {call.tool.name} began; nothing was "
@@ -264,7 +264,7 @@ class RunningCalls:
 
 
 class _Counted:
-    """Surrounds a call while it runs. A generator for this would take longer than all it does."""
+    """Surrounds a call while it runs. A generator would cost more than all its work."""
 
     def __init__(self, running: RunningCalls, call: Call) -> None:
         self._running = running

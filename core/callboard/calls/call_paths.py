@@ -1,4 +1,4 @@
-"""Which roots a call sees, and where its path arguments lead."""
+"""The roots that a call sees, and the targets of its path arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from callboard.workspace.roots import RootsBook
 
 
 class CallPaths:
-    """On the server's loop; what may wait for a disk runs on ``workers``."""
+    """Resolves roots and paths. Used on the loop; disk access runs on ``workers``."""
 
     def __init__(
         self, host: Host, roots: RootsBook, consent: ConsentDesk, workers: CallWorkers
@@ -31,8 +31,11 @@ class CallPaths:
         self._workers = workers
 
     async def find_roots(self, call: Call, needed: bool, asking: Callable[[Call], None]) -> None:
-        """Gives the call its roots. Where its client named some that the artist didn't, a person is
-        asked, and ``asking`` told before. ``needed`` says that the call can't do without roots."""
+        """Give the call its roots.
+
+        When its client named roots that the artist didn't, a person is asked, after a call to
+        ``asking``. ``needed`` says that the call can't do without roots.
+        """
 
         async def ask(outside: Sequence[Root]) -> RootsDecision | None:
             asking(call)
@@ -46,8 +49,7 @@ class CallPaths:
             call.roots = None  # the person is asked for each path, under ``strict`` too
 
     async def resolve(self, call: Call) -> None:
-        """Replaces the call's paths by those that its tool is given. Raises
-        WorkspaceResolveError."""
+        """Replace the call's paths with its tool's. Raises WorkspaceResolveError."""
         tool = call.tool
         paths = tool.paths
         if self._roots.policy == "strict":
@@ -68,7 +70,8 @@ class CallPaths:
             if tool.writes_files or not is_absolute(path):
                 roots.require_there(admitted)
             if tool.writes_files:
-                # A relative path never leaves; if it seems to, somebody is at it right now.
+                # A relative path never leaves; if it seems to, another process is changing it right
+                # now.
                 if _has_folder(roots) and (not is_absolute(path) or roots.contains(admitted)):
                     places.note(admitted)
                 else:

@@ -1,4 +1,4 @@
-"""The threads that tools run on which don't need the main thread."""
+"""The threads for tools that don't need the main thread."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from callboard.guest.workers import Workers
 
 T = TypeVar("T")
 
-#: Threads for tools with ``affinity: any``, for those that are ours, and for looking at paths: what
-#: hangs on one kind keeps no other from running.
+#: Threads for tools with ``affinity: any``, for our own tools, and for looking at paths. When one
+#: kind hangs, the others still run.
 WORKERS, OWN_WORKERS, PATH_WORKERS = 4, 2, 2
 #: Seconds that a call waits for a thread before that counts as starving.
 STARVED = 5.0
 
 
 class CallWorkers:
-    """On the server's loop, but for :meth:`close`."""
+    """The worker threads. Used on the server's loop, except :meth:`close`."""
 
     def __init__(self, starved: float = STARVED) -> None:
-        """``starved`` is how long a call waits, in seconds, before that is told."""
+        """``starved`` is how long a call waits, in seconds, before :meth:`starving` reports it."""
         self._starved = starved
         self._tools = Workers(WORKERS, "callboard-worker")
         self._ours = Workers(OWN_WORKERS, "callboard-own")
@@ -34,12 +34,12 @@ class CallWorkers:
         self._closed = False
 
     async def run(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
-        """What ``function`` returns on a thread for this tool. Where the call is given up, another
-        thread takes the place of the one that may hang."""
+        """Return what ``function`` returns on a thread for this tool. When the call is given up, a
+        new thread replaces the one that may hang."""
         return await self._run(self._ours if tool.ours else self._tools, tool, function, *args)
 
     async def run_on_paths(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
-        """The same, for what touches the tool's paths: a network drive may take its time."""
+        """Like :meth:`run`, for access to the tool's paths: a network drive may be slow."""
         return await self._run(self._paths, tool, function, *args)
 
     async def _run(self, workers: Workers, tool: Tool, function: Callable[..., T], *args: Any) -> T:
@@ -56,8 +56,8 @@ class CallWorkers:
             del self._names[future]
 
     def starving(self) -> Json | None:
-        """``{waited_ms, running}``: that calls wait for a thread, and which tools hold them; None
-        while they needn't wait for long."""
+        """Return ``{waited_ms, running}`` when calls have waited long for a thread, with the tools
+        that hold the threads; else None."""
         waited = max(self._tools.waited(), self._ours.waited(), self._paths.waited())
         if waited < self._starved:
             return None
@@ -65,7 +65,7 @@ class CallWorkers:
         return {"waited_ms": round(waited * 1000), "running": running}
 
     def close(self) -> None:
-        """Starts nothing more. Any thread."""
+        """Start no more work. Call it from any thread."""
         self._closed = True
         for workers in (self._tools, self._ours, self._paths):
             workers.shutdown(cancel_futures=True)

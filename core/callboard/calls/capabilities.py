@@ -1,4 +1,5 @@
-"""What this host offers, what a tool lacks of it, and the gate every call passes.
+"""The capabilities that this host offers, those that a tool is missing, and the gate every call
+passes.
 
 Advertising, refusing and the panel read the same :class:`Capabilities`.
 """
@@ -64,14 +65,14 @@ VOCABULARY = (
     FARM,
     SCRIPT,
 )
-#: What is offered only while somebody is there to be asked, unless it was allowed from the start.
+#: Capabilities offered only while an artist is there to be asked, unless allowed from the start.
 ATTENDED_ONLY = frozenset({FARM, SCRIPT})
-#: What is off until the artist switches it on, unless it was allowed from the start.
+#: Capabilities that are off until the artist switches them on, unless allowed from the start.
 OFF_AT_FIRST = frozenset({NETWORK})
 
 
 def missing(required: Sequence[str], declared: Iterable[str]) -> list[str]:
-    """What of ``required`` isn't declared, in declared order."""
+    """Return the items of ``required`` that aren't declared, in the order of ``required``."""
     if not required:
         return []
     offered = frozenset(declared)
@@ -79,24 +80,25 @@ def missing(required: Sequence[str], declared: Iterable[str]) -> list[str]:
 
 
 class Offer(NamedTuple):
-    """What is offered at one moment."""
+    """The capabilities and ports offered at one moment."""
 
     declared: tuple[str, ...] = ()
-    #: Of those, what the host has a port for. A program may name more for tools of its own; a
-    #: tool that ships is a port's and nothing else.
+    #: The declared capabilities that the host has a port for. A program may declare more for tools
+    #: of its own; a shipped tool always needs a port.
     ported: tuple[str, ...] = ()
     #: The host's ports at that moment, by capability.
     ports: Mapping[str, object] = MappingProxyType({})
 
     def to(self, ships: bool) -> tuple[str, ...]:
-        """What counts for a tool that comes with callboard, or for any other."""
+        """Return the capabilities that count for a shipped tool, or for any other."""
         return self.ported if ships else self.declared
 
 
 class Capabilities:
     """The live set: the host's ports, or an explicit list, minus what the artist withdrew.
 
-    Any thread; listeners are called on the thread that caused the change."""
+    Use it from any thread. Listeners are called on the thread that caused the change.
+    """
 
     def __init__(
         self,
@@ -107,8 +109,8 @@ class Capabilities:
         forbidden: Iterable[str] = (),
         own: Sequence[str] = (),
     ) -> None:
-        """``allow`` is offered though nobody attends, and though it is off at first; ``forbidden``
-        is denied for good; ``own`` is what the server offers beside the host."""
+        """``allow`` is offered even while no artist attends, and even if it is off at first.
+        ``forbidden`` is denied for good. ``own`` is what the server offers beside the host."""
         self._host = host
         self._own = tuple(own)
         self._explicit = None if explicit is None else list(explicit)
@@ -118,23 +120,23 @@ class Capabilities:
         self._off = set(OFF_AT_FIRST.difference(allow))
         self._attended = False
         self._withdrawn: set[str] = set()
-        #: The artist withdrew or restored something.
+        #: The artist withdrew or restored a capability.
         self.decided: Changes[[]] = Changes()
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
-        #: What is offered now, with its ports. Replaced as a whole whenever the host's
-        #: ports or the artist's wishes change.
+        #: The present offer with its ports. Replaced as a whole whenever the host's ports or the
+        #: artist's choices change.
         self.offer = self._compute()
         self._stop_watching = host.watch(self._host_changed)
 
     @property
     def declared(self) -> tuple[str, ...]:
-        """What is offered now."""
+        """The capabilities offered now."""
         return self.offer.declared
 
     @property
     def offered_by_host(self) -> tuple[str, ...]:
-        """What would be offered if nothing were withdrawn."""
+        """The capabilities that would be offered if none were withdrawn."""
         return _ordered(self._all())
 
     @property
@@ -142,7 +144,7 @@ class Capabilities:
         return frozenset(self._withdrawn | self._denied | self._off.intersection(self._host.ports))
 
     def describe(self) -> Json:
-        """All three, as programs read them."""
+        """Return all three sets as JSON."""
         return {
             "declared": list(self.declared),
             "offered_by_host": list(self.offered_by_host),
@@ -150,30 +152,30 @@ class Capabilities:
         }
 
     def attend(self, attended: bool) -> None:
-        """Somebody is there to be asked from now on, or nobody any more."""
+        """Note that an artist can be asked from now on, or no longer."""
         self._attended = attended
         self.refresh()
 
     @property
     def withdrawn_by_artist(self) -> frozenset[str]:
-        """Without what was off from the start."""
+        """The capabilities that the artist withdrew, without those off from the start."""
         return frozenset(self._withdrawn)
 
     def use_withdrawn(self, capabilities: Iterable[str]) -> None:
-        """Another project is open, for which the artist had withdrawn these."""
+        """Use what the artist withdrew for the project that was opened."""
         with self._lock:
             self._withdrawn = set(capabilities)
         self.refresh()
 
     def withdraw(self, capability: str) -> None:
-        """Stops offering it until it is restored, whatever the host gains."""
+        """Stop offering a capability until it is restored, whatever ports the host gains."""
         with self._lock:
             self._withdrawn.add(capability)
         self.refresh()
         self.decided.tell()
 
     def restore(self, capability: str) -> None:
-        """Offers it again, unless it is forbidden."""
+        """Offer a capability again, unless it is forbidden."""
         with self._lock:
             self._withdrawn.discard(capability)
             self._denied -= {capability} - self.forbidden
@@ -182,7 +184,7 @@ class Capabilities:
         self.decided.tell()
 
     def refresh(self) -> None:
-        """Computes the set anew and tells the listeners if it changed."""
+        """Compute the offer again and notify the listeners if it changed."""
         with self._lock:
             before, self.offer = self.offer, self._compute()
             changed = before[:2] != self.offer[:2]
@@ -190,8 +192,8 @@ class Capabilities:
             self._changes.tell()
 
     def in_words(self, lacking: Sequence[str]) -> str:
-        """Why these aren't offered, and who changes that, for a model: many never see the error
-        that refuses a call."""
+        """Explain to a model why these capabilities aren't offered, and who can change that. Many
+        models never see the error that refuses a call."""
         return "Not available now: " + "; ".join(map(self._why_not, lacking)) + "."
 
     def _why_not(self, capability: str) -> str:
@@ -218,14 +220,14 @@ class Capabilities:
         )
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Calls ``listener`` whenever what is offered changes; returns the way to stop."""
+        """Call ``listener`` whenever the offer changes. Return a function that stops it."""
         return self._changes.watch(listener)
 
     def close(self) -> None:
         self._stop_watching()
 
     def check(self, tool: str, required: Sequence[str], ships: bool = False) -> None:
-        """The gate. Raises CapabilityMissing."""
+        """Raise CapabilityMissing when a required capability isn't offered."""
         offered = self.offer.to(ships)
         lacking = missing(required, offered)
         if lacking:

@@ -1,5 +1,5 @@
-"""What calls changed here since the server began, as an artist would say it, in the order in which
-they ended. What other processes changed isn't known here, nor can it be undone here."""
+"""The changes that calls made here since the server began, in the artist's words and in the order
+in which the calls ended. Changes by other processes aren't known here and can't be undone here."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from callboard.changes import Changes
 from callboard.clients.owner import Owner
 from callboard.content import Json
 
-#: Changes that are kept, objects of one change.
+#: Changes kept, and objects kept of one change.
 MOST = 1_000
 MOST_OBJECTS = 100
 
-#: What a tool of ours did to what it names, by its wire name.
+#: Verbs for what our tools did to the objects they name, by wire name.
 _DID = {
     "scene__transform": "moved",
     "scene__set_parent": "changed the parent of",
@@ -45,9 +45,11 @@ _DID = {
 
 
 class SceneChange(NamedTuple):
-    """One call that changed something. ``started`` is Unix time, seconds, ``took_ms``
-    milliseconds; ``objects`` are the full paths of what is there because of it; ``undo_id`` is None
-    where the host has no step to undo."""
+    """One call that changed something.
+
+    ``started`` is Unix time in seconds, ``took_ms`` milliseconds. ``objects`` are the full paths of
+    the objects that exist because of it. ``undo_id`` is None when the host has no step to undo.
+    """
 
     call: str
     tool: str
@@ -59,24 +61,24 @@ class SceneChange(NamedTuple):
     undo_id: str | None
     failed: bool = False
     undone: bool = False
-    #: Whose call it was; None for what the artist did.
+    #: The client that made the call; None for the artist.
     owner: Owner | None = None
-    #: Who had it undone; None for the artist.
+    #: The client that had it undone; None for the artist.
     undone_by: Owner | None = None
 
 
 class ChangeBook:
-    """The newest changes. Any thread."""
+    """The newest changes. Use it from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._changes: OrderedDict[str, SceneChange] = OrderedDict()
         self._all: tuple[SceneChange, ...] | None = ()
-        #: A change came, or was undone.
+        #: A change was added or undone.
         self.changed: Changes[[]] = Changes()
 
     def all(self) -> tuple[SceneChange, ...]:
-        """Oldest first; the same tuple while nothing changes."""
+        """Return all changes, oldest first. The tuple is the same one while nothing changes."""
         with self._lock:
             if self._all is None:
                 self._all = tuple(self._changes.values())
@@ -90,7 +92,7 @@ class ChangeBook:
             content = None if result is None else result.get("structuredContent")
             words, objects = in_words(tool.name, tool.title, call.arguments, content)
             if step is not None and not step.ids and tool.work == "change" and not objects:
-                return  # it found everything as it was asked to be
+                return  # the call found everything already as requested
         elif step is not None and step.rolled_back is False:
             words, objects = f"{tool.title or tool.name} failed halfway and is not put back", ()
         else:
@@ -123,8 +125,8 @@ class ChangeBook:
         self.changed.tell()
 
     def back_to(self, call: str) -> list[str]:
-        """The undo ids of that change and of all after it that aren't undone, newest first; empty
-        where it isn't one that can be."""
+        """Return the undo ids of that change and of all later ones that aren't undone, newest
+        first; empty when the change can't be undone."""
         changes = self.all()
         at = next((n for n, one in enumerate(changes) if one.call == call), None)
         if at is None or changes[at].undo_id is None or changes[at].undone:
@@ -133,7 +135,7 @@ class ChangeBook:
         return [one.undo_id for one in after if one.undo_id is not None and not one.undone]
 
     def undone(self, undo_ids: Sequence[str], undone: bool = True, by: Owner | None = None) -> None:
-        """These steps were undone, or done again; ``by`` is the client that had it done."""
+        """Mark these steps as undone, or redone. ``by`` is the client that asked for it."""
         those = set(undo_ids)
         with self._lock:
             for call, one in self._changes.items():
@@ -146,8 +148,8 @@ class ChangeBook:
 def in_words(
     tool: str, title: str | None, arguments: Mapping[str, Any], content: Any
 ) -> tuple[str, tuple[str, ...]]:
-    """What a call did ("created /World/ball"), and the objects that are there because of it.
-    ``found`` is its structured result, whatever that is."""
+    """Return what a call did ("created /World/ball"), and the objects that exist because of it.
+    ``content`` is its structured result, of any type."""
     content = content if isinstance(content, dict) else {}
     if tool == BATCH:
         return _batch_in_words(arguments, content)

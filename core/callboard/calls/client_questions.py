@@ -1,9 +1,9 @@
-"""What a tool may ask its client, the same in both eras.
+"""The questions that a tool may ask its client, the same in both eras.
 
-A tool asks by calling ``ctx.elicit(…)`` and friends. Where the answer isn't there yet, that raises
-:class:`InputNeeded`, the call ends, its undo step is rolled back, the client is asked, and the
-function runs again from its start with the answers it has. So everything a tool asks comes
-before its first change of the scene.
+A tool asks by calling ``ctx.elicit(…)`` and friends. While the answer is missing, that raises
+:class:`InputNeeded`: the call ends, its undo step is rolled back, the client is asked, and the
+function runs again from its start with the answers so far. So a tool must ask everything before its
+first change of the scene.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from callboard.errors import InvalidParams, SkillError
 from callboard.protocol.peer import Ask, AskFailed
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Rounds of questions one call may have.
+#: Rounds of questions that one call may have.
 ROUND_LIMIT = 20
 ROOTS_KEY = "client_roots"
 ELICIT = "elicitation/create"
@@ -28,8 +28,8 @@ READ_RESOURCE = "resources/read"
 
 
 class InputNeeded(BaseException):
-    """Ends a tool's run because its client has to be asked. No ``Exception``, so that a tool which
-    catches everything doesn't catch this."""
+    """Ends a tool's run because its client has to be asked. Not an ``Exception``, so that a tool
+    which catches every exception doesn't catch this."""
 
     def __init__(self, asks: Mapping[str, Ask]) -> None:
         super().__init__("a tool that asks is run again; let this pass")
@@ -37,7 +37,7 @@ class InputNeeded(BaseException):
 
 
 class BadAnswer(InvalidParams):
-    """The client's answer doesn't fit what it was asked."""
+    """The client's answer doesn't fit the question."""
 
 
 class AskedTooLate(SkillError):
@@ -45,8 +45,8 @@ class AskedTooLate(SkillError):
 
 
 class Elicited(NamedTuple):
-    """What the person answered: ``action`` is accept, decline or cancel; ``content`` is there where
-    a form was accepted, and fits its schema."""
+    """The person's answer. ``action`` is accept, decline or cancel. ``content`` is set when a form
+    was accepted, and then fits its schema."""
 
     action: Literal["accept", "decline", "cancel"]
     content: Json
@@ -57,14 +57,14 @@ class Elicited(NamedTuple):
 
 
 def elicitation(message: str, schema: Mapping[str, Any]) -> Ask:
-    """A form: ``schema`` is a flat object of strings, numbers, booleans and enums
-    (2025-11-25, Elicitation)."""
+    """Return the ask for a form. ``schema`` is a flat object of strings, numbers, booleans and
+    enums (2025-11-25, Elicitation)."""
     params = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
     return Ask(ELICIT, params)
 
 
 def url_elicitation(message: str, url: str, elicitation_id: str) -> Ask:
-    """A page that the person visits, for what a client must not see."""
+    """Return the ask for a page that the person visits, for what a client must not see."""
     params = {
         "mode": "url",
         "message": message,
@@ -75,7 +75,7 @@ def url_elicitation(message: str, url: str, elicitation_id: str) -> Ask:
 
 
 def sampling(messages: str | list[Json], max_tokens: int, **options: Any) -> Ask:
-    """A completion by the client's model. A string is one user message."""
+    """Return the ask for a completion by the client's model. A string is one user message."""
     if isinstance(messages, str):
         messages = [{"role": "user", "content": {"type": "text", "text": messages}}]
     return Ask(SAMPLE, {"messages": messages, "maxTokens": max_tokens, **options})
@@ -86,8 +86,8 @@ def roots() -> Ask:
 
 
 def read_answer(ask: Ask, answer: Any) -> Any:
-    """An answer as the tool sees it. Raises AskFailed where the client refused, BadAnswer where
-    the answer doesn't fit what was asked."""
+    """Return an answer as the tool sees it. Raises AskFailed when the client refused, BadAnswer
+    when the answer doesn't fit the question."""
     if isinstance(answer, AskFailed):
         raise answer
     if ask.method == READ_RESOURCE:

@@ -1,8 +1,8 @@
-"""What the artist is asked before a call runs, and what the artist has decided.
+"""The questions an artist answers before a call runs, and the artist's decisions.
 
-Only whoever attends the desk, a panel inside the host, can answer; no client has a way to. Without
-an attendant nobody could answer, so nothing is asked: then ``ask`` policies allow, and what must
-not run unattended is withdrawn as a capability instead.
+Only an attendant of the desk, a panel inside the host, can answer. No client can. Without an
+attendant nothing is asked: ``ask`` policies then allow, and a capability that must not be used
+unattended is withdrawn instead.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import RefusedByArtist
 
-#: ``allow`` is for this call alone, ``allow_tool`` for this tool in this project, the others for
-#: every tool of the kind that was asked about.
+#: ``allow`` covers this call alone, ``allow_tool`` this tool in this project, the others every tool
+#: of the kind that was asked about.
 Decision = Literal["allow", "allow_session", "allow_project", "allow_tool", "refuse"]
 RootsDecision = Literal["allow", "allow_session", "refuse"]
 
-#: Seconds the artist has; then it is a no.
+#: Seconds that the artist has to answer; after that the answer is no.
 PATIENCE = 120.0
 DEFAULT_POLICIES: dict[Subject, ConsentPolicy] = {
     "script": "ask",
@@ -43,7 +43,7 @@ _WHY: dict[Subject, str] = {
     "farm": "runs a tool many times on the farm",
 }
 
-#: What of a call is asked about, and the tools that do it.
+#: The subjects to ask about in a call, and the tools that concern each.
 Concerned = Mapping[Subject, Sequence[str]]
 
 _STRICTNESS = ("allow", "ask_once", "ask", "refuse").index
@@ -55,8 +55,11 @@ _SCOPES: dict[Decision, Scope] = {
 
 
 class Question(NamedTuple):
-    """One card on the artist's desk. ``client`` is what the client calls itself. ``deadline``
-    is Unix time, seconds. ``suggests`` is the answer that the policy has in mind for a yes."""
+    """One card on the artist's desk.
+
+    ``client`` is the client's own name for itself. ``deadline`` is Unix time in seconds.
+    ``suggests`` is the answer that the policy suggests for a yes.
+    """
 
     id: str
     tool: str
@@ -72,38 +75,38 @@ class Question(NamedTuple):
 
 
 class ConsentDesk:
-    """Questions that wait and policies that hold. On the server's loop."""
+    """The open questions and the policies in force. Used on the server's loop."""
 
     def __init__(self, where: str, origin_of: Callable[[str], str] = lambda tool: "") -> None:
-        """``where`` says where the artist finds it; ``origin_of`` tells a tool from another of its
-        name."""
+        """``where`` says where the artist finds the desk. ``origin_of`` returns a fingerprint that
+        distinguishes a tool from another of the same name."""
         self.where = where
         self._origin_of = origin_of
-        #: Whether anybody attends: told when that changes.
+        #: Called with whether the desk is attended, whenever that changes.
         self.attendance: Changes[[bool]] = Changes()
         self.policies = dict(DEFAULT_POLICIES)
         self.questions: dict[str, Question] = {}
         self._changes: Changes[[]] = Changes()
         self._attendants = 0
         self.grants = Grants()
-        #: The artist decided something that is kept with the project.
+        #: The artist made a decision that is kept with the project.
         self.kept: Changes[[]] = Changes()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Calls ``listener`` whenever a question comes or goes, or a policy changes; returns the
-        way to stop."""
+        """Call ``listener`` whenever a question comes or goes, or a policy changes. Return a
+        function that stops it."""
         return self._changes.watch(listener)
 
     def set_policy(self, subject: Subject, policy: ConsentPolicy) -> None:
-        """Replaces what holds for calls of this kind from now on."""
+        """Set the policy for calls of this kind from now on."""
         self.policies[subject] = policy
         self._decided()
 
     def use_project(
         self, policies: Mapping[Subject, ConsentPolicy] | None, grants: Iterable[Grant]
     ) -> None:
-        """Another project is open, and what was decided for it holds. Where nothing was, which is
-        None, what is stricter of the former one's policies holds on, and nothing that is laxer."""
+        """Put the decisions for the project that was opened in force. ``policies`` is None when
+        nothing was decided for it; then the stricter ones of the former project's policies stay."""
         former, self.policies = self.policies, {**DEFAULT_POLICIES, **(policies or {})}
         if policies is None:
             for subject, policy in former.items():
@@ -112,11 +115,11 @@ class ConsentDesk:
         self._changes.tell()
 
     def revoke(self, grant: str) -> None:
-        """Ends a grant, by its id; its client is asked about again."""
+        """End a grant, by its id. Its client is asked about again."""
         self._drop(lambda one: one.id == grant)
 
     def forget_client(self, holder: TokenHolder) -> None:
-        """A client is let in no more, and nothing is allowed to it."""
+        """End every grant of a client that is no longer let in."""
         self._drop(lambda one: one.client == holder)
 
     def _drop(self, which: Callable[[Grant], bool]) -> None:
@@ -132,34 +135,33 @@ class ConsentDesk:
         return self._attendants > 0
 
     def attend(self) -> None:
-        """Somebody can answer from now on."""
+        """Note that one more attendant can answer."""
         self._attendants += 1
         if self._attendants == 1:
             self.attendance.tell(True)
 
     def leave(self) -> None:
-        """One attendant less; without any, what waits is refused."""
+        """Note that an attendant left. Without any, open questions are refused."""
         self._attendants -= 1
         if not self.attended:
-            # First, so that what only an artist may allow isn't taken for allowed.
+            # First, so that what only an artist may allow doesn't count as allowed.
             self.attendance.tell(False)
             for question in list(self.questions.values()):
                 self.answer(question.id, "refuse")
 
     def answer(self, id: str, answer: Decision) -> None:
-        """The artist's answer. A question that is gone meanwhile is nobody's any more."""
+        """Give the artist's answer. A question that is already gone is ignored."""
         question = self.questions.get(id)
         if question is not None and not question.answer.done():
             question.answer.set_result(answer)
 
     def forget(self, session: str) -> None:
-        """A session ended, and with it what was allowed for it."""
+        """Note that a session ended, and end its grants."""
         if self.grants.remove(lambda one: one.session == session):
             self._changes.tell()
 
     async def check(self, call: Call) -> None:
-        """Returns when the call may run; a batch is one question, whatever its calls do. Raises
-        RefusedByArtist."""
+        """Return when the call may run. A batch is one question. Raises RefusedByArtist."""
         concerned = _concerned(call)
         if call.tool.name == BATCH:
             await self._check(call, concerned)
@@ -168,21 +170,21 @@ class ConsentDesk:
             await self._check(call, {subject: tools})
 
     async def ask_about_roots(self, call: Call, folders: list[str]) -> RootsDecision | None:
-        """Whether folders that a client named outside the artist's roots count for it. None where
-        nobody is there to ask."""
+        """Ask whether folders that a client named outside the artist's roots count for it. Return
+        None when no artist is there to ask."""
         if not self.attended:
             return None
         why = "wants to work in " + ", ".join(folders) + ", outside your roots"
         try:
             answer = await self._ask(call, "client_roots", "allow", why)
-            # What is kept with a project is the artist's own roots.
+            # A project keeps the artist's own roots only.
             return answer if answer in ("allow", "refuse") else "allow_session"
         except RefusedByArtist:
             return "refuse"
 
     async def ask_about_map(self, call: Call, mapped: Tool, why: str, shown: Json) -> None:
-        """Whether ``mapped`` may run on the farm, which ``why`` and ``shown`` describe: asked about
-        each map, where somebody is there. Raises RefusedByArtist."""
+        """Ask whether ``mapped`` may run on the farm; ``why`` and ``shown`` describe the map. Every
+        map is asked about while an artist attends. Raises RefusedByArtist."""
         for subject in mapped.concerned:
             if self.policies[subject] == "refuse":
                 raise _refused(call, self._settings_refuse(subject))
@@ -216,7 +218,7 @@ class ConsentDesk:
         self._decided()
 
     def _end_outdated(self, call: Call, concerned: Concerned) -> list[str]:
-        """Ends what was allowed for tools that are others by now; the tools' names."""
+        """End the grants of tools whose origin changed. Return the tools' names."""
         named = {tool: self._origin_of(tool) for tools in concerned.values() for tool in tools}
 
         def is_outdated(grant: Grant) -> bool:
@@ -230,7 +232,7 @@ class ConsentDesk:
         return sorted({str(grant.tool) for grant in ended})
 
     def _asks(self, call: Call, subject: Subject, tools: Sequence[str]) -> bool:
-        """Whether it needs an answer. Raises RefusedByArtist where the policy is a no."""
+        """Return whether the subject needs an answer. Raises RefusedByArtist by policy."""
         policy, peer = self.policies[subject], call.request.peer
         if policy == "refuse":
             raise _refused(call, self._settings_refuse(subject))

@@ -1,4 +1,4 @@
-"""What a tool receives as ``ctx``."""
+"""The ``ctx`` that a tool receives."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ P = ParamSpec("P")
 
 
 class BaseContext:
-    """A tool's way to the host and to the client that called it.
+    """A tool's access to the host and to the client that called it.
 
-    Every method may be called from the thread the tool runs on.
+    Every method may be called from the thread that the tool runs on.
     """
 
     def __init__(self, call: Call) -> None:
@@ -48,24 +48,24 @@ class BaseContext:
 
     @property
     def host_identity(self) -> HostIdentity:
-        """Which host this is."""
+        """The host's identity."""
         return self._call.host.identity
 
     @property
     def cancelled(self) -> bool:
-        """Whether the client, or the artist, no longer wants the answer. A plain function that
-        takes long asks now and then, and returns or raises."""
+        """True once the client or the artist no longer needs the answer. A plain function that runs
+        for long should check it now and then, and return or raise."""
         return self._call.cancelled
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:
-        """What the client declared: ``roots``, ``sampling``, ``elicitation``, ``extensions``."""
+        """The client's capabilities: ``roots``, ``sampling``, ``elicitation``, ``extensions``."""
         return self._call.request.peer.capabilities
 
     @property
     def platform(self) -> Any:
-        """What this host itself offers an installed bundle, for :func:`callboard.extensions.host`;
-        None for tools that came otherwise."""
+        """The object that this host offers an installed bundle, for
+        :func:`callboard.extensions.host`; None for tools that didn't come with a bundle."""
         return self._call.find_platform(self._call)
 
     @property
@@ -74,15 +74,15 @@ class BaseContext:
         return self._call.trace
 
     def port(self, capability: str) -> Any:
-        """The host's port for a capability that the tool declares. Raises SkillError for one it
-        doesn't, CapabilityMissing when the artist withdrew it meanwhile."""
+        """Return the host's port for a capability that the tool declares. Raises SkillError for an
+        undeclared one, CapabilityMissing when the artist withdrew it meanwhile."""
         call, tool = self._call, self._call.tool
         if capability not in tool.required_capabilities:
             raise SkillError(
                 f"tool '{tool.name}' uses '{capability}' without declaring it; add it to "
                 "required_capabilities in tools.yaml"
             )
-        if call.offer is not call.capabilities.offer:  # it changed since the gate
+        if call.offer is not call.capabilities.offer:  # the offer changed since the gate
             call.offer = call.capabilities.offer
             call.capabilities.check(tool.name, tool.required_capabilities, tool.ships)
         port: Any = call.offer.ports.get(capability)
@@ -93,9 +93,12 @@ class BaseContext:
     @property
     def stage(self) -> Any:
         """The open ``pxr.Usd.Stage``, for a tool that declares ``scene.read``, or ``scene.mutate``
-        to change it: its edits belong to the call's undo step. On the main thread, and not to be
-        kept: opening a file replaces it. Raises SkillError where the scene is no stage, or neither
-        is declared."""
+        to change it.
+
+        Edits belong to the call's undo step. Use it on the main thread, and don't keep it: opening
+        a file replaces it. Raises SkillError when the scene isn't a stage, or neither capability is
+        declared.
+        """
         declared = self._call.tool.required_capabilities
         self.port(SCENE_MUTATE if SCENE_MUTATE in declared else SCENE_READ)
         stage = self._call.host.stage
@@ -107,9 +110,9 @@ class BaseContext:
         return stage
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Tells the client how far the call is. Steps that don't grow are not sent
-        (2025-11-25, Progress: the value must increase). Raises SkillError for what isn't finite
-        numbers and a text."""
+        """Report to the client how far the call is. Values that don't grow are not sent
+        (2025-11-25, Progress: the value must increase). Raises SkillError unless the arguments are
+        finite numbers and a text."""
         plain = self._plain("progress", [done, total, message])
         kinds: tuple[tuple[type, ...], ...] = (
             (int, float),
@@ -121,20 +124,20 @@ class BaseContext:
         self._call.on_loop(self._call.send_progress, *plain)
 
     def resource_updated(self, uri: str) -> None:
-        """Tells the clients that watch this resource that it reads differently now."""
+        """Notify the clients subscribed to this resource that its content changed."""
         self._call.on_loop(self._call.resource_updated.tell, uri)
 
     def printed(self, stream: Literal["stdout", "stderr"] = "stdout") -> str:
-        """What this call printed so far; a long text lacks its middle."""
+        """Return what this call printed so far; a long text is shortened in the middle."""
         return self._call.output.excerpt(stream)
 
     def log(self, level: str, message: str, **data: Any) -> None:
-        """Sends a log message to the client: debug, info, notice, warning, error, critical, alert
-        or emergency. Raises SkillError for what isn't JSON."""
+        """Send a log message to the client. ``level`` is debug, info, notice, warning, error,
+        critical, alert or emergency. Raises SkillError for data that isn't JSON."""
         self._call.on_loop(self._call.send_log, *self._plain("log", [level, message, data]))
 
     def _plain(self, what: str, values: list[Any]) -> list[Any]:
-        """What a tool says on its way, made plain where the tool runs: its objects are its code."""
+        """Make a tool's values plain on the tool's own thread: its objects may run its code."""
         try:
             plain: list[Any] = shown(json.loads(encode(values)))
         except ValueError as error:
@@ -145,8 +148,8 @@ class BaseContext:
 
     @property
     def roots(self) -> WorkspaceRoots | None:
-        """The workspace roots of this call, or None where there are none. Asks the client where it
-        can be asked and wasn't."""
+        """The workspace roots of this call, or None when there are none. Asks the client if it
+        supports roots and wasn't asked yet."""
         call = self._call
         if call.roots is None and lacks(self.client_capabilities, {"roots": {}}):
             return None
@@ -182,17 +185,17 @@ class BaseContext:
 
 
 def call_of(ctx: BaseContext) -> Call:
-    """The call that a tool of callboard's own runs in. Other tools see only their ``ctx``."""
+    """Return the call that a callboard tool runs in. Other tools see only their ``ctx``."""
     return ctx._call
 
 
 def _seen(method: str, params: Any) -> Any:
-    """A person or a model reads these; the others name things."""
+    """Show invisible characters in what a person or a model reads. Other asks name things."""
     return shown(params) if method in (client_questions.ELICIT, client_questions.SAMPLE) else params
 
 
 class _Noting:
-    """The scene-changing port; notes that a change has begun when it is called."""
+    """The scene-changing port. It notes that a change has begun when a method is called."""
 
     def __init__(self, port: Any, call: Call) -> None:
         self._port = port
@@ -223,14 +226,14 @@ class ToolContext(BaseContext):
     """The ``ctx`` of a plain function or a generator."""
 
     def elicit(self, message: str, schema: Mapping[str, Any], *, key: str = "") -> Elicited:
-        """Asks the person a form; see :func:`asks.elicitation`. ``key`` names the question where
-        a tool asks several; by default they are numbered. Raises AskFailed where the client can't
-        or won't."""
+        """Ask the person to fill in a form; see :func:`client_questions.elicitation`. ``key`` names
+        the question when a tool asks several; by default they are numbered. Raises AskFailed when
+        the client can't or won't answer."""
         answer: Elicited = self._ask_one(key, client_questions.elicitation(message, schema))
         return answer
 
     def elicit_url(self, message: str, url: str, *, key: str = "") -> Elicited:
-        """Asks the person to visit a page. An accept is consent, not completion."""
+        """Ask the person to visit a page. An accept is consent, not completion."""
         ask = client_questions.url_elicitation(message, url, self._call.id)
         answer: Elicited = self._ask_one(key, ask)
         return answer
@@ -244,7 +247,7 @@ class ToolContext(BaseContext):
         key: str = "",
         **options: Any,
     ) -> Json:
-        """Asks the client's model: ``{role, content, model, stopReason}``. ``options`` are
+        """Ask the client's model. Return ``{role, content, model, stopReason}``. ``options`` are
         sampling/createMessage's other params, such as ``systemPrompt``."""
         ask = client_questions.sampling(messages, max_tokens, **options)
         answer: Json = self._ask_one(key, ask)
@@ -256,7 +259,7 @@ class ToolContext(BaseContext):
         return self._ask(questions)
 
     def read_resource(self, uri: str) -> str | bytes:
-        """A resource that this server offers. Raises ResourceNotFound."""
+        """Return a resource that this server offers. Raises ResourceNotFound."""
         content: str | bytes = self._ask_one(f"resource {uri}", Ask(READ_RESOURCE, {"uri": uri}))
         return content
 
@@ -272,7 +275,7 @@ def _awaited(
 
 
 class AsyncToolContext(BaseContext):
-    """The ``ctx`` of a coroutine tool, which runs on the server's loop. What asks is awaited."""
+    """The ``ctx`` of a coroutine tool, which runs on the server's loop. Questions are awaited."""
 
     elicit = _awaited(ToolContext.elicit)
     elicit_url = _awaited(ToolContext.elicit_url)
@@ -281,13 +284,13 @@ class AsyncToolContext(BaseContext):
     read_resource = _awaited(ToolContext.read_resource)
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Json:
-        """Asks the client by a method of an extension that it declared, as
-        :func:`callboard.extensions.host` does. Raises AskFailed with its code and data."""
+        """Ask the client by a method of an extension that it declared, as
+        :func:`callboard.extensions.host` does. Raises AskFailed with the client's code and data."""
         answer: Json = self._ask_one("", Ask(method, dict(params)))
         return answer
 
     async def on_main_thread(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        """Runs ``function`` on the host's main thread, inside this call's one undo step."""
+        """Run ``function`` on the host's main thread, inside this call's one undo step."""
         main = self._call.main_stay
         if main is None:
             raise SkillError("this call has no main thread to run on")

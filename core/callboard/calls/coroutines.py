@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Coroutines:
-    """Those that run. On the server's loop."""
+    """The running coroutines. Used on the server's loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, main: MainThread) -> None:
         self._loop = loop
@@ -26,8 +26,8 @@ class Coroutines:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def run(self, call: Call) -> Any:
-        """What the tool returns. Its visits are one undo step, as far as the host joins them.
-        Raises what it raises."""
+        """Return what the tool returns, and raise what it raises. Its visits are one undo step
+        where the host can join them."""
         call.state = "running"
         tool, entry = call.tool, call.tool.entry
         stay = MainThreadCoroutine(self._main, tool.name, call.context, call.undo, tool.work, call)
@@ -37,14 +37,15 @@ class Coroutines:
         if entry.takes_ctx:
             extra["ctx"] = AsyncToolContext(call)
         extra.update(entry.roots(call.visible_roots))
-        # The task takes the context it is made in, so that what it prints is the call's.
+        # The task takes the context it is created in, so that its prints belong to the call.
         task = call.context.run(
             lambda: self._start(
                 finished_later(partial(entry.function, **call.arguments, **extra), call.shape)
             )
         )
         try:
-            # Not awaited itself: a coroutine that ignores its cancellation holds up no answer.
+            # Not awaited directly: a coroutine that ignores its cancellation must not delay the
+            # answer.
             await asyncio.wait([task])
         except asyncio.CancelledError as cancelled:
             task.cancel()
@@ -58,7 +59,7 @@ class Coroutines:
         return task.result()
 
     def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        # The loop keeps weak references only; a task that nobody holds may vanish.
+        # The loop keeps weak references only; a task without a strong one may vanish.
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -67,4 +68,4 @@ class Coroutines:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever waited knows; nobody else has to
+            task.exception()  # the caller already has the error; this marks it as retrieved

@@ -1,4 +1,4 @@
-"""The one way to run a tool. MCP, REST, jobs and workflows all come through here."""
+"""The one way to run a tool. MCP, REST, jobs and workflows all use it."""
 
 from __future__ import annotations
 
@@ -55,27 +55,27 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: A call without ``timeout_hint_secs`` is given up after this long, seconds.
+#: Seconds after which a call without ``timeout_hint_secs`` is given up.
 DEFAULT_TIMEOUT = 300.0
 
-#: Errors of the host's that JSON-RPC reports, because no tool ran or its outcome isn't known.
+#: Host errors that JSON-RPC reports, because no tool ran or its outcome isn't known.
 HOST_REFUSALS = (HostBusy, CallTimeout, Paused, CallCancelled)
 
 
 class Readable(Protocol):
-    """What a dispatcher needs of a resource."""
+    """The part of a resource that a dispatcher needs."""
 
     @property
     def work(self) -> Tool:
-        """Reads it, with the variables of its URI as arguments; None where there is nothing."""
+        """The tool that reads the resource, with its URI's variables; it may return None."""
 
 
-#: The resource that answers for a URI, and the URI's variables. Raises ResourceNotFound.
+#: Returns the resource for a URI, and the URI's variables. Raises ResourceNotFound.
 FindResource = Callable[[str], tuple[Readable, Mapping[str, str]]]
 
 
 class Dispatcher(RunningCalls):
-    """Runs calls. On the server's loop, but for :meth:`close`."""
+    """Runs calls. Used on the server's loop, except :meth:`close`."""
 
     def __init__(
         self,
@@ -89,9 +89,9 @@ class Dispatcher(RunningCalls):
         platform: Callable[[Call], Any] = lambda call: None,
         default_timeout: float = DEFAULT_TIMEOUT,
     ) -> None:
-        """``find_resource`` finds what a tool asks to read; ``platform`` is what this host offers
-        the bundle that a call's tool came with, None for other tools; ``default_timeout`` is in
-        seconds."""
+        """``find_resource`` finds a resource that a tool asks to read. ``platform`` returns what
+        this host offers the bundle that a call's tool came with, None for other tools.
+        ``default_timeout`` is in seconds."""
         super().__init__(host.where)
         self.host = host
         self.tools = tools
@@ -107,7 +107,7 @@ class Dispatcher(RunningCalls):
         self.consent = ConsentDesk(host.where, lambda name: self.tools.get(name).origin)
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
         self.platform = platform
-        #: A tool says that the resource of this URI reads differently now.
+        #: A tool reported that the resource with this URI changed.
         self.resource_updated: Changes[[str]] = Changes()
         self._find_resource = find_resource
         self._guest = guest
@@ -121,22 +121,22 @@ class Dispatcher(RunningCalls):
 
     @cached_property
     def _coroutines(self) -> Coroutines:
-        from callboard.calls.coroutines import Coroutines  # few tools are
+        from callboard.calls.coroutines import Coroutines  # few tools are coroutines
 
         return Coroutines(self._guest.loop, self.main)
 
     async def call(
         self, request: PeerRequest, tool: Tool, arguments: Json, intent: str | None = None
     ) -> Json:
-        """A ``tools/call`` result. Raises CallboardError for what JSON-RPC reports as an error:
-        missing capabilities, paths outside the workspace, a busy or paused host."""
+        """Return a ``tools/call`` result. Raises CallboardError for what JSON-RPC reports as an
+        error: missing capabilities, paths outside the workspace, a busy or paused host."""
         with self._counted(Call(tool, meant(arguments), request, self)) as call:
             call.intent, call.shape = intent, made
             try:
                 result = self._checked(tool, await self._perform(call))
             except InvalidArguments as wrong:
-                # An execution error, so that the model sees it and can mend its call
-                # (2025-11-25, Tools, Error Handling).
+                # An execution error, so that the model sees it and can fix its call (2025-11-25,
+                # Tools, Error Handling).
                 result = results.failure(wrong.message)
                 results.add_meta(result, {"callboard/code": wrong.code})
             except AskFailed as refused:
@@ -153,7 +153,7 @@ class Dispatcher(RunningCalls):
             return call.result
 
     async def value(self, request: PeerRequest, work: Tool, arguments: Json) -> Any:
-        """What ``work``, a prompt's or a resource's function, returns; its errors are raised."""
+        """Return the value of ``work``, a prompt's or a resource's function, or raise its error."""
         with self._counted(Call(work, meant(arguments), request, self)) as call:
             call.shape = read
             try:
@@ -165,7 +165,7 @@ class Dispatcher(RunningCalls):
                 raise SkillError(f"{work.name} failed: {_in_a_word(error)}") from None
 
     def admit(self, tool: Tool) -> None:
-        """The gate every call passes. Raises CapabilityMissing, Paused."""
+        """Check the gate that every call passes. Raises CapabilityMissing, Paused."""
         if tool.required_capabilities:
             self.capabilities.check(tool.name, tool.required_capabilities, tool.ships)
         if self.paused:
@@ -190,7 +190,7 @@ class Dispatcher(RunningCalls):
         elif self.activity.watched:
             self.activity.tell()
         for _ in range(ROUND_LIMIT):
-            if self.paused:  # perhaps while somebody was asked
+            if self.paused:  # perhaps while a person was asked
                 self.require_going()
             try:
                 return await self._in_time(call, self._run(call))
@@ -200,8 +200,8 @@ class Dispatcher(RunningCalls):
         raise SkillError(f"{tool.name} asked its client {ROUND_LIMIT} times without an end")
 
     async def _gather(self, call: Call) -> GatheredTool:
-        """Each of a batch's calls passes the gate, before the first one runs."""
-        from callboard.calls.batch import gather, require_plain  # most sessions make no batch
+        """Pass each of a batch's calls through the gate before the first one runs."""
+        from callboard.calls.batch import gather, require_plain  # most sessions run no batch
 
         tool = call.tool = gather(call, self.tools, self.admit, self)
         call.time_limit = tool.time_limit(call.arguments)
@@ -222,13 +222,13 @@ class Dispatcher(RunningCalls):
         return tool
 
     def _takes_paths(self, tool: Tool) -> bool:
-        """Whether the workspace's roots have to do with calls of the tool."""
+        """Return whether the workspace's roots matter to calls of the tool."""
         return tool.touches_files or (
             self.roots.policy == "strict" and bool(tool.strict_paths or tool.work == "render")
         )
 
     def _asking(self, call: Call) -> None:
-        """A person is about to be asked."""
+        """Note that a person is about to be asked."""
         call.state = "asking"
         if self.activity.watched:
             self.activity.tell()
@@ -237,11 +237,11 @@ class Dispatcher(RunningCalls):
         self._asking(call)
         await self.consent.check(call)
         if call.offer is not self.capabilities.offer:
-            self.admit(call.tool)  # whoever could be asked may have left meanwhile
+            self.admit(call.tool)  # the person who could be asked may have left meanwhile
         call.state = "waiting"
 
     async def _answer(self, call: Call, asks: dict[str, Ask]) -> None:
-        """Gets what a tool asked for: our own resources here, the rest from its client."""
+        """Get the answers to a tool's asks: our own resources here, the rest from its client."""
         ours = {key: ask for key, ask in asks.items() if ask.method == READ_RESOURCE}
         for key, ask in ours.items():
             call.answers[key] = await self._read_resource(call.request, ask.params["uri"])
@@ -285,7 +285,7 @@ class Dispatcher(RunningCalls):
         undo, skill = call.undo, call.tool.skill
         if failed := bool(result["isError"]):
             log_failure(call.tool.name, call.id, result, call.request.peer.owner)
-        # A script that wasn't imported is on disk as it is now.
+        # A script that wasn't imported yet is used as it is on disk.
         old = self.tools.why_old(skill) if skill and call.tool.has_entry else None
         if failed and old:
             results.add_text(result, old)
@@ -310,7 +310,7 @@ class Dispatcher(RunningCalls):
         return result
 
     async def _needs_roots(self, call: Call) -> bool:
-        """Whether the call means something else with roots than without."""
+        """Return whether the call means something else with roots than without."""
         if self.roots.policy == "strict" or not call.tool.paths.all_absolute(call.arguments):
             return True
         if not call.tool.has_entry:
@@ -334,7 +334,7 @@ class Dispatcher(RunningCalls):
         return await self._on_main(call, work, call.undo, tool.work)
 
     async def _load(self, call: Call) -> None:
-        """Imports the tool's script on the thread it will run on."""
+        """Import the tool's script on the thread it will run on."""
         tool = call.tool
         if tool.affinity == "any":
             await self.workers.run(tool, finished, lambda: tool.entry, lambda entry: None)
@@ -375,7 +375,7 @@ class Dispatcher(RunningCalls):
             call.main_seconds += turn.main_seconds
 
     def close(self) -> None:
-        """Ends what is queued and running. Main thread, outside the loop."""
+        """End all queued and running calls. Runs on the main thread, outside the loop."""
         self.closed = True
         self.activity.tell()
         self.main.abandon()

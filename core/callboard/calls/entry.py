@@ -1,4 +1,4 @@
-"""What a tool, a prompt or a resource runs, and how it wants to be called."""
+"""The function that a tool, a prompt or a resource runs, and how to call it."""
 
 from __future__ import annotations
 
@@ -10,34 +10,35 @@ from callboard.errors import SkillError
 
 EntryKind = Literal["function", "generator", "coroutine"]
 Affinity = Literal["main", "any"]
-#: ``complete(argument name, what was typed so far) -> values``
+#: ``complete(argument name, text typed so far) -> values``
 Completer = Callable[[str, str], list[str]]
 
 
 class Entry(NamedTuple):
-    """What a tool runs.
+    """The function that a tool runs.
 
-    ``takes_ctx`` and ``takes_workspace_roots`` are true only for a parameter of that very name
-    (``ctx``, ``_workspace_roots``). ``kind`` is read from the function itself: one that a plain
-    decorator wraps may still return a generator.
+    ``takes_ctx`` and ``takes_workspace_roots`` are true only for a parameter with exactly that name
+    (``ctx``, ``_workspace_roots``). ``kind`` is read from the function itself; a function wrapped
+    by a plain decorator may still return a generator.
     """
 
     function: Callable[..., Any]
     kind: EntryKind
     takes_ctx: bool
     takes_workspace_roots: bool
-    #: Whether it has a default of its own for ``_workspace_roots``.
+    #: True when the function has its own default for ``_workspace_roots``.
     has_own_roots: bool = False
 
     def roots(self, visible: Any) -> dict[str, Any]:
-        """What it is handed of the call's roots. Without any, its own default stands."""
+        """Return the roots argument. Without visible roots, the function's own default stands."""
         if not self.takes_workspace_roots or (visible is None and self.has_own_roots):
             return {}
         return {"_workspace_roots": visible}
 
 
 def entry_of(function: Callable[..., Any], name: str, shown: str) -> Entry:
-    """How to call ``function``, which ``shown`` defines for tool ``name``. Raises SkillError."""
+    """Return how to call ``function``, defined in ``shown`` for tool ``name``. Raises
+    SkillError."""
     if inspect.isasyncgenfunction(function):
         raise SkillError(
             f"'{shown}': {name} is an async generator; make it a generator or a coroutine"

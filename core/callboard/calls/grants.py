@@ -1,6 +1,7 @@
-"""What the artist allowed a client without being asked again: for a session, or for the project.
+"""The artist's permissions for a client to act without a question: for a session, or for the
+project.
 
-What was allowed once is no grant: it ends with its call, and nobody keeps it.
+Permission for a single call isn't a grant: it ends with its call and isn't kept.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ Scope = Literal["session", "project"]
 
 
 class Grant(NamedTuple):
-    """One rule: ``client`` may do what ``subject`` is about, with one tool, or any where ``tool``
-    is None. ``made`` is Unix time, seconds; ``by`` is who made it. ``session`` is the session that
-    it ends with, empty for a client without one. ``origin`` tells the tool as it was then from any
-    other of its name."""
+    """One rule: ``client`` may do what ``subject`` is about, with one tool, or with any when
+    ``tool`` is None.
+
+    ``made`` is Unix time in seconds; ``by`` names its maker. ``session`` is the session that it
+    ends with, empty for a client without one. ``origin`` identifies the tool as it was then, apart
+    from any other of its name.
+    """
 
     id: str
     client: TokenHolder
@@ -36,16 +40,16 @@ class Grant(NamedTuple):
 
 
 class Grants:
-    """The rules that hold now. On the server's loop."""
+    """The rules that hold now. Used on the server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._grants: dict[str, Grant] = {}
-        #: When each client without a session last asked for what it has a grant for.
+        #: Time of the last covered request of each client without a session.
         self._heard: dict[TokenHolder, float] = {}
 
     def all(self) -> tuple[Grant, ...]:
-        """Oldest first."""
+        """Return all grants, oldest first."""
         self._expire()
         return tuple(self._grants.values())
 
@@ -53,13 +57,13 @@ class Grants:
         return tuple(grant for grant in self._grants.values() if grant.scope == "project")
 
     def replace_project(self, grants: Iterable[Grant]) -> None:
-        """Another project is open: its grants hold instead of the former one's."""
+        """Replace the project's grants with those of the project that was opened."""
         kept = {grant.id: grant for grant in grants}
         kept.update((id, one) for id, one in self._grants.items() if one.scope != "project")
         self._grants = kept
 
     def cover(self, peer: Peer, subject: Subject, tool: str, origin: str = "") -> bool:
-        """Whether this peer may do that without a question."""
+        """Return whether this peer may do that without a question."""
         self._expire()
         session = peer.session
         covered = any(
@@ -85,7 +89,7 @@ class Grants:
         return grant
 
     def remove(self, which: Callable[[Grant], bool]) -> list[Grant]:
-        """Ends those that ``which`` picks; the ones that ended."""
+        """End the grants that ``which`` picks, and return them."""
         gone = [grant for grant in self._grants.values() if which(grant)]
         for grant in gone:
             del self._grants[grant.id]

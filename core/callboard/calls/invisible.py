@@ -1,6 +1,8 @@
-"""Characters that a reader does not see and a model does: in the name of an object, or in a file,
-they can say something to an agent that the artist never notices. Answers show them as ⟨U+200B⟩;
-arguments may be written so too, so that what has such a name can still be named.
+"""Characters that a reader doesn't see and a model does.
+
+In the name of an object, or in a file, they can tell an agent something that the artist never
+notices. Answers show them as ⟨U+200B⟩. Arguments may use the same notation, so that objects with
+such names can still be named.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-#: Compiled by re at its first use, which most starts never come to.
+#: Compiled by re at its first use, which most starts never reach.
 _INVISIBLE = (
     "["
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"  # fillers and soft hyphens
@@ -17,7 +19,7 @@ _INVISIBLE = (
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"  # tags, and variations beyond those of emoji
     "]"
-    # Emoji are joined, and told from text, by these two: once, behind one.
+    # Emoji are joined, and distinguished from text, by these two: once, behind one.
     "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d"
     "|(?<![#*0-9\u00a9\u00ae\u2000-\u3300\U0001f000-\U0001faff])\ufe0f"
 )
@@ -27,12 +29,12 @@ _SHOWN = "⟨U\\+([0-9A-F]{4,6})⟩"
 
 
 def hides(text: str) -> bool:
-    """Whether there is something in it that nobody sees."""
+    """Return whether ``text`` contains an invisible character."""
     return not text.isascii() and re.search(_INVISIBLE, text) is not None
 
 
 def shown(value: Any) -> Any:
-    """A JSON value with all that is invisible in its texts and names shown."""
+    """Return a JSON value with the invisible characters in its texts and names made visible."""
     if isinstance(value, str):
         return re.sub(_INVISIBLE, _escape, value) if hides(value) else value
     if isinstance(value, dict):
@@ -43,10 +45,10 @@ def shown(value: Any) -> Any:
 
 
 def meant(value: Any) -> Any:
-    """Arguments as they are meant: what :func:`shown` wrote is the character again."""
+    """Return arguments with the notation of :func:`shown` turned back into characters."""
     if isinstance(value, str):
         return re.sub(_SHOWN, _unescape, value) if "⟨U+" in value else value
-    # Every argument of every call passes here: what can't hold a text is left where it is.
+    # Every argument of every call passes here, so values that can't contain text are left alone.
     if isinstance(value, dict):
         return {k: meant(v) if isinstance(v, _HOLDS_TEXT) else v for k, v in value.items()}
     if isinstance(value, list):
@@ -55,8 +57,8 @@ def meant(value: Any) -> Any:
 
 
 def half_a_character(value: Any) -> bool:
-    """Whether a text or a name in a JSON value holds half a surrogate pair, which no application
-    takes."""
+    """Return whether a text or a name in a JSON value contains half a surrogate pair, which no
+    application accepts."""
     if isinstance(value, str):
         return not value.isascii() and re.search(_HALF, value) is not None
     if isinstance(value, dict):
@@ -75,6 +77,6 @@ def _escape(matched: re.Match[str]) -> str:
 
 def _unescape(matched: re.Match[str]) -> str:
     code = int(matched[1], 16)
-    # Of these only: nobody should write other characters this way.
+    # Only for invisible characters; others need no such notation.
     character = chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else ""
     return character if character and re.fullmatch(_INVISIBLE, character) else matched[0]

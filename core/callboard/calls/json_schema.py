@@ -1,7 +1,7 @@
-"""Checking a value against a tool's JSON Schema (2020-12, or draft 07's spellings).
+"""Checks a value against a tool's JSON Schema (2020-12, or draft 07's spellings).
 
-``format`` is a note to the reader, as 2020-12 says, and is not checked (``workspace-path`` is the
-dispatcher's). Defaults are not filled in. A ``$ref`` works inside the schema only: nothing is
+``format`` is a note to the reader, as 2020-12 says, and is not checked (the dispatcher handles
+``workspace-path``). Defaults are not filled in. A ``$ref`` works inside the schema only: nothing is
 fetched.
 """
 
@@ -25,7 +25,7 @@ _LONGEST = 600
 
 class SchemaViolation(ValueError):
     """A value breaks its schema. ``path`` is the field (``arguments.points[0].x``), ``rule`` the
-    keyword it breaks, ``message`` a sentence with both."""
+    keyword that it breaks, ``message`` a sentence with both."""
 
     def __init__(self, path: str, rule: str, message: str) -> None:
         cut = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
@@ -34,8 +34,7 @@ class SchemaViolation(ValueError):
 
 
 class Validator:
-    """One schema, compiled at its first use and kept. ``name`` is what messages call the value.
-    Any thread."""
+    """One schema, compiled at its first use and kept. ``name`` is for messages. For any thread."""
 
     def __init__(
         self,
@@ -45,19 +44,18 @@ class Validator:
         whole_characters: bool = False,
     ) -> None:
         """``whole_characters`` refuses half a surrogate pair, which JSON may carry and no
-        application takes."""
+        application accepts."""
         self._whole_characters = whole_characters
         self._schema = schema
         self._name = name
 
     def compile(self) -> None:
-        """Compiles now. Raises BadSchema, or UnsupportedSchema, where the schema can't be used."""
+        """Compile now. Raises BadSchema, or UnsupportedSchema, when the schema can't be used."""
         _ = self._compiled
 
     def check(self, value: Any) -> None:
-        """Returns when ``value``, as JSON decodes, satisfies the schema; raises SchemaViolation
-        for the first rule it breaks, BadSchema as :meth:`compile` does. ``value`` stays as it is.
-        """
+        """Return when ``value``, as JSON decodes, satisfies the schema. Raises SchemaViolation for
+        the first rule it breaks, BadSchema as :meth:`compile` does. ``value`` stays unchanged."""
         compiled = self._compiled
         if self._whole_characters and half_a_character(value):
             wrong = f"{self._name} holds half a surrogate pair in a text; send both halves or none"
@@ -77,7 +75,7 @@ class Validator:
 
     @cached_property
     def _compiled(self) -> Callable[..., Any]:
-        # Here, because a server starts without compiling anything.
+        # Imported here, because a server starts without compiling anything.
         import fastjsonschema
 
         from callboard.calls.schema_lowering import lower
@@ -93,12 +91,12 @@ class Validator:
 
 
 def has_patterns(schema: Any) -> bool:
-    """Whether a schema, as it came over the wire, holds a regular expression."""
+    """Return whether a schema, as it arrived from a client, contains a regular expression."""
     waiting = [schema]
     while waiting:
         node = waiting.pop()
         if isinstance(node, Mapping):
-            # A property may be called ``pattern``: that leads to a schema, not to a string.
+            # A property may be named ``pattern``; its value is a schema, not a string.
             if isinstance(node.get("pattern"), str) or "patternProperties" in node:
                 return True
             waiting += node.values()
@@ -123,7 +121,7 @@ def _violation(wrong: JsonSchemaValueException) -> SchemaViolation:
 
 
 def _sentence(rule: str, path: str, wrong: JsonSchemaValueException) -> str | None:
-    """Ours where the library's doesn't tell what to send instead."""
+    """Return our own message where the library's doesn't say what to send instead."""
     definition = wrong.definition if isinstance(wrong.definition, dict) else {}
     known = definition.get("properties", {})
     if rule == "required":
@@ -145,7 +143,7 @@ def _sentence(rule: str, path: str, wrong: JsonSchemaValueException) -> str | No
 
 
 def _unknown(definition: Mapping[str, Any], value: Mapping[str, Any]) -> list[str]:
-    """The names in an object that its schema doesn't know."""
+    """Return the names in an object that its schema doesn't know."""
     known, patterns = definition.get("properties", {}), definition.get("patternProperties", {})
     return [
         name

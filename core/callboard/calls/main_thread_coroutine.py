@@ -16,7 +16,8 @@ from callboard.ports.contract import Work
 
 
 class MainThreadCoroutine:
-    """Holds one parked turn open while the coroutine runs, and wakes it per visit. Loop side."""
+    """Keeps a parked turn open while the coroutine runs, and wakes it per visit. Used on the
+    loop."""
 
     def __init__(
         self,
@@ -46,11 +47,11 @@ class MainThreadCoroutine:
 
     @property
     def is_here(self) -> bool:
-        """Whether whoever asks runs within a visit. Any thread."""
+        """True when the caller runs within a visit. Read it from any thread."""
         return self._visited_on == get_ident()
 
     def submit(self, function: Callable[[], Any], future: asyncio.Future[Any]) -> None:
-        """Queues one visit. Raises HostBusy."""
+        """Queue one visit. Raises HostBusy."""
         if not self._opened:
             self._main.submit(self.turn)
             self._opened = True
@@ -58,7 +59,7 @@ class MainThreadCoroutine:
         self._main.unpark(self.turn)
 
     async def close(self, error: BaseException | None) -> None:
-        """Ends the turn: its undo step is committed, or rolled back for an error."""
+        """End the turn. Its undo step is committed, or rolled back for an error."""
         if not self._opened:
             return
         if error is None:

@@ -1,12 +1,12 @@
-"""What a tool returned or raised, made into a result where the tool ran.
+"""Makes results from what tools return or raise, on the thread where the tool ran.
 
 A tool's objects are the tool's code: asking one for its items, its text or its traceback may raise
-SystemExit, or never end. So that happens inside the containment, on the tool's own thread, and what
-leaves it is plain data of a bounded size, at which nothing can go wrong any more.
+SystemExit, or never end. So that happens inside the containment, on the tool's own thread. Only
+plain data of a bounded size leaves it.
 
-What a tool raises ends the tool: not the server, not the host, and no answer is lost to it. asyncio
-lets SystemExit and KeyboardInterrupt out of the loop, takes CancelledError for its own, and refuses
-StopIteration in a future. From a tool they are errors like any other.
+An exception ends the tool, but not the server or the host, and its client still gets an answer.
+asyncio lets SystemExit and KeyboardInterrupt out of the loop, treats CancelledError as its own, and
+refuses StopIteration in a future. From a tool they are errors like any other.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from callboard.protocol.peer import AskFailed, InputRequired
 
 #: Bytes of JSON that a tool may answer with.
 RESULT_LIMIT = 32 * 2**20
-#: Characters that fit, whatever they are.
+#: Characters that fit, even if each takes four bytes.
 _SURELY_FITS = RESULT_LIMIT // 4
-#: What asks the client, or is an error of the protocol, passes as it is.
+#: Exceptions that pass unchanged: they ask the client, or are errors of the protocol.
 _PASSING = (
     *(InputNeeded, InputRequired, AskFailed, PeerError),
     *(HostBusy, CallTimeout, Paused, CallCancelled),
 )
-#: Values that are looked at one by one; more are copied as a whole.
+#: Values that are checked one by one; larger results are copied as a whole.
 _LOOKED_AT = 64
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
@@ -43,11 +43,11 @@ T = TypeVar("T")
 
 
 class ToolExited(CallboardError):
-    """A tool raised SystemExit or its like."""
+    """A tool raised SystemExit or a similar exception."""
 
 
 class ToolRaised(Exception):
-    """A tool raised something. ``result`` is what its client is told."""
+    """A tool raised an exception. ``result`` is the answer for its client."""
 
     def __init__(self, result: Json) -> None:
         super().__init__(result["content"][0]["text"])
@@ -55,7 +55,7 @@ class ToolRaised(Exception):
 
 
 def made(value: Any) -> Json:
-    """The result for what a tool returned: plain data. Never raises."""
+    """Return the result for what a tool returned, as plain data. Never raises."""
     try:
         if type(value) is dict and _is_plain(value) and (text := _plain_text(value)) is not None:
             return _answer(text, value, value.get("success") is False)  # as nearly every answer is
@@ -74,7 +74,7 @@ def made(value: Any) -> Json:
 
 
 def _of_data(result: Json, value: Any) -> Json:
-    """Of plain data: its text is its JSON, or it is a text itself."""
+    """Finish a result of data: its text is its JSON, or the value is a text."""
     (block,) = result["content"]
     text = block["text"]
     if type(text) is not str:
@@ -95,7 +95,7 @@ def _of_data(result: Json, value: Any) -> Json:
 
 
 def _plain_text(value: Any) -> str | None:
-    """The JSON of small plain data that holds nothing to look at further; None otherwise."""
+    """Return the JSON of small plain data that needs no further check, else None."""
     text = encode(value).decode("utf-8")
     if len(text) > _SURELY_FITS or hides(text) or (text.isascii() and "\\u" in text):
         return None
@@ -111,10 +111,10 @@ def _answer(text: str, structured: Any, failed: bool) -> Json:
 
 
 def _copied(result: Json) -> Json:
-    """Of blocks, and of whole results that a tool put together."""
+    """Copy a result made of blocks, or a whole result that a tool put together."""
     whole = encode(result)
     if len(whole) > RESULT_LIMIT:
-        # Nearly always what is structured is there a second time, as text.
+        # Structured content nearly always appears a second time, as text.
         structured = len(encode(result.get("structuredContent")))
         if (size := max(len(whole) - structured, structured)) > RESULT_LIMIT:
             return _too_large(size)
@@ -132,8 +132,7 @@ def _too_large(size: int) -> Json:
 
 
 def read(value: Any) -> Any:
-    """What a prompt's or a resource's function returned, as plain data where it is any, and with
-    what is invisible in it shown."""
+    """Return a prompt's or a resource's value as plain data, with invisible characters shown."""
     if isinstance(value, Resource) and isinstance(value.content, str):
         return replace(value, content=shown(str.__str__(value.content)))
     if isinstance(value, str):
@@ -148,7 +147,7 @@ def read(value: Any) -> Any:
 
 
 def reported_error(error: BaseException) -> BaseException:
-    """What stands for what a tool raised: as it is where it is our own, else ToolRaised."""
+    """Return our own exceptions unchanged, and ToolRaised for any other that a tool raised."""
     try:
         if isinstance(error, _PASSING) and type(error).__module__.startswith("callboard."):
             return _plain_error(error)
@@ -169,8 +168,8 @@ def reported_error(error: BaseException) -> BaseException:
 
 
 def finished(run: Callable[[], Any], shape: Shape) -> Any:
-    """Runs a tool's function and gives what ``shape`` makes of its value, or a generator that does.
-    Raises what :func:`told` gives."""
+    """Run a tool's function and return what ``shape`` makes of its value, or a generator that does.
+    Raises what :func:`reported_error` returns."""
     raised: BaseException
     try:
         value = run()
@@ -194,7 +193,7 @@ def _sliced(slices: Generator[Any, None, Any], shape: Shape) -> Generator[Any, N
 
 
 async def finished_later(run: Callable[[], Awaitable[Any]], shape: Shape) -> Any:
-    """:func:`finished` for a coroutine. A CancelledError may be ours, so that one passes."""
+    """Do as :func:`finished`, for a coroutine. A CancelledError may be ours, so it passes."""
     raised: BaseException
     try:
         return shape(await run())
@@ -206,7 +205,7 @@ async def finished_later(run: Callable[[], Awaitable[Any]], shape: Shape) -> Any
 
 
 def _plain_error(error: BaseException) -> BaseException:
-    """Ours, without what a tool may have put into it."""
+    """Remove from our own exception what a tool may have put into it."""
     if isinstance(error, CallboardError):
         error.message = shown(str.__str__(error.message))
         if error.data is not None and not _is_plain(error.data):
@@ -215,7 +214,7 @@ def _plain_error(error: BaseException) -> BaseException:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether it is small and surely made of nothing but JSON's own types."""
+    """Return whether ``value`` is small and surely made of JSON's own types only."""
     waiting = [value]
     for _ in range(_LOOKED_AT):
         if not waiting:
@@ -235,7 +234,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def contained(error: BaseException) -> Exception | InputNeeded:
-    """``error``, or what stands for it where a future or the loop couldn't take it."""
+    """Return ``error``, or a substitute where a future or the loop couldn't take it."""
     if isinstance(error, InputNeeded):
         return error
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
@@ -244,7 +243,7 @@ def contained(error: BaseException) -> Exception | InputNeeded:
 
 
 def run_contained(function: Callable[..., T], *args: Any) -> T:
-    """Calls ``function``; raises nothing but what :func:`contained` gives. Any thread."""
+    """Call ``function``. Raises only what :func:`contained` returns. Call it from any thread."""
     try:
         return function(*args)
     except BaseException as error:
@@ -252,7 +251,7 @@ def run_contained(function: Callable[..., T], *args: Any) -> T:
 
 
 def settle(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
-    """Delivers an outcome, unless nobody waits any more: late answers are dropped."""
+    """Deliver an outcome, unless the future is already done: late answers are dropped."""
     if future.done():
         return
     if error is None:

@@ -1,7 +1,7 @@
-"""What a call prints, kept apart from what every other call prints.
+"""The output that a call prints, kept apart from every other call's.
 
-``sys.stdout`` and ``sys.stderr`` are replaced, while at least one call runs, by a router that
-writes to the buffer of the call in whose context the writer runs, else to the real stream.
+While at least one call runs, ``sys.stdout`` and ``sys.stderr`` are replaced by a router. It writes
+to the buffer of the call in whose context the writer runs, else to the real stream.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from callboard.calls.invisible import shown
 
 #: Characters kept of each stream of a call.
 OUTPUT_LIMIT = 65_536
-#: Characters of a stream that an answer holds: what a model reads.
+#: Characters of a stream that an answer contains for the model.
 EXCERPT_LIMIT = 10_000
 
 
 class Output:
-    """What one call wrote."""
+    """The output of one call."""
 
     def __init__(self) -> None:
-        # Filled when something is written, because most calls write nothing.
+        # Filled on the first write, because most calls write nothing.
         self.written = False
-        #: Whether what is written goes to the real streams from now on.
+        #: True once output goes to the real streams.
         self.released = False
         self._parts: dict[str, list[str]] = {}
         self._room: dict[str, int] = {}
@@ -44,11 +44,11 @@ class Output:
             parts.append(f"\n[cut after {OUTPUT_LIMIT} characters]")
 
     def text(self, stream: str) -> str:
-        """What is invisible in it is shown."""
+        """Return the stream's text, with invisible characters shown."""
         return str(shown("".join(self._parts.get(stream, ()))))
 
     def excerpt(self, stream: str) -> str:
-        """:meth:`text`, without its middle where that is long."""
+        """Return :meth:`text`, without its middle if it is long."""
         text = self.text(stream)
         left_out = len(text) - EXCERPT_LIMIT
         if left_out <= 0:
@@ -57,7 +57,7 @@ class Output:
         return f"{text[:half]}\n[{left_out} characters left out]\n{text[-half:]}"
 
     def excerpts(self) -> dict[str, str]:
-        """``{stdout?, stderr?}``: an excerpt of each that holds anything."""
+        """Return ``{stdout?, stderr?}``: an excerpt of each stream that isn't empty."""
         return {stream: self.excerpt(stream) for stream in list(self._parts)}
 
 
@@ -88,7 +88,7 @@ class _Router(io.TextIOBase):
         return True
 
     def close(self) -> None:
-        """The real stream isn't ours to close, nor to flush when this router is forgotten."""
+        """Leave the real stream alone: it isn't ours to close or flush."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
@@ -100,9 +100,11 @@ _routers: dict[str, _Router] = {}
 
 
 def attach(stop_here: Callable[..., Any]) -> None:
-    """Starts routing; once per running server. Hosts replace the streams too, so what was there
-    is kept and put back. ``stop_here`` is what ``breakpoint()`` calls meanwhile, unless somebody
-    chose a debugger."""
+    """Start routing, once per running server.
+
+    Hosts replace the streams too, so the present ones are kept and put back. ``stop_here`` is what
+    ``breakpoint()`` calls meanwhile, unless another debugger was chosen.
+    """
     global _users
     with _lock:
         _users += 1
@@ -115,7 +117,7 @@ def attach(stop_here: Callable[..., Any]) -> None:
 
 
 def detach(stop_here: Callable[..., Any]) -> None:
-    """Puts the real streams back, unless somebody else has replaced ours meanwhile."""
+    """Put the real streams back, unless ours were replaced meanwhile."""
     global _users
     with _lock:
         _users -= 1
@@ -129,14 +131,14 @@ def detach(stop_here: Callable[..., Any]) -> None:
 
 
 def release() -> None:
-    """What the call that this runs in writes from now on goes to the real streams."""
+    """Send the current call's further output to the real streams."""
     output = _current.get()
     if output is not None:
         output.released = True
 
 
 def capturing() -> tuple[contextvars.Context, Output]:
-    """A fresh context whose prints go to the returned Output."""
+    """Return a fresh context, and the Output that its prints go to."""
     output = Output()
     context = contextvars.copy_context()
     context.run(_current.set, output)

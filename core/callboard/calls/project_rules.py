@@ -1,7 +1,8 @@
-"""What the artist decided for a project, kept over restarts: policies, grants, what is withdrawn.
+"""The artist's decisions for a project, kept over restarts: policies, grants, withdrawn
+capabilities.
 
-One small JSON file for each project, in the user's data folder. Nothing in it is secret, and
-nothing of it lies in the project's own folder, where others would share it.
+Each project has one small JSON file in the user's data folder. Nothing in it is secret. It isn't in
+the project's own folder, where others would share it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _MOST_GRANTS = 1000
 
 
 class ProjectRules(NamedTuple):
-    """What is in the file."""
+    """The content of the file."""
 
     policies: Mapping[Subject, ConsentPolicy] = MappingProxyType({})
     grants: tuple[Grant, ...] = ()
@@ -35,13 +36,12 @@ class ProjectRules(NamedTuple):
 
 
 def rules_file(project: str) -> Path:
-    """Where a project's rules are. It may not exist."""
+    """Return the path of a project's rules. The file may not exist."""
     return project_file(project, "rules")
 
 
 class RuleStore:
-    """Puts a project's rules in force, and writes down what the artist decides. On the server's
-    loop."""
+    """Puts a project's rules in force, and saves the artist's decisions. Used on the loop."""
 
     def __init__(self, desk: ConsentDesk, capabilities: Capabilities) -> None:
         self._desk = desk
@@ -51,8 +51,8 @@ class RuleStore:
         capabilities.decided.watch(self._save)
 
     def use(self, project: str) -> None:
-        """Another project is open. Where nothing was ever decided for it, or its file can't be
-        read, what is stricter than usual goes on holding."""
+        """Use the rules of the project that was opened. When it has none, or its file can't be
+        read, the stricter of the present policies stay."""
         if project == self._project:
             return
         self._project = None

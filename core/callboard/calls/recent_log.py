@@ -1,7 +1,7 @@
 """The last log records of this process, with the trace they belong to.
 
-Calls that failed have a logger of their own, which nobody else hears: what is logged otherwise
-reaches the artist's script editor, where an agent's mistakes would be noise.
+Calls that failed have a logger of their own that doesn't propagate. All other records reach the
+artist's script editor, where an agent's mistakes would be noise.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from callboard.content import Json
 
 #: Records kept.
 KEPT = 500
-#: Characters kept of one message, of its beginning and of its end, where a traceback says what.
+#: Characters kept of a message's beginning, and of its end, where a traceback has its message.
 MESSAGE_HEAD, MESSAGE_TAIL = 1_000, 3_000
 
 #: Characters of a failed call's message, beside its traceback.
@@ -24,7 +24,7 @@ FAILURE_HEAD = 800
 
 failed_calls = logging.getLogger("callboard.failed_calls")
 failed_calls.propagate = False
-# Without any handler of ours, after a stop for instance, Python would print it on stderr.
+# Without a handler of ours, after a stop for instance, Python would print it on stderr.
 failed_calls.addHandler(logging.NullHandler())
 failed_calls.setLevel(logging.INFO)
 _LOGGED = (logging.getLogger("callboard"), failed_calls)
@@ -33,15 +33,14 @@ _LOGGED = (logging.getLogger("callboard"), failed_calls)
 trace: contextvars.ContextVar[dict[str, str] | None] = contextvars.ContextVar(
     "callboard_trace", default=None
 )
-#: Who made the call in whose context a record is made.
+#: The owner of the call in whose context a record is made.
 caller: contextvars.ContextVar[Owner | None] = contextvars.ContextVar(
     "callboard_caller", default=None
 )
 
 
 def log_failure(tool: str, call_id: str, result: Json, owner: Owner) -> None:
-    """Of a call of ``owner``'s that ended with an error: what it was answered, with the traceback.
-    Any thread."""
+    """Log the answer and traceback of a failed call of ``owner``. Call it from any thread."""
     told = [block["text"] for block in result["content"] if block["type"] == "text"]
     head, rest = "".join(told[:1])[:FAILURE_HEAD], told[1:]
     what = "\n".join([head, *rest])
@@ -49,7 +48,7 @@ def log_failure(tool: str, call_id: str, result: Json, owner: Owner) -> None:
 
 
 class Listening(logging.Handler):
-    """Hears all that callboard logs while it is attached."""
+    """Receives every record that callboard logs while it is attached."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -64,11 +63,11 @@ class Listening(logging.Handler):
 
 
 class RecentLog(Listening):
-    """Keeps what callboard logged. Any thread."""
+    """Keeps what callboard logged. Use it from any thread."""
 
     def __init__(self) -> None:
         super().__init__()
-        #: Whose call each is about, None where it is about none.
+        #: Each record with the owner of the call it is about, None for none.
         self._records: deque[tuple[Owner | None, Json]] = deque(maxlen=KEPT)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -84,8 +83,8 @@ class RecentLog(Listening):
         self._records.append((getattr(record, "owner", None) or caller.get(), entry))
 
     def entries(self, reader: Owner) -> list[Json]:
-        """Oldest first. A call's records may quote its arguments, so ``reader`` sees those of its
-        own calls only."""
+        """Return the records, oldest first. A call's records may quote its arguments, so ``reader``
+        sees those of its own calls only."""
         records = list(self._records)
         return [entry for owner, entry in records if owner is None or may_see(owner, reader)]
 

@@ -1,4 +1,4 @@
-"""What a tool returned, or raised, as a ``tools/call`` result."""
+"""Makes ``tools/call`` results from what tools return or raise."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from callboard.protocol.jsonrpc import encode
 
 
 def success(value: Any) -> Json:
-    """The result for what a tool returned. Raises ValueError where it isn't JSON.
+    """Return the result for what a tool returned. Raises ValueError when it isn't JSON.
 
-    A mapping with ``success: false`` is how skills written for dcc-mcp report failure; it becomes
-    an error, so that no failure looks like success.
+    Skills written for dcc-mcp report failure as a mapping with ``success: false``. That becomes an
+    error, so that no failure looks like success.
     """
     if value is None:
         return {"content": [{"type": "text", "text": "done"}], "isError": False}
-    if not isinstance(value, (dict, str)):  # which most are, and which are plain data
+    if not isinstance(value, (dict, str)):  # most values are these, and plain data
         if isinstance(value, Result):
             return _whole(value)
         content = blocks(value)
@@ -47,7 +47,7 @@ def _whole(value: Result) -> Json:
 
 
 def failure(message: str, detail: str | None = None) -> Json:
-    """An error that the agent can read and act on."""
+    """Return an error that the agent can read and act on."""
     content = [{"type": "text", "text": message}]
     if detail:
         content.append({"type": "text", "text": detail})
@@ -55,9 +55,12 @@ def failure(message: str, detail: str | None = None) -> Json:
 
 
 def raised(error: BaseException) -> Json:
-    """The result for what a tool raised. What was foreseen is its own sentence, and its type is in
-    ``_meta``; what nobody foresaw is type and message, with the skill's own frames, which also
-    follow where a skill foresaw only that it fails."""
+    """Return the result for what a tool raised.
+
+    A CallboardError becomes its own sentence, with its type in ``_meta``. Any other exception
+    becomes type and message, with the skill's own frames. A SkillError caused by another exception
+    gets those frames too.
+    """
     if isinstance(error, CallboardError):
         cause = error.__cause__
         frames = None
@@ -71,7 +74,7 @@ def raised(error: BaseException) -> Json:
 
 
 def _what_there_is(error: BaseException) -> str:
-    """Of what we hand to tools, such as ports: what it has, for who asks it for something else."""
+    """For a missing attribute of our objects, such as ports, return the list of existing ones."""
     if not isinstance(error, AttributeError):
         return ""
     try:
@@ -83,7 +86,7 @@ def _what_there_is(error: BaseException) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """An exception's message, whatever asking for it does."""
+    """Return an exception's message, whatever reading it does."""
     try:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
         return str.__str__(str(text)) or "no message"
@@ -92,7 +95,7 @@ def message_of(error: BaseException) -> str:
 
 
 def name_of(error: BaseException) -> str:
-    """The name of its class, whatever asking for it does."""
+    """Return the name of an exception's class, whatever reading it does."""
     try:
         return str.__str__(type(error).__name__)
     except BaseException:
@@ -100,7 +103,7 @@ def name_of(error: BaseException) -> str:
 
 
 def _own_frames(error: BaseException) -> str | None:
-    """Its traceback; None where it can't be read."""
+    """Return the exception's traceback; None when it can't be read."""
     try:
         from callboard.calls.tracebacks import readable  # most calls don't fail
 
@@ -110,18 +113,18 @@ def _own_frames(error: BaseException) -> str | None:
 
 
 def add_printed(result: Json, printed: Mapping[str, str]) -> None:
-    """Adds what a tool printed on each stream to the end of what a client reads."""
+    """Add what a tool printed on each stream to the end of the result's text."""
     for stream, text in printed.items():
         add_text(result, f"{stream}:\n{text}")
 
 
 def add_text(result: Json, text: str) -> None:
-    """Adds a text to the end of what a client reads."""
+    """Add a text to the end of the result."""
     result["content"].append({"type": "text", "text": text})
 
 
 def add_meta(result: Json, entries: Mapping[str, Any]) -> None:
-    """Adds what isn't None to the result's ``_meta``."""
+    """Add the entries that aren't None to the result's ``_meta``."""
     meta = {key: value for key, value in entries.items() if value is not None}
     if meta:
         result["_meta"] = {**result.get("_meta", {}), **meta}

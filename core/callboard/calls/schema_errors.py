@@ -1,4 +1,4 @@
-"""What is wrong with a tool's JSON Schema."""
+"""Errors in a tool's JSON Schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class BadSchema(SkillError):
 
 
 class UnsupportedSchema(BadSchema):
-    """A tool's JSON Schema is right, but uses what callboard can't check; ``keywords`` lists it."""
+    """A tool's JSON Schema is valid, but uses ``keywords`` that callboard can't check."""
 
     def __init__(self, keywords: list[str]) -> None:
         super().__init__(

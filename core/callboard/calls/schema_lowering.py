@@ -1,9 +1,9 @@
-"""JSON Schema 2020-12 to the part of draft 07 that fastjsonschema compiles safely.
+"""Converts JSON Schema 2020-12 to the part of draft 07 that fastjsonschema compiles safely.
 
-What comes out is built here keyword by keyword, so nothing unchecked reaches the code generator:
-no ``$id``, no ``format``, no default, no reference but to our own flat ``definitions``. A
-deep or recursive schema thus becomes many small functions, not one that Python can't compile.
-Draft 07's own spellings (``definitions``, a list of ``items``, ``dependencies``) are understood.
+The output is built keyword by keyword, so nothing unchecked reaches the code generator: no ``$id``,
+no ``format``, no default, and references to our own flat ``definitions`` only. So a deep or
+recursive schema becomes many small functions, not one that Python can't compile. Draft 07's own
+spellings (``definitions``, a list of ``items``, ``dependencies``) are understood.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from callboard.calls.schema_errors import BadSchema, UnsupportedSchema
 _MOST_NODES = 20_000
 _LONGEST_PATTERN = 4_096
 _LARGEST = 1e300
-#: How many schemas nest in one generated function.
+#: Nesting depth of schemas in one generated function.
 _INLINE_DEPTH = 3
 
 _TYPES = {"null", "boolean", "number", "integer", "string", "array", "object"}
@@ -33,7 +33,7 @@ _IN_PLACE = {*_LIST, "if", "$ref", "dependentSchemas", "dependencies", "contains
 
 
 def lower(schema: Any) -> dict[str, Any]:
-    """The draft 07 schema that accepts what ``schema`` accepts. Raises BadSchema."""
+    """Return the draft 07 schema that accepts what ``schema`` accepts. Raises BadSchema."""
     return _Lowering(schema).run()
 
 
@@ -60,7 +60,7 @@ class _Lowering:
         return {**top, "definitions": definitions}
 
     def index(self) -> None:
-        """Finds every identifier; each node once and without recursion: aliases make loops."""
+        """Find every identifier. Visit each node once, without recursion: aliases make loops."""
         waiting: list[tuple[Any, str]] = [(self.schema, "")]
         visited = 0
         while waiting:
@@ -83,7 +83,7 @@ class _Lowering:
             waiting.extend((child, base) for child in _children(node))
 
     def reference(self, node: Any, base: str) -> dict[str, Any]:
-        """A reference to ``node`` as a definition of its own, which is lowered later."""
+        """Return a reference to ``node`` as a definition of its own, which is lowered later."""
         if id(node) not in self.names:
             self.names[id(node)] = f"d{len(self.names)}"
             self.waiting.append((self.names[id(node)], node, self.bases.get(id(node), base)))
@@ -164,7 +164,8 @@ class _Lowering:
         return lowered
 
     def array(self, node: Mapping[str, Any], base: str, depth: int) -> dict[str, Any]:
-        """Draft 07 calls ``prefixItems`` a list of ``items``, and the rest ``additionalItems``."""
+        """Convert to draft 07, where ``prefixItems`` is a list of ``items`` and the rest
+        ``additionalItems``."""
         first, rest = node.get("prefixItems"), node.get("items", True)
         if first is None and isinstance(rest, (list, tuple)):
             first, rest = rest, node.get("additionalItems", True)
@@ -188,7 +189,7 @@ class _Lowering:
                 }
 
     def refuse_what_cannot_be_said(self, node: Mapping[str, Any], lowered: dict[str, Any]) -> None:
-        """Notes what draft 07 has no words for, unless plainer words say the same here."""
+        """Note what draft 07 can't express, unless plainer keywords mean the same here."""
         self.unsupported.update({"$dynamicRef", "$recursiveRef"} & node.keys())
         for key, written, plain in (
             ("unevaluatedProperties", "additionalProperties", "additionalProperties"),
@@ -229,8 +230,8 @@ def _step(node: Any, part: str) -> Any:
 
 
 def _equal(value: Any) -> dict[str, Any]:
-    """The schema of just this value. Objects and arrays are spelt out: inside a ``const`` the
-    compiler would take a key called ``$ref`` for a reference."""
+    """Return the schema of exactly this value. Objects and arrays are spelled out: inside a
+    ``const`` the compiler would take a key named ``$ref`` for a reference."""
     if isinstance(value, Mapping):
         return {
             "type": "object",

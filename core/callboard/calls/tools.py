@@ -1,4 +1,4 @@
-"""Tools as the server knows them, and the list that clients see."""
+"""The tools as the server knows them, and the list that clients see."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callboard.protocol.revisions import Revision
 from callboard.protocol.tool_names import is_tool_name
 from callboard.workspace.fields import PathFields
 
-#: What a capability says about a tool's work, that which most stands in the artist's way first.
+#: The kind of work that each capability stands for, the most disruptive for the artist first.
 _WORK: tuple[tuple[str, Work], ...] = (
     (SCRIPT, "script"),
     (RENDER, "render"),
@@ -32,13 +32,13 @@ _WORK: tuple[tuple[str, Work], ...] = (
     (SCENE_MUTATE, "change"),
     (FILESYSTEM_WRITE, "files"),
 )
-#: Kinds of work, that which most stands in the artist's way first.
+#: Kinds of work, the most disruptive for the artist first.
 WORK_ORDER: tuple[Work, ...] = (*(work for _, work in _WORK), "read")
 #: The tool that makes several calls as one.
 BATCH = "batch__run"
-#: What every capability begins with that is about files.
+#: The prefix of every capability for files.
 FILES = "filesystem."
-#: The format of an argument by which a client says how long a call may take, in seconds.
+#: The format of an argument by which a client sets how long a call may take, in seconds.
 TIME_LIMIT = "time-limit"
 # Each call chooses: a job costs a small preview a second call, and a long render without one holds
 # the request open for minutes.
@@ -65,28 +65,28 @@ class Tool:
     icons: tuple[Mapping[str, Any], ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
     skill: str | None = None
-    #: Whether its function, in another process, checks patterns itself: matching one may take
-    #: forever, and holds the host's interpreter meanwhile.
+    #: True when its function, in another process, checks patterns itself: matching one may take
+    #: forever, and would block the host's interpreter.
     own_patterns: bool = False
-    #: A prompt's or a resource's function, which is nobody's call of a tool.
+    #: True for a prompt's or a resource's function, which clients can't call as a tool.
     internal: bool = False
-    #: One of callboard's own, which has threads of its own.
+    #: True for callboard's own tools, which have their own threads.
     ours: bool = False
-    #: A tool of a skill that ships: it needs the host's ports, whatever is declared.
+    #: True for a tool of a shipped skill: it needs the host's ports, whatever is declared.
     ships: bool = False
     #: The entry, once it was needed.
     _entries: list[Entry] = field(default_factory=list, init=False, repr=False)
 
     @property
     def entry(self) -> Entry:
-        """Loads it where that wasn't done. Raises what ``load`` raises."""
+        """The tool's entry, loaded if it wasn't yet. Raises what ``load`` raises."""
         if not self._entries:
             self._entries.append(self.load())
         return self._entries[0]
 
     @property
     def has_entry(self) -> bool:
-        """Whether its function was found; until then its script is used as it is on disk."""
+        """True once its function was found; until then its script is used as it is on disk."""
         return bool(self._entries)
 
     @cached_property
@@ -94,8 +94,8 @@ class Tool:
         return Validator(self._checkable(self.input_schema), whole_characters=self.ships)
 
     def check(self, arguments: Json) -> None:
-        """Raises SchemaViolation. A whole number that was written ``2.0``, which JSON Schema takes
-        for an integer, becomes one in place: functions count and slice by it."""
+        """Raise SchemaViolation when the arguments don't fit. A whole number written as ``2.0``,
+        which JSON Schema accepts as an integer, is converted in place."""
         self.arguments.check(arguments)
         for name in self._integers:
             value = arguments.get(name)
@@ -125,17 +125,17 @@ class Tool:
         return {"type": "object"} if self.own_patterns and has_patterns(schema) else schema
 
     def time_limit(self, arguments: Json) -> float | None:
-        """Seconds that these arguments leave it; None where nobody says."""
+        """Return the seconds that these arguments allow; None when they set no limit."""
         given = arguments.get(self._by_format.get(TIME_LIMIT, ""))
         return given if isinstance(given, (int, float)) else self.timeout_secs
 
     def becomes_job(self, arguments: Json) -> bool:
-        """Whether a call with these arguments is answered with a handle at once."""
+        """Return whether a call with these arguments is answered with a handle at once."""
         return self.execution == "async" or arguments.get(self._by_format.get(AS_JOB, "")) is True
 
     @cached_property
     def _by_format(self) -> dict[object, str]:
-        """The arguments that say something about the call itself, by their formats."""
+        """The arguments about the call itself, by their formats."""
         properties = self.input_schema.get("properties")
         return {
             schema["format"]: str(name)
@@ -149,41 +149,41 @@ class Tool:
 
     @cached_property
     def strict_paths(self) -> PathFields:
-        """The same under ``strict``: somebody else's tool that marks none may take some."""
+        """The paths under ``strict``: another author's tool that marks none may still take some."""
         if self.paths or not self._is_theirs:
             return self.paths
         return PathFields.called_as_files(self.input_schema, self.uses_files)
 
     @cached_property
     def origin(self) -> str:
-        """Tells it from another of its name: by whose it is, its description and its arguments."""
+        """A fingerprint of the tool's skill, description and arguments."""
         description = json.dumps([self.skill, self.description, self.input_schema], default=str)
         return hashlib.sha256(description.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @cached_property
     def concern(self) -> Literal["script", "destructive"] | None:
-        """What of it the artist's policies are about, whatever its arguments are."""
+        """The subject of the artist's policies that every call of it falls under, or None."""
         if SCRIPT in self.required_capabilities:
             return "script"
         hint = self.annotations.get("destructiveHint")
-        # Where somebody else's tool says nothing, the specification's default holds: it deletes.
+        # If another author's tool has no hint, the specification's default applies: it is
+        # destructive.
         unknown = hint is None and self._is_theirs and not self.reads_only
         return "destructive" if hint is True or unknown else None
 
     @cached_property
     def concerned(self) -> Mapping[Subject, tuple[str, ...]]:
-        """What the policies are about, and the tools that do it: more than one in a batch."""
+        """The policies' subjects, and the tools that concern each: several in a batch."""
         return {} if self.concern is None else {self.concern: (self.name,)}
 
     @cached_property
     def reads_only(self) -> bool:
-        """Whether it says that it changes nothing."""
+        """True when the tool's annotations say that it changes nothing."""
         return self.annotations.get("readOnlyHint") is True
 
     @cached_property
     def mutates(self) -> bool:
-        """Whether a call is an undo step: a tool of a skill's, or one that a program registered,
-        is where it doesn't say that it only reads."""
+        """True when a call is an undo step, as for others' tools that don't say they only read."""
         if SCENE_MUTATE in self.required_capabilities:
             return True
         return self._is_theirs and self.affinity == "main" and not self.reads_only
@@ -194,7 +194,7 @@ class Tool:
 
     @cached_property
     def work(self) -> Work:
-        """What it does on the main thread. One that says nothing of itself may do anything."""
+        """The tool's work on the main thread. A tool without any marks may do anything."""
         for capability, work in _WORK:
             if capability in self.required_capabilities:
                 return work
@@ -211,15 +211,15 @@ class Tool:
 
     @cached_property
     def touches_files(self) -> bool:
-        """Whether the workspace's roots concern it."""
+        """True when the workspace's roots matter to the tool."""
         return self.uses_files or bool(self.paths)
 
     def lacking(self, offer: Offer) -> list[str]:
-        """What it requires and isn't offered, in declared order."""
+        """Return the required capabilities that aren't offered, in declared order."""
         return missing(self.required_capabilities, offer.to(self.ships))
 
     def needs(self, offer: Offer) -> Json:
-        """``_meta.dcc`` of a list's entry; empty where it requires nothing."""
+        """Return ``_meta.dcc`` of a list's entry; empty when the tool requires nothing."""
         if not self.required_capabilities:
             return {}
         lacking = self.lacking(offer)
@@ -227,8 +227,8 @@ class Tool:
         return {**needs, "missing_capabilities": lacking} if lacking else needs
 
     def describe(self, features: Revision, offer: Offer, *, whole: bool = False) -> Json:
-        """The entry of ``tools/list``, ``whole`` with everything. What ships leaves its output
-        schema out there: those are half of the list, and skills__describe tells them."""
+        """Return the entry of ``tools/list``, or with ``whole`` all of it. The list leaves out
+        shipped tools' output schemas, half of its size; skills__describe has them."""
         entry: Json = {
             "name": self.name,
             "description": self.description,
@@ -254,8 +254,8 @@ class Tool:
 
 
 class ToolRegistry:
-    """The tools that are served, by wire name. Any thread: a change replaces the whole table, so
-    that whoever reads sees all of it or none."""
+    """The served tools, by wire name. Use it from any thread: a change replaces the whole table, so
+    a reader sees all of it or none."""
 
     def __init__(self) -> None:
         self._tools: dict[str, Tool] = {}
@@ -263,15 +263,14 @@ class ToolRegistry:
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
         self._why_absent: list[Callable[[str], str | None]] = []
-        #: Loads what would bring a tool that no tool has the name of, where anything would; may
-        #: wait for a disk.
+        #: Loads what may bring the tool of a missing name, if anything would; may wait for a disk.
         self.load_absent: Callable[[str], None] = lambda name: None
-        #: Of a skill by name: why its newest files aren't used, where they aren't.
+        #: Returns why a skill's newest files aren't used, or None if they are.
         self.why_old: Callable[[str], str | None] = lambda skill: None
 
     def explain_absent(self, why: Callable[[str], str | None]) -> None:
-        """``why`` is asked about names that no tool has: what follows the name in a sentence that
-        says what to do to get one, or None."""
+        """Ask ``why`` about names that no tool has. It returns the rest of a sentence that follows
+        the name and says how to get such a tool, or None."""
         self._why_absent.append(why)
 
     def __len__(self) -> int:
@@ -281,15 +280,15 @@ class ToolRegistry:
         return name in self._tools
 
     def find(self, name: str) -> Tool | None:
-        """The tool of that name; None where there is none."""
+        """Return the tool of that name; None when there is none."""
         return self._tools.get(name)
 
     def all(self) -> Sequence[Tool]:
-        """Sorted by name, so that two lists of the same tools are equal."""
+        """Return all tools, sorted by name, so that two lists of the same tools are equal."""
         return self._sorted
 
     def get(self, name: str) -> Tool:
-        """Raises InvalidParams, with the nearest names, where there is none."""
+        """Return the tool of that name. Raises InvalidParams with the nearest names."""
         tool = self._tools.get(name)
         if tool is None:
             for why_absent in self._why_absent:
@@ -301,8 +300,8 @@ class ToolRegistry:
         return tool
 
     def _nearest(self, name: str) -> list[str]:
-        """Names like it; for one without its skill's, those that go on so behind the skill's."""
-        import difflib  # only for who errs
+        """Return similar names; for one without its skill's prefix, matches behind the prefix."""
+        import difflib  # only for errors
 
         if "__" in name:
             return difflib.get_close_matches(name, self._tools, n=3)
@@ -321,13 +320,17 @@ class ToolRegistry:
         input_schema: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        """Adds a tool, or replaces the one of that name. ``function`` is called with the arguments
-        by name, and with ``ctx`` and ``_workspace_roots`` where it takes them; it may be a plain
-        function, a generator, whose slices share the main thread with the artist, or a coroutine,
-        which runs on the server's loop. ``input_schema`` is served as it is; None means no
-        arguments. ``options`` are :class:`Tool`'s other fields, such as ``output_schema``,
-        ``required_capabilities`` and ``affinity``. Raises ValueError for a name, a description or
-        a schema that clients may refuse, SkillError for a schema that can't be checked."""
+        """Add a tool, or replace the one of that name.
+
+        ``function`` is called with the arguments by name, and with ``ctx`` and ``_workspace_roots``
+        if it takes them. It may be a plain function, a generator, whose slices share the main
+        thread with the artist, or a coroutine, which runs on the server's loop. ``input_schema`` is
+        served unchanged; None means no arguments. ``options`` are :class:`Tool`'s other fields,
+        such as ``output_schema``, ``required_capabilities`` and ``affinity``.
+
+        Raises ValueError for a name, a description or a schema that clients may refuse, SkillError
+        for a schema that can't be checked.
+        """
         if not is_tool_name(name):
             raise ValueError(f"a tool's name has 1 to 128 of A-Z a-z 0-9 _ . -, not {name!r}")
         if not description.strip():
@@ -343,17 +346,17 @@ class ToolRegistry:
         self.add(tool)
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
-        """The input schema of a tool; None where no tool has the name."""
+        """Return the input schema of a tool; None when no tool has the name."""
         tool = self._tools.get(name)
         return None if tool is None else tool.input_schema
 
     def unregister(self, name: str) -> None:
-        """Takes a tool out; an unknown name is no error. Calls that run finish."""
+        """Remove a tool. An unknown name is no error. Running calls finish."""
         if name in self._tools:
             self.replace([name], ())
 
     def replace(self, remove: Iterable[str], add: Iterable[Tool]) -> None:
-        """Takes tools out and puts others in, in one step, and tells the listeners once."""
+        """Remove tools and add others in one step, and notify the listeners once."""
         with self._lock:
             gone = set(remove)
             table = {name: tool for name, tool in self._tools.items() if name not in gone}
@@ -366,11 +369,11 @@ class ToolRegistry:
         self.replace((), tools)
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Calls ``listener`` whenever the tools change; returns the way to stop."""
+        """Call ``listener`` whenever the tools change. Return a function that stops it."""
         return self._changes.watch(listener)
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """As :meth:`watch`, for good: what programs outside callboard call."""
+        """Do as :meth:`watch`, for good. Programs outside callboard call this."""
         self.watch(listener)
 
 

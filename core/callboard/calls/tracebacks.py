@@ -1,5 +1,5 @@
-"""A traceback as a skill's author reads it: paths from the skill's folder on, none of our own
-frames, and Python's own in one line."""
+"""A traceback as a skill's author reads it: paths that begin at the skill's folder, no frames of
+callboard, and Python's own frames in one line."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
 
-#: Characters of a traceback that a client sees: its end.
+#: Characters of a traceback's end that a client sees.
 TRACEBACK_LIMIT = 8_000
-#: Exceptions that led to one another.
+#: Most exceptions shown of a chain.
 _LINKS = 3
-#: Folders between a script and its skill's.
+#: Most folders between a script and its skill's folder.
 _DEEP = 6
 _SKILL_FILE = "SKILL.md"
 _NAME = re.compile(r"""^name:[ \t]*["']?([A-Za-z0-9][A-Za-z0-9_.-]*)""", re.MULTILINE)
@@ -29,14 +29,14 @@ _PACKAGES = ("site-packages", "dist-packages")
 
 
 def readable(error: BaseException) -> str | None:
-    """The traceback and those of what led to it, without the folders of this machine. None where
-    no frame is anybody's but ours."""
+    """Return the traceback and those of its causes, without this machine's folders. None when all
+    frames are callboard's."""
     parts = [part for link in _chain(error) if (part := _one(link)) is not None]
     return "\n\n".join(reversed(parts))[-TRACEBACK_LIMIT:] or None
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The newest first."""
+    """Yield the exceptions, newest first."""
     link: BaseException | None = error
     for _ in range(_LINKS):
         if link is None:
@@ -67,7 +67,7 @@ def _one(error: BaseException) -> str | None:
     lines.extend(line.rstrip() for line in traceback.format_exception_only(type(error), error))
     text = "\n".join(lines)
     if isinstance(error, SyntaxError) and isinstance(error.filename, str):
-        # It names the file in its message.
+        # The message names the file.
         place = _place(error.filename) or Path(error.filename).name
         text = text.replace(f'File "{error.filename}"', f'File "{place}"')
     return text
@@ -75,7 +75,7 @@ def _one(error: BaseException) -> str | None:
 
 @lru_cache(maxsize=512)
 def _place(filename: str) -> str | None:
-    """What is shown of a file: None of ours, nothing of Python's own."""
+    """Return what is shown of a file: None for callboard's, an empty string for Python's own."""
     if filename.startswith(_CORE) and not filename.startswith(_BUNDLED):
         return None
     if filename.startswith("<frozen "):
@@ -95,7 +95,7 @@ def _place(filename: str) -> str | None:
 
 
 def _skill(folder: Path) -> str:
-    """The skill's name; where its folder is called by a version, with that."""
+    """Return the skill's name, with its folder's name when that is a version."""
     try:
         with (folder / _SKILL_FILE).open(encoding="utf-8", errors="replace") as file:
             named = _NAME.search(file.read(_HEAD))

@@ -1,5 +1,4 @@
-"""Undoing what calls changed, and doing it again: for the artist whatever calls did, for a client
-what it did itself."""
+"""Undoes and redoes what calls changed: any call for the artist, its own calls for a client."""
 
 from __future__ import annotations
 
@@ -21,22 +20,22 @@ T = TypeVar("T")
 
 
 class WithoutOpenSteps:
-    """What surrounds a turn beside which no call's undo step may be open."""
+    """The transaction of a turn during which no call's undo step may be open."""
 
     def enter(self) -> None:
-        """Nothing to open."""
+        """Open nothing."""
 
     def leave(self) -> None:
-        """Nothing to close."""
+        """Close nothing."""
 
     def end(self, error: BaseException | None) -> None:
-        """Nothing to put back."""
+        """Put nothing back."""
 
 
 async def alone(
     main: MainThread, name: str, work: Callable[[], T], waiter: Waiter | None = None
 ) -> T:
-    """Does ``work`` on the main thread while no step is open. On the server's loop."""
+    """Do ``work`` on the main thread while no step is open. Call it on the server's loop."""
     done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
     stay = MainThreadCoroutine(
         main, name, contextvars.copy_context(), WithoutOpenSteps(), "change", waiter
@@ -49,8 +48,8 @@ async def alone(
 
 
 def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
-    """Undoes these steps, newest first, up to the first that somebody's later change lies on;
-    those that were undone. Main thread, while no step is open."""
+    """Undo these steps, newest first, and stop at the first one with later changes by others on top
+    of it. Return those that were undone. Main thread, while no step is open."""
     done: list[str] = []
     for id in undo_ids:
         if not port.undo(id):
@@ -60,9 +59,8 @@ def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
 
 
 def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
-    """Undoes so many of ``who``'s newest steps, as far as nobody else changed the scene after them.
-    Raises HostError, and undoes nothing, where that can't be. Main thread, while no step is
-    open."""
+    """Undo ``steps`` of the newest steps of ``who``, as far as no one else changed the scene after
+    them. Raises HostError when none can be undone. Main thread, while no step is open."""
     done: list[SceneChange] = []
     why = None
     while len(done) < steps and why is None:
@@ -72,15 +70,14 @@ def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
         elif port.undo(newest.undo_id):
             book.undone([newest.undo_id], by=who)
             done.append(newest)
-        elif newest == _newest(book):  # else the application just told that the artist undid it
+        elif newest == _newest(book):  # else the application just reported that the artist undid it
             why = _CHANGED_AFTER.format(newest.words)
     return _told("undone", done, why)
 
 
 def redo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
-    """Does again so many of the steps that :func:`undo_own` undid for ``who``, the one undone last
-    first. Raises HostError, and does nothing, where that can't be. Main thread, while no step is
-    open."""
+    """Redo ``steps`` of the steps that :func:`undo_own` undid for ``who``, the last undone first.
+    Raises HostError when none can be redone. Main thread, while no step is open."""
     done: list[SceneChange] = []
     while len(done) < steps:
         undone = [one for one in book.all() if one.undone and _is_own(one.undone_by, who)]
@@ -104,7 +101,7 @@ def _is_own(owner: Owner | None, who: Owner) -> bool:
 
 
 def _steps(book: ChangeBook) -> list[SceneChange]:
-    """Steps that can be undone, the newest first."""
+    """Return the steps that can be undone, newest first."""
     return [one for one in reversed(book.all()) if one.undo_id is not None and not one.undone]
 
 
@@ -113,7 +110,7 @@ def _newest(book: ChangeBook) -> SceneChange | None:
 
 
 def _none_on_top(book: ChangeBook, who: Owner) -> str:
-    """Says nothing of what others did."""
+    """Return why there is nothing to undo, without revealing what other clients did."""
     own = next((one for one in _steps(book) if _is_own(one.owner, who)), None)
     if own is None:
         return "no call of yours changed anything here that can still be undone"

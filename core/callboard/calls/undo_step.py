@@ -1,7 +1,7 @@
-"""The one undo step of a call, made of one for each visit to the main thread.
+"""The single undo step of a call, made of one step for each visit to the main thread.
 
-Between two visits the artist has the application. A step left open would take in what they do, and
-a roll-back would undo it.
+Between two visits the artist has the application. A step left open would include the artist's work,
+and a rollback would undo it.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ class UndoStep:
         self._label = label
         self._open = False
         self._token: object = None
-        #: What the visits changed and nobody put back, oldest first; joined where that can be.
+        #: Steps of the visits that weren't rolled back, oldest first; joined where the host can.
         self.ids: list[str] = []
-        #: A visit changed what nobody can put back, another scene for instance.
+        #: True once a visit made a change that can't be undone, another scene for instance.
         self._lost = False
         self._steps = 0
-        #: What undoes all of the call, once it ended.
+        #: The id that undoes the whole call, once it ended.
         self.id: str | None = None
         #: None while nothing failed; then whether the host could put everything back.
         self.rolled_back: bool | None = None
 
     def enter(self) -> None:
-        """A visit begins."""
+        """Begin a visit."""
         self._token = self._port.begin(self._label)
         self._open = True
 
     def leave(self) -> None:
-        """A visit ended well. Raises SkillError when the artist would have too many steps of it."""
+        """End a visit that succeeded. Raises SkillError when the call leaves too many steps."""
         self._open = False
         id = self._port.commit(self._token)
         if id == "":
@@ -54,8 +54,7 @@ class UndoStep:
             )
 
     def end(self, error: BaseException | None) -> None:
-        """The call is over; for an error the scene is put back, as far as nobody else changed it
-        since."""
+        """End the call. For an error the scene is put back, up to changes made by others since."""
         if error is None:
             self.id = self.ids[0] if len(self.ids) == 1 and not self._lost else None
             return

@@ -1,4 +1,4 @@
-"""``scene__undo`` and ``scene__redo``: a client takes back its own last steps, nobody else's."""
+"""``scene__undo`` and ``scene__redo``: a client undoes its own last steps, and only those."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from callboard.calls.tools import Tool
 from callboard.content import Json
 from callboard.ports.capability_names import SCENE_MUTATE
 
-#: What the two tools are called.
+#: The names of the two tools.
 UNDO = "scene__undo"
 REDO = "scene__redo"
-#: Steps of one call.
+#: Most steps of one call.
 MOST_STEPS = 32
 _SCHEMA: Json = {
     "type": "object",
@@ -27,7 +27,7 @@ _SCHEMA: Json = {
 
 
 def undo_tools(dispatcher: Dispatcher) -> list[Tool]:
-    """The two tools; none where the host has no undo. They run on the server's loop."""
+    """Return the two tools; none when the host has no undo. They run on the server's loop."""
     port, book = dispatcher.host.undo, dispatcher.changed
     if port is None:
         return []
