@@ -1,1 +1,1 @@
-"""What MCP's methods answer, for any peer of any era."""
+"""The answers to MCP's methods, for any peer of any era."""

@@ -1,7 +1,7 @@
 """MCP Apps: pages of ours that a client shows beside a tool's answer (SEP-1865, 2026-01-26).
 
-One page: the scene's picture, to click on. Who doesn't declare the extension neither hears of it
-nor gets it, and has the tool's text and picture as ever.
+There is one page: the scene's picture, to click on. A client that doesn't declare the extension
+isn't offered the page. It gets the tool's text and picture as usual.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ APP_TYPE = "text/html;profile=mcp-app"
 VIEW = "ui://callboard/viewport"
 #: The tool whose answers the page shows.
 SHOWN = "viewport__look"
-#: Nothing from anywhere: no requests, no frames, no other base.
+#: The page may load nothing: no requests, no frames, no other base.
 _META: Json = {
     "ui": {
         "csp": {
@@ -38,7 +38,7 @@ _META: Json = {
 
 
 def views(host: Host) -> list[ServedResource]:
-    """The page, where the host has pictures for it."""
+    """Return the page, if the host has pictures for it."""
     if LOOK not in host.ports:
         return []
     return [
@@ -60,7 +60,7 @@ def _page() -> str:
 
 
 def shows_apps(capabilities: Mapping[str, Any]) -> bool:
-    """Whether the client declared that it shows such pages (SEP-1865, Client (Host)
+    """Return whether the client declared that it shows such pages (SEP-1865, Client (Host)
     Capabilities)."""
     extensions = capabilities.get("extensions")
     declared = extensions.get(APPS) if isinstance(extensions, Mapping) else None
@@ -69,8 +69,8 @@ def shows_apps(capabilities: Mapping[str, Any]) -> bool:
 
 
 def extensions_for(peer: Peer, resources: ResourceRegistry, others: Iterable[str]) -> Json:
-    """What goes under ``capabilities.extensions``. Sessions know the name from this extension
-    alone, so only who declares it is answered there."""
+    """Return the value of ``capabilities.extensions``. In sessions the key is known only through
+    this extension, so only a client that declares the extension gets it."""
     has_view = resources.get(VIEW) is not None
     if peer.features.sessions:
         return {APPS: {}} if has_view and shows_apps(peer.capabilities) else {}
@@ -78,8 +78,7 @@ def extensions_for(peer: Peer, resources: ResourceRegistry, others: Iterable[str
 
 
 def linked(peer: Peer, resources: ResourceRegistry, entries: list[Json]) -> list[Json]:
-    """Entries of ``tools/list``, with the page that shows a tool's answers where this client
-    shows pages."""
+    """Add the page for a tool's answers to entries of ``tools/list``, if the client shows pages."""
     if resources.get(VIEW) is not None and shows_apps(peer.capabilities):
         for entry in entries:
             if entry["name"] == SHOWN:
@@ -90,11 +89,11 @@ def linked(peer: Peer, resources: ResourceRegistry, entries: list[Json]) -> list
 def listed_for(
     capabilities: Mapping[str, Any], resources: Iterable[ServedResource]
 ) -> list[ServedResource]:
-    """Those that a client with these capabilities can do something with."""
+    """Return the resources that a client with these capabilities can use."""
     return [one for one in resources if one.mime_type != APP_TYPE or shows_apps(capabilities)]
 
 
 def require_listed(peer: Peer, resource: ServedResource) -> None:
-    """Raises ResourceNotFound for a page where the client shows none."""
+    """Raise ResourceNotFound for a page when the client doesn't show pages."""
     if not listed_for(peer.capabilities, [resource]):
         raise ResourceNotFound(resource.uri)

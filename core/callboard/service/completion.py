@@ -1,4 +1,4 @@
-"""``completion/complete``: what an argument of a prompt or of a resource template may be."""
+"""``completion/complete``: the possible values of a prompt's or a resource template's argument."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from callboard.service.resources import ResourceRegistry
 from callboard.skills.prompts.prompt import Prompt
 from callboard.skills.prompts.registry import FunctionPrompt
 
-#: Values of one answer (2025-11-25, Completion).
+#: Most values of one answer (2025-11-25, Completion).
 VALUE_LIMIT = 100
 
 FindPrompt = Callable[[str], Awaitable[tuple[Prompt, FunctionPrompt | None]]]
 
 
 async def complete(params: Json, find_prompt: FindPrompt, resources: ResourceRegistry) -> Json:
-    """The result. Raises InvalidParams."""
+    """Return the result. Raises InvalidParams."""
     reference, argument = params.get("ref"), params.get("argument")
     if not isinstance(reference, dict):
         raise InvalidParams("params.ref must be an object")

@@ -1,4 +1,4 @@
-"""What a skill's file of resources says, as resources that can be served."""
+"""Makes served resources from a skill's file of resources."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from callboard.skills.resource_files import ResourceDeclaration, read_resources
 
 log = logging.getLogger(__name__)
 
-#: Bytes of a file that is read as a resource.
+#: Most bytes of a file that is read as a resource.
 MOST_BYTES = 10 * 2**20
 
 
 def declared_resources(
     skill: SkillMetadata, find: Callable[[ToolDeclaration], Entry]
 ) -> list[ServedResource]:
-    """What is wrong with an entry is logged, the others are served. ``find`` finds a function of
-    the skill's scripts."""
+    """Return the skill's resources. A wrong entry is logged and the others are served. ``find``
+    finds a function of the skill's scripts."""
     resources, failures = read_resources(skill)
     for failure in failures:
         log.warning("%s: %s", skill.name, failure.editor_line)

@@ -1,6 +1,6 @@
 """``files__list``, ``files__read`` and ``files://{id}``: the workspace's files, for agents.
 
-They are the files that installed bundles are handed, under the same ids.
+They are the files that installed bundles receive, under the same ids.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from callboard.bundles.files.file_store import FileStore, StoredFile
     from callboard.bundles.files.workspaces import Workspaces
 
-#: Whom the agents' requests are counted to. No bundle can have the name.
+#: The name under which agents' requests are counted. No bundle can have it.
 AGENTS = ":agents"
 TEMPLATE = "files://{id}"
 _LIST: Json = {
@@ -56,7 +56,8 @@ _READ: Json = {
 
 
 def file_tools(workspaces: Callable[[], Workspaces]) -> list[Tool]:
-    """The two tools. ``workspaces`` is asked at the first call: most servers have none."""
+    """Return the two tools. ``workspaces`` is called at their first call: most servers have
+    none."""
 
     def listed(
         name: str | None = None,
@@ -113,7 +114,7 @@ def file_tools(workspaces: Callable[[], Workspaces]) -> list[Tool]:
 
 
 def file_template(workspaces: Callable[[], Workspaces]) -> ServedResource:
-    """The resource template over the same files."""
+    """Return the resource template over the same files."""
 
     def read(id: str, _workspace_roots: WorkspaceRoots | None = None) -> Resource:
         from callboard.bundles.files.host_resources import HostResourceNotFound, ResponseTooLarge
@@ -160,7 +161,7 @@ def _entry(store: FileStore, file: StoredFile, roots: WorkspaceRoots | None) -> 
         bases = [root.path for root in roots.roots if root.path is not None]
         first = number == 0
         entry["path"] = f"workspace://{quote(path)}" if first else f"{bases[number]}/{path}"
-    with suppress(OSError):  # it went meanwhile
+    with suppress(OSError):  # it was removed meanwhile
         entry["size"] = file.path.stat().st_size
     if file.tags:
         entry["tags"] = sorted(file.tags)

@@ -1,4 +1,4 @@
-"""A job's result as a resource, for those that are too large for an answer."""
+"""A job's result as a resource, for results that are too large for an answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard.service.resources import ServedResource
 
 
 def job_results(jobs: Jobs) -> ServedResource:
-    """``job://{job_id}/result``: what the job's call would have been answered with."""
+    """Return ``job://{job_id}/result``: the answer that the job's call would have had."""
 
     async def result(ctx: AsyncToolContext, job_id: str) -> str | None:
         try:

@@ -19,7 +19,7 @@ from callboard.skills.catalog import SkillCatalog
 from callboard.skills.model import SKILL_FILE
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Objects listed by ``scene://current``.
+#: Most objects listed by ``scene://current``.
 SUMMARY_LIMIT = 200
 JSON_TYPE = "application/json"
 SCENE = "scene://current"
@@ -29,14 +29,15 @@ OBJECT = "scene://object/{+name}"
 def live_resources(
     host: Host, capabilities: Capabilities, catalog: SkillCatalog, log: RecentLog
 ) -> list[ServedResource]:
-    """``host://capabilities``, ``host://roots``, ``log://recent``, ``skill://{name}/SKILL.md``;
-    where the host can read its scene ``scene://current`` and ``scene://object/{name}``."""
+    """Return ``host://capabilities``, ``host://roots``, ``log://recent`` and
+    ``skill://{name}/SKILL.md``, with ``scene://current`` and ``scene://object/{name}`` if the host
+    can read its scene."""
 
     def recent(ctx: BaseContext) -> str:
         return _text(log.entries(call_of(ctx).request.peer.owner))
 
     def skill_file(name: str) -> str:
-        from callboard.skills.skill_files import read_text  # only for who reads one
+        from callboard.skills.skill_files import read_text  # needed only when one is read
 
         for known in catalog.known:
             if known.skill.name == name:
@@ -137,7 +138,7 @@ def _scene_resources(host: Host) -> list[ServedResource]:
             raise ResourceNotFound(f"scene://object/{name}") from None
 
     def object_names(argument: str, typed: str) -> list[str]:
-        # As of the last reading: completion may not wait for the main thread.
+        # As of the last reading, because completion can't wait for the main thread.
         return _starting(typed, names)
 
     return [

@@ -18,8 +18,8 @@ _PREFIX = "after:"
 def page(
     entries: Sequence[T], key: Callable[[T], str], cursor: Any
 ) -> tuple[Sequence[T], str | None]:
-    """The entries after the cursor, of a list sorted by ``key``, and the next cursor. Raises
-    InvalidParams for a cursor that we didn't make."""
+    """Return the entries after the cursor, of a list sorted by ``key``, and the next cursor. Raises
+    InvalidParams for a cursor that this server didn't make."""
     start = 0
     if cursor is not None:
         after = _read(cursor)

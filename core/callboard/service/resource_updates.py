@@ -1,4 +1,4 @@
-"""Tells clients which of the resources that they watch read differently now."""
+"""Notifies clients when a resource that they subscribed to changes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from callboard.errors import ResourceNotFound
 from callboard.protocol.subscriptions import Subscriptions
 from callboard.service.resources import ResourceRegistry, ServedResource
 
-#: Seconds within which several changes of the scene are one update to who watches it.
+#: Seconds within which several changes of the scene become one notification.
 SCENE_PAUSE = 0.2
 
 
 class ResourceUpdates:
-    """Because the scene changed, a skill was loaded again, or a tool says so. Any thread."""
+    """Notifies subscribers because the scene changed, a skill was loaded again, or a tool reported
+    a change. Use it from any thread."""
 
     def __init__(
         self,
@@ -24,7 +25,7 @@ class ResourceUpdates:
         loop: asyncio.AbstractEventLoop,
         by_tools: Changes[[str]],
     ) -> None:
-        """``by_tools`` tells on the loop which URI reads differently."""
+        """``by_tools`` reports on the loop the URI of each changed resource."""
         self._resources = resources
         self._subscriptions = subscriptions
         self._loop = loop
@@ -32,17 +33,17 @@ class ResourceUpdates:
         by_tools.watch(self._updated_by_tool)
 
     def watch(self) -> Callable[[], None]:
-        """Resources that are replaced are told from now on; returns the way to stop."""
+        """Notify about replaced resources from now on. Return a function that stops it."""
         return self._resources.replaced.watch(self._replaced)
 
     def scene_changed(self) -> None:
-        """What follows the scene is told soon."""
+        """Notify soon about the resources that depend on the scene."""
         if not self._pending:
             self._pending = True
             self._loop.call_soon_threadsafe(self._loop.call_later, SCENE_PAUSE, self._tell_scene)
 
     def _updated_by_tool(self, uri: str) -> None:
-        """However the tool spells the variables of a template."""
+        """Notify about a template's resource, however the tool spells its variables."""
         meant = self._resource_of(uri)
         if meant is not None:
             self._tell(lambda watched: self._resource_of(watched) == meant)

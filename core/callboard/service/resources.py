@@ -30,15 +30,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(eq=False, repr=False)
 class ServedResource:
-    """One resource, or, where ``uri`` has ``{variables}``, a template of many.
+    """One resource, or a template of many if ``uri`` has ``{variables}``.
 
-    ``read`` is called with the template's variables; it may take ``ctx``, and returns text, bytes
-    or a :class:`callboard.content.Resource`. ``affinity`` says on which thread.
+    ``read`` is called with the template's variables. It may take ``ctx``, and returns text, bytes
+    or a :class:`callboard.content.Resource`. ``affinity`` sets the thread that it runs on.
     """
 
     uri: str
     name: str
-    #: None where ``load`` finds it when it is first read.
+    #: None when ``load`` finds it at the first read.
     read: Callable[..., Any] | None = None
     title: str | None = None
     description: str | None = None
@@ -46,11 +46,11 @@ class ServedResource:
     affinity: Affinity = "any"
     required_capabilities: tuple[str, ...] = ()
     icons: tuple[Mapping[str, Any], ...] = ()
-    #: Told in lists, and with the contents.
+    #: Shown in lists and with the contents.
     meta: Mapping[str, Any] = field(default_factory=dict)
     complete: Completer | None = None
     load: Callable[[], Entry] | None = None
-    #: Made once: what the dispatcher runs.
+    #: The tool that the dispatcher runs, made once.
     work: Tool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class ServedResource:
         return "{" in self.uri
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """The template's variables in ``uri``, decoded, or None where it doesn't fit."""
+        """Return the template's variables in ``uri``, decoded, or None when it doesn't fit."""
         if not self.is_template:
             return {} if uri == self.uri else None
         parts = _pattern(self.uri).fullmatch(uri)
@@ -83,7 +83,7 @@ class ServedResource:
         return {name: unquote(value) for name, value in parts.groupdict().items()}
 
     def describe(self, features: Revision, offer: Offer) -> Json:
-        """The entry of ``resources/list`` or ``resources/templates/list``."""
+        """Return the entry of ``resources/list`` or ``resources/templates/list``."""
         entry: Json = {
             "uriTemplate" if self.is_template else "uri": self.uri,
             "name": self.name,
@@ -105,7 +105,7 @@ class ServedResource:
         }
 
     def contents(self, uri: str, value: Any) -> list[Json]:
-        """``resources/read``'s contents for what ``read`` returned."""
+        """Return ``resources/read``'s contents for what ``read`` returned."""
         values = value if isinstance(value, list) else [value]
         contents = [self._content(uri, item) for item in values]
         if self.meta:
@@ -151,22 +151,23 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 class ResourceRegistry:
-    """What can be read. Any thread: a change replaces the whole table."""
+    """The resources that can be read. Use it from any thread: a change replaces the whole table."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._resources: dict[str, ServedResource] = {}
         self._changes: Changes[[]] = Changes()
-        #: Resources were replaced, and may read differently: those whose URIs this holds for.
+        #: Called with a test that is true for the URIs of replaced resources, which may have
+        #: changed.
         self.replaced: Changes[[Callable[[str], bool]]] = Changes()
 
     def all(self, *, templates: bool) -> list[ServedResource]:
-        """The resources, or the templates, sorted by URI."""
+        """Return the resources, or the templates, sorted by URI."""
         resources = [r for r in self._resources.values() if r.is_template == templates]
         return sorted(resources, key=lambda resource: resource.uri)
 
     def find(self, uri: str) -> tuple[ServedResource, dict[str, str]]:
-        """The resource that answers for ``uri``, and its variables. Raises ResourceNotFound."""
+        """Return the resource for ``uri``, and the URI's variables. Raises ResourceNotFound."""
         exact = self._resources.get(uri)
         if exact is not None and not exact.is_template:
             return exact, {}
@@ -177,18 +178,18 @@ class ResourceRegistry:
         raise ResourceNotFound(uri)
 
     def follows_scene(self, uri: str) -> bool:
-        """Whether it reads differently once the scene has changed."""
+        """Return whether the resource's content depends on the scene."""
         try:
             return SCENE_READ in self.find(uri)[0].required_capabilities
         except ResourceNotFound:
             return False
 
     def get(self, uri: str) -> ServedResource | None:
-        """The resource or template that is registered under just this URI."""
+        """Return the resource or template registered under exactly this URI."""
         return self._resources.get(uri)
 
     def replace(self, remove: Sequence[str], add: Sequence[ServedResource]) -> None:
-        """Takes resources out and puts others in, in one step."""
+        """Remove resources and add others in one step."""
         with self._lock:
             kept = {uri: one for uri, one in self._resources.items() if uri not in remove}
             self._resources = {**kept, **{one.uri: one for one in add}}
@@ -201,8 +202,8 @@ class ResourceRegistry:
         self.replace([], list(resources))
 
     def take(self, gone: Sequence[str], listed: Sequence[ListedResource]) -> list[str]:
-        """Offers what a bundle's server lists, instead of what it listed before under the URIs
-        ``gone``, and nothing under a URI that is taken. Which are offered."""
+        """Offer the resources that a bundle's server lists, in place of its former URIs ``gone``. A
+        URI that is already taken is skipped. Return the offered URIs."""
         free = [one for one in listed if one.uri in gone or one.uri not in self._resources]
         for one in listed:
             if one not in free:
@@ -212,5 +213,5 @@ class ResourceRegistry:
         return [one.uri for one in free]
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Calls ``listener`` whenever the resources change; returns the way to stop."""
+        """Call ``listener`` whenever the resources change. Return a function that stops it."""
         return self._changes.watch(listener)

@@ -1,5 +1,5 @@
 """The MCP skills extension (SEP-2640): ``skills/list`` and ``skills/get``, and each skill's files
-as resources, with the digests by which a client knows that it reads what was listed."""
+as resources, with digests by which a client can check that it reads what was listed."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from callboard.skills.model import SKILL_FILE, SkillMetadata
 from callboard.skills.skill_files import FileProblem, resolve_inside
 
 SKILLS = "io.modelcontextprotocol/skills"
-#: Files of one skill and bytes of all of them; a larger one isn't listed (SEP-2640, Limits).
+#: Most files of one skill, and bytes of all its files; a larger one isn't listed (SEP-2640,
+#: Limits).
 MOST_FILES = 512
 MOST_BYTES = 16 * 2**20
 
 
 class ServedSkills:
-    """Over one catalog. The methods on the server's loop; files are read beside it."""
+    """Serves one catalog. The methods run on the server's loop; files are read in threads."""
 
     def __init__(self, catalog: SkillCatalog) -> None:
         self._catalog = catalog
@@ -37,7 +38,7 @@ class ServedSkills:
         return {"skills/list": self.list_skills, "skills/get": self.get_skill}
 
     async def list_skills(self, request: PeerRequest) -> Json:
-        """``skills/list``. Raises InvalidParams for a cursor that isn't ours."""
+        """Return ``skills/list``. Raises InvalidParams for a cursor that isn't ours."""
         _require_extension(request)
         known = [each.skill for each in self._catalog.known]
         skills, cursor = page(known, lambda skill: skill.name, request.params.get("cursor"))
@@ -47,7 +48,7 @@ class ServedSkills:
         return {"skills": listed, **({} if cursor is None else {"nextCursor": cursor})}
 
     async def get_skill(self, request: PeerRequest) -> Json:
-        """``skills/get``. Raises InvalidParams for what is no skill's URI."""
+        """Return ``skills/get``. Raises InvalidParams when no skill has the URI."""
         _require_extension(request)
         uri = request.params.get("uri")
         for known in self._catalog.known:
@@ -59,7 +60,7 @@ class ServedSkills:
         raise InvalidParams("no skill has this URI; skills/list tells those that there are")
 
     def files(self) -> ServedResource:
-        """``skill://{name}/{+path}``: any file of a skill, as it is."""
+        """Return ``skill://{name}/{+path}``: any file of a skill, unchanged."""
 
         def read(name: str, path: str) -> Resource:
             for known in self._catalog.known:
@@ -76,7 +77,7 @@ class ServedSkills:
         )
 
     def _entry(self, skill: SkillMetadata) -> Json | None:
-        """None where a file can't be read, or there is too much. Any thread."""
+        """Return a skill's entry; None when it can't be read or is too large. Any thread."""
         stamps = tree_stamps(skill.path)
         kept = self._entries.get(skill.name)
         if kept is not None and kept[0] == stamps:
@@ -108,7 +109,7 @@ def _described(skill: SkillMetadata, paths: list[str]) -> Json | None:
 
 
 def _frontmatter(data: bytes) -> object:
-    # They bring YAML, which most starts don't need.
+    # Imported here because they bring YAML, which most starts don't need.
     from callboard.skills import safe_yaml
     from callboard.skills.frontmatter import split_frontmatter
 
@@ -143,7 +144,7 @@ def _resource(skill: SkillMetadata, path: str) -> Resource:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return Resource(_uri(skill.name, path), data, "application/octet-stream")
-    # What is invisible in a text is shown, and then it isn't what the digest is of.
+    # Invisible characters would be shown in a text, which then no longer fits its digest.
     return Resource(_uri(skill.name, path), data if hides(text) else text, mime)
 
 

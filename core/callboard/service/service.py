@@ -45,12 +45,12 @@ T = TypeVar("T")
 
 Method = Callable[[PeerRequest], Awaitable[Json]]
 
-#: Readings of the prompts for one request, where each is out of date before it ends.
+#: Most readings of the prompts for one request, when each is out of date before it ends.
 READINGS = 3
 
 
 class Service:
-    """Answers requests. Every method on the server's loop."""
+    """Answers requests. Every method runs on the server's loop."""
 
     def __init__(
         self,
@@ -69,8 +69,8 @@ class Service:
         capture_missing: bool = True,
         capture_intent: bool = False,
     ) -> None:
-        """``capture_missing`` offers agents the tool by which they ask for what is missing;
-        ``capture_intent`` asks them why they call."""
+        """``capture_missing`` offers agents a tool to report what is missing. ``capture_intent``
+        asks them for the reason of each call."""
         self.host = host
         self.version = version
         self.tools = tools
@@ -103,22 +103,22 @@ class Service:
         }
 
     def extend(self, extension: str, methods: Mapping[str, Method]) -> None:
-        """Declares an extension, where the era has them, and answers its methods."""
+        """Declare an extension, in eras that have them, and answer its methods."""
         self._extensions.append(extension)
         self._methods.update(methods)
 
     @property
     def offer(self) -> Offer:
-        """The capabilities that are offered now."""
+        """The capabilities offered now."""
         return self._capabilities.offer
 
     @property
     def topics(self) -> set[Topic]:
-        """The lists whose changes can be listened for."""
+        """The lists whose changes clients can listen for."""
         return {"tools", "resources", "prompts"} if self.enable_prompts else {"tools", "resources"}
 
     def introduce(self, peer: Peer) -> Json:
-        """Who we are and what we can do, as this peer's revision says it."""
+        """Return our identity and capabilities, in the form of this peer's revision."""
         identity = self.host.identity
         info: Json = {"name": "callboard", "version": self.version}
         if peer.features.structured_output:
@@ -149,7 +149,7 @@ class Service:
         }
 
     async def handle(self, request: PeerRequest) -> Json:
-        """The result. Raises CallboardError, InputRequired and, when cancelled, CancelledError."""
+        """Return the result. Raises CallboardError, InputRequired, CancelledError."""
         method = self._methods.get(request.method)
         if method is None or (not self.enable_prompts and request.method.startswith("prompts/")):
             raise MethodNotFound(f"Method not found: '{request.method[:80]}'")
@@ -181,11 +181,11 @@ class Service:
         return _listed("tools", linked(request.peer, self.resources, entries), cursor)
 
     def count_tools(self) -> int:
-        """How many ``tools/list`` names."""
+        """Return the number of tools in ``tools/list``."""
         return len(self.tools) + self._takes_requests
 
     def describe_tool(self, name: str, features: Revision) -> Json:
-        """The entry of ``tools/list`` for one tool. Raises InvalidParams where there is none."""
+        """Return one tool's entry of ``tools/list``. Raises InvalidParams when there is none."""
         if name == request_capability.TOOL_NAME and self._takes_requests:
             return request_capability.descriptor()
         return self._tool_entry(self.tools.get(name), features, self._capabilities.offer, True)
@@ -205,7 +205,7 @@ class Service:
 
     @property
     def _takes_requests(self) -> bool:
-        # A tool of the host's that has the name wins.
+        # A host's tool of that name comes first.
         return self._capture_missing and request_capability.TOOL_NAME not in self.tools
 
     async def _call_tool(self, request: PeerRequest) -> Json:
@@ -230,7 +230,7 @@ class Service:
         return result
 
     async def _load_absent(self, name: str, arguments: Json) -> None:
-        """Loads the skills of tools that a call names and nobody loaded yet."""
+        """Load the skills of tools that a call names and that aren't loaded yet."""
         for absent in (each for each in asked_tools(name, arguments) if each not in self.tools):
             self.dispatcher.require_going()
             loop = asyncio.get_running_loop()
@@ -240,15 +240,15 @@ class Service:
         try:
             return self.tools.get(name)
         except InvalidParams as unknown:
-            # What agents take for granted is what somebody should build.
+            # A tool that agents expect is one that may be worth building.
             if self._recorder is not None:
                 id = self.dispatcher.new_id()
                 self._recorder.refused_here(id, request, name, arguments, unknown)
             raise
 
     def _take_request(self, request: PeerRequest) -> Json:
-        """An agent says what no tool can do: recorded, acknowledged, never dispatched. Arguments
-        aren't validated: a request that is put badly is still a request."""
+        """Record and acknowledge an agent's report of what no tool can do. It is never dispatched.
+        Arguments aren't validated: a badly written request is still a request."""
         arguments = request.params.get("arguments")
         if self._recorder is not None:
             self._recorder.answered_here(
@@ -267,8 +267,8 @@ class Service:
     # -- jobs -------------------------------------------------------------------------------
 
     def _start_job(self, request: PeerRequest, tool: Tool, arguments: Json) -> Json:
-        """A handle at once: a task where the client knows tasks, else a job's id."""
-        # Refused calls are refused now, not in the job.
+        """Return a handle at once: a task if the client knows tasks, else a job's id."""
+        # Refuse now, not in the job.
         self.dispatcher.admit(tool)
         job = self.jobs.start(
             request, tool.name, lambda own: self.dispatcher.call(own, tool, arguments)
@@ -336,12 +336,12 @@ class Service:
     # -- prompts ----------------------------------------------------------------------------
 
     async def read_prompts(self) -> PromptSet:
-        """Every prompt as it is on disk now."""
+        """Return every prompt as it is on disk now."""
         return await self._reading(self.prompts.all)
 
     async def _reading(self, read: Callable[[], T]) -> T:
-        """Read prompts in a thread, because a disk may take its time. Again where they were
-        changed meanwhile: no answer may be older than a ``list_changed`` that was sent before."""
+        """Read prompts in a thread, because a disk may be slow. Read again if they changed
+        meanwhile: no answer may be older than a ``list_changed`` that was sent before."""
         loop = asyncio.get_running_loop()
         for _ in range(READINGS):
             version = self.prompts.version
@@ -351,7 +351,7 @@ class Service:
         return prompts
 
     async def _find_prompt(self, name: str) -> tuple[Prompt, FunctionPrompt | None]:
-        """A prompt, and what makes its messages where that is no template. Raises InvalidParams."""
+        """Return a prompt, and its function if it isn't a template. Raises InvalidParams."""
         prompt = self.prompts.at_hand(name)
         if prompt is None:
             prompt = await self._reading(partial(self.prompts.find, name))

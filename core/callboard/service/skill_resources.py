@@ -15,7 +15,8 @@ log = logging.getLogger(__name__)
 
 
 class SkillResources:
-    """Listens to a catalog, after ``skills`` does: it has the scripts. Any thread."""
+    """Serves the resources of loaded skills. It watches a catalog after ``skills`` does, which has
+    the scripts. Use it from any thread."""
 
     def __init__(
         self, catalog: SkillCatalog, skills: LoadedSkills, registry: ResourceRegistry
@@ -27,7 +28,7 @@ class SkillResources:
         self.close: Callable[[], None] = catalog.watch(self._changed)
 
     def _changed(self, change: CatalogChange) -> None:
-        """Under the catalog's lock. A URI that something else has stays with that."""
+        """Update the resources, under the catalog's lock. A URI that is taken stays as it is."""
         gone = [uri for name in change.unloaded for uri in self._served.pop(name, ())]
         add: list[ServedResource] = []
         for skill in change.loaded:

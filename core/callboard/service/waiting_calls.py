@@ -1,4 +1,5 @@
-"""What of a client's own calls waits for the artist. It tells; only the artist decides."""
+"""The questions about a client's own calls that wait for the artist. They are shown here; only the
+artist decides."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ WAITING = "host://waiting"
 
 
 def waiting_calls(desk: ConsentDesk) -> ServedResource:
-    """``host://waiting``: the questions on the artist's desk that are about this client's calls."""
+    """Return ``host://waiting``: the artist's open questions about this client's calls."""
 
     async def waiting(ctx: AsyncToolContext) -> str:
         asker = call_of(ctx).request.peer.owner
