@@ -1,2 +1,2 @@
-"""Skill folders as values: found, read, checked, searched, watched. Imports none of their code
-before a call asks for it."""
+"""Skill folders as values: found, read, checked, searched, watched. None of a skill's code is
+imported before a call needs it."""

@@ -1,4 +1,4 @@
-"""A type annotation, as it stands in a script's syntax tree -> JSON Schema. Runs nothing."""
+"""Converts a type annotation in a script's syntax tree to JSON Schema. Runs nothing."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _PLAIN = {
 }
 _SAYS_NOTHING = frozenset(("Any", "object"))
 _PASSES_ON = frozenset(("Required", "NotRequired", "ReadOnly", "Final"))
-#: A type may name itself, and a few lines may spell a very large one.
+#: A type may refer to itself, and a few lines may spell a very large one.
 _MAX_DEPTH = 12
 _MAX_NODES = 1000
 
 
 class AnnotatedTypes:
     """The types that one script can name: those of ``typing``, and its own ``TypedDict`` classes
-    and aliases. ``unread`` collects the annotations that are none: they become ``{}``, which
-    lets everything pass."""
+    and aliases. ``unread`` collects all other annotations, which become ``{}`` and accept
+    everything."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.unread: list[str] = []
         self._classes: dict[str, ast.ClassDef] = {}
         self._aliases: dict[str, ast.expr] = {}
         self._nodes = 0
-        #: Names that are being read: one inside itself is no JSON Schema of ours.
+        #: Names being read: a recursive type can't become a JSON Schema here.
         self._open: set[str] = set()
         for node in tree.body:
             if isinstance(node, ast.ClassDef):
@@ -49,7 +49,7 @@ class AnnotatedTypes:
                 self._aliases[node.target.id] = node.value
 
     def schema(self, node: ast.expr | None, depth: int = 0) -> Json:
-        """``{}`` without an annotation, and for one that can't be read."""
+        """Return the schema; ``{}`` without an annotation, and for one that can't be read."""
         self._nodes += 1
         if node is None or depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
             return {}
@@ -159,7 +159,7 @@ class AnnotatedTypes:
         return {**schema, "required": required} if required else schema
 
     def _fields(self, node: ast.ClassDef, depth: int) -> dict[str, tuple[Json, bool]] | None:
-        """What a ``TypedDict`` has, and whether it must; None for other classes."""
+        """Return a ``TypedDict``'s fields and whether each is required; None for other classes."""
         self._nodes += 1
         if depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
             return None
@@ -188,16 +188,16 @@ class AnnotatedTypes:
 
 
 def literal(node: ast.expr) -> Iterator[Any]:
-    """The value that the source spells out, as JSON has it; nothing where it isn't one."""
+    """Yield the value that the source spells out, as in JSON; nothing for any other."""
     try:
         text = json.dumps(ast.literal_eval(node), allow_nan=False, ensure_ascii=False)
-        yield json.loads(text.encode())  # half a character isn't JSON either
+        yield json.loads(text.encode())  # half a surrogate pair isn't JSON either
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return
 
 
 def any_of(schemas: Sequence[Json]) -> Json:
-    """One that passes what any of them passes."""
+    """Return a schema that accepts what any of the schemas accepts."""
     flat = [one for each in schemas for one in _choices(each)]
     different = [each for at, each in enumerate(flat) if each not in flat[:at]]
     if not different or {} in different:
@@ -220,7 +220,7 @@ def any_of(schemas: Sequence[Json]) -> Json:
 
 
 def _choices(schema: Json) -> list[Json]:
-    """Those of what is nothing but ``anyOf``. Somebody may have written anything there."""
+    """Return the choices of a schema that is only ``anyOf``, else the schema."""
     choices = schema["anyOf"] if [*schema] == ["anyOf"] else None
     if isinstance(choices, list) and all(isinstance(one, dict) for one in choices):
         return choices
@@ -228,7 +228,7 @@ def _choices(schema: Json) -> list[Json]:
 
 
 def _members(node: ast.expr) -> list[ast.expr]:
-    """Those of ``a | b | c``."""
+    """Return the members of ``a | b | c``."""
     members: list[ast.expr] = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         members.insert(0, node.right)
@@ -237,7 +237,7 @@ def _members(node: ast.expr) -> list[ast.expr]:
 
 
 def last_name(node: ast.expr) -> str:
-    """``Optional`` of ``typing.Optional``; empty for what is no name."""
+    """Return ``Optional`` for ``typing.Optional``; empty when the node isn't a name."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""

@@ -15,9 +15,9 @@ from callboard.skills.skill_files import FileProblem, read_text
 from callboard.skills.syntax_tree import parsed
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-#: What callboard hands to whoever takes it.
+#: Parameters that callboard fills in, for functions that take them.
 HANDED = frozenset({"ctx", "_workspace_roots"})
-#: What a function that yields is said to return; the last of three is what the tool answers.
+#: Return types of a function that yields; the last of three is the tool's answer.
 _YIELDS = frozenset(("Generator", "Iterator", "Iterable"))
 
 
@@ -27,13 +27,13 @@ def functions_of(tree: ast.Module | None) -> dict[str, Function]:
 
 
 def entered(functions: Mapping[str, Function], names: Iterable[str]) -> Function | None:
-    """The first one that is there."""
+    """Return the first of the named functions that exists."""
     return next((functions[name] for name in names if name in functions), None)
 
 
 @dataclass(frozen=True)
 class Signature:
-    """What the function says of itself. ``unread`` are annotations that say nothing to JSON."""
+    """A function's own description. ``unread`` are annotations without a JSON Schema."""
 
     function: str
     line: int
@@ -44,15 +44,15 @@ class Signature:
 
 
 class Signatures:
-    """Those of one skill's functions; a script is read once."""
+    """The signatures of one skill's functions. Each script is read once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._trees: dict[Path, ast.Module | None] = {}
 
     def of(self, script: Path, tool: str, entry_point: object = None) -> Signature | None:
-        """None where the function isn't made by a plain ``def``, and where the script can't be
-        read: who calls or lints it is told."""
+        """Return the signature; None when the function isn't made by a plain ``def``, or the script
+        can't be read, which calls and lint report."""
         if script not in self._trees:
             try:
                 self._trees[script] = parsed(read_text(self._folder, script))
@@ -83,7 +83,7 @@ def _input(function: Function, types: AnnotatedTypes, texts: Mapping[str, str]) 
         if default is None:
             required.append(argument.arg)
         for value in [] if default is None else literal(default):
-            # `size: float = None` takes None, whatever it says.
+            # `size: float = None` takes None, whatever its annotation says.
             if value is None:
                 schema = any_of([schema, {"type": "null"}])
             else:
@@ -98,7 +98,7 @@ def _input(function: Function, types: AnnotatedTypes, texts: Mapping[str, str]) 
 
 
 def _output(function: Function, types: AnnotatedTypes) -> Json | None:
-    """None where the result is no object, or nothing is said of what is in it."""
+    """Return None when the result isn't an object, or its content isn't described."""
     returns = function.returns
     if isinstance(returns, ast.Subscript):
         name = last_name(returns.value)

@@ -1,8 +1,8 @@
-"""Which skills there are, and which of them are loaded.
+"""The skills that exist, and those that are loaded.
 
-Loading a skill makes its tools and prompts part of the server; it imports nothing. Whoever serves
-them watches for changes. Methods may be called from any thread; listeners run under the catalog's
-lock, so that a list asked for after a change shows it.
+Loading a skill makes its tools and prompts part of the server; it imports nothing. The server that
+offers them watches for changes. Methods may be called from any thread. Listeners run under the
+catalog's lock, so that a list requested after a change shows it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ SkillScope = Literal["bundled", "user", "project", "site"]
 
 
 class CatalogChange(NamedTuple):
-    """``unloaded`` are names, ``loaded`` in the order of their dependencies. A reloaded skill is in
-    both."""
+    """A change of the loaded skills. ``unloaded`` are names, ``loaded`` is in the order of their
+    dependencies. A reloaded skill is in both."""
 
     loaded: tuple[SkillMetadata, ...] = ()
     unloaded: tuple[str, ...] = ()
@@ -55,8 +55,8 @@ def scoped_paths(
     project: Path | None = None,
     shipped: Iterable[str | Path] = (),
 ) -> list[tuple[Path, SkillScope]]:
-    """Search paths with their scope: a project's own skills first, those that ship last, a host's
-    before the ones that suit every host."""
+    """Return search paths with their scope: a project's own skills first, shipped ones last, and of
+    these a host's before those for every host."""
     theirs = [Path(path) for path in shipped]
     scoped: list[tuple[Path, SkillScope]] = [] if project is None else [(project, "project")]
     for path in search_paths(dcc, extra):
@@ -68,9 +68,9 @@ def scoped_paths(
 
 
 class SkillCatalog:
-    """``paths`` are search paths, the most important first; ``cache_file`` makes the next start
-    faster and may be deleted at any time; ``came_with`` tells what a skill's folder was installed
-    with, None for most."""
+    """The known and the loaded skills. ``paths`` are search paths, the most important first.
+    ``cache_file`` makes the next start faster and may be deleted at any time. ``came_with`` returns
+    what a skill's folder was installed with, None for most."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class SkillCatalog:
         self.came_with = came_with
         self.paths = tuple(path for path, _ in paths)
         self._scopes = dict(reversed(paths))
-        #: By somebody's hand, so they should be there.
+        #: Paths that a person or a setting names, so they should exist.
         self._named = tuple(path for path, scope in paths if scope == "user")
         self._dcc = dcc
         self._lock = threading.RLock()
@@ -91,24 +91,24 @@ class SkillCatalog:
         self._scope_of: dict[str, SkillScope] = {}
         self._loaded: dict[str, SeenSkill] = {}
         self._failures: tuple[Failure, ...] = ()
-        #: Of those, what is wrong with scripts, as of the last look at them.
+        #: The failures that are about scripts, as of the last check.
         self._broken: list[Failure] = []
-        #: How many such looks began, and which of them told last.
+        #: Number of checks begun, and the number of the check that reported last.
         self._looks = 0
         self._told_by = 0
         self._elsewhere: list[SkillMetadata] = []
-        #: By skill, what keeps its newest files from being used.
+        #: The failure that keeps a skill's newest files from being used, by skill.
         self._worse: dict[str, Failure] = {}
-        #: Told of skills that a refresh found and the one before didn't, under the catalog's lock.
+        #: Called with the skills that a refresh newly found, under the catalog's lock.
         self.arrived: Callable[[list[str]], None] = lambda names: None
         self._indexed: dict[str, SkillMetadata] = {}
-        #: Tools that bundles' servers list, by the bundle's place; and those that the index has.
+        #: Tools that bundles' servers list, by the bundle's path; and those in the index.
         self._served: Mapping[str, Sequence[Tool]] = {}
         self._indexed_served: dict[str, Sequence[Tool]] = {}
         self._changes: Changes[[CatalogChange]] = Changes()
 
     def use_paths(self, paths: Sequence[tuple[Path, SkillScope]]) -> None:
-        """Replaces the search paths; takes effect with the next :meth:`refresh`."""
+        """Replace the search paths. Takes effect with the next :meth:`refresh`."""
         with self._lock:
             self.paths = tuple(path for path, _ in paths)
             self._scopes = dict(reversed(paths))
@@ -123,34 +123,33 @@ class SkillCatalog:
             ]
 
     def ships(self, name: str) -> bool:
-        """Whether the skill of that name comes with callboard."""
+        """Return whether the skill of that name comes with callboard."""
         with self._lock:
             return self._scope_of.get(name) == "bundled"
 
     @property
     def loaded(self) -> list[SkillMetadata]:
-        """Sorted by name."""
+        """The loaded skills, sorted by name."""
         with self._lock:
             return [self._loaded[name].skill for name in sorted(self._loaded)]
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """What is wrong with skills on disk, as of the last discovery."""
+        """Problems with skills on disk, as of the last discovery."""
         return self._failures
 
     def watch(self, listener: Callable[[CatalogChange], None]) -> Callable[[], None]:
-        """Calls ``listener`` with every change, under the catalog's lock; returns the way to
-        stop."""
+        """Call ``listener`` with every change, under the catalog's lock. Return the way to stop."""
         return self._changes.watch(listener)
 
     def get(self, name: str) -> SkillMetadata:
-        """Raises SkillError with the nearest names."""
+        """Return the skill of that name. Raises SkillError with the nearest names."""
         with self._lock:
             skill = self._known.get(name) or self._known.get(name.replace("_", "-"))
             if skill is None and (other := self._other(name)) is not None:
                 raise SkillError(f"skill '{other.name}' is for {other.dcc}, not for {self._dcc}")
             if skill is None:
-                import difflib  # only for who errs
+                import difflib  # only for errors
 
                 near = difflib.get_close_matches(name, self._known, 3, 0.5)
                 hint = f"nearest: {', '.join(near)}" if near else "search for another"
@@ -158,8 +157,7 @@ class SkillCatalog:
             return skill
 
     def why_absent(self, tool: str) -> str | None:
-        """What to do about the wire name of a tool that isn't served; None where no skill has
-        it."""
+        """Return how to get a tool that isn't served, by wire name; None if no skill has it."""
         with self._lock:
             for skill in (*self._known.values(), *self._elsewhere):
                 if all(skill.wire_name(one.name) != tool for one in skill.tools):
@@ -174,7 +172,7 @@ class SkillCatalog:
         return None
 
     def why_old(self, name: str) -> str | None:
-        """Of a skill whose newest files aren't used: a sentence that says why. Any thread."""
+        """Return a sentence on why a skill's newest files aren't used, or None. Any thread."""
         if (failure := self._worse.get(name)) is None:
             return None
         return f"the newest files of '{name}' aren't used, these are older: {_told(failure)}"
@@ -190,18 +188,17 @@ class SkillCatalog:
         return SearchIndex()
 
     def also_find(self, place: str, tools: Sequence[Tool]) -> None:
-        """From now on the search finds these of the bundle at that place, a path: what its server
-        lists, none where it is gone. On the loop; waits for nobody."""
+        """Let the search find these tools, which the server of the bundle at that path lists. An
+        empty list removes the bundle. Runs on the loop and waits for nothing."""
         others = {each: its for each, its in self._served.items() if each != place}
         self._served = {**others, place: tools} if tools else others
 
     def served_tools(self) -> dict[str, Tool]:
-        """What bundles' servers list, by the wire name. Any thread."""
+        """Return the tools that bundles' servers list, by wire name. Call it from any thread."""
         return {tool.name: tool for tools in self._served.values() for tool in tools}
 
     def prepare_search(self) -> None:
-        """Builds the index, so that the first search needn't. Takes a while for hundreds of
-        skills."""
+        """Build the index before the first search. Slow for hundreds of skills."""
         with self._lock:
             self._update_index()
 
@@ -211,10 +208,8 @@ class SkillCatalog:
             return self._index.search(query, limit, kind)
 
     def load(self, *names: str) -> list[SkillMetadata]:
-        """Loads the skills and what they depend on; returns those that weren't loaded before.
-
-        Raises SkillError and loads nothing when one is unknown, or needs what isn't there.
-        """
+        """Load the skills and their dependencies. Return those that weren't loaded before. Raises
+        SkillError, and loads nothing, when a skill or a dependency is unknown."""
         with self._lock:
             order: dict[str, None] = {}
             for name in names:
@@ -226,8 +221,8 @@ class SkillCatalog:
             return new
 
     def load_scope(self, scope: SkillScope, *, at_start: bool = False) -> list[SkillMetadata]:
-        """Loads every skill of a scope; one that can't be loaded is logged and left. ``at_start``
-        leaves those out that are loaded when they are called."""
+        """Load every skill of a scope. A skill that can't be loaded is logged and skipped.
+        ``at_start`` skips those that are loaded when they are called."""
         loaded: list[SkillMetadata] = []
         with self._lock:
             for name in sorted(name for name, given in self._scope_of.items() if given == scope):
@@ -240,7 +235,7 @@ class SkillCatalog:
         return loaded
 
     def unload(self, name: str) -> None:
-        """Raises SkillError when it isn't loaded, or when a loaded skill depends on it."""
+        """Unload a skill. Raises SkillError when it isn't loaded, or another skill needs it."""
         with self._lock:
             name = name if name in self._loaded else name.replace("_", "-")
             if name not in self._loaded:
@@ -253,8 +248,8 @@ class SkillCatalog:
             self._tell(CatalogChange(unloaded=(name,)))
 
     def refresh(self) -> CatalogChange:
-        """Looks at the disk again. Loaded skills whose files changed are replaced, unless the new
-        files are broken in a way the old ones weren't; those that are gone are unloaded."""
+        """Look at the disk again. Loaded skills whose files changed are replaced, unless the new
+        files are broken in a way the old ones weren't. Skills whose files are gone are unloaded."""
         with self._lock:
             shipped = [path for path, scope in self._scopes.items() if scope == "bundled"]
             before = set(self._known)
@@ -297,8 +292,8 @@ class SkillCatalog:
             return change
 
     def check_scripts(self) -> None:
-        """Adds to the failures what would make a first call or run fail, of skills that are loaded
-        and don't ship. Reads their scripts and workflows: for a thread that may wait."""
+        """Add failures that would make a first call or run fail, for loaded skills that don't ship.
+        Reads their scripts and workflows, so call it on a thread that may wait."""
         from callboard.skills.script_check import script_failures  # a start doesn't need it
 
         with self._lock:
@@ -307,7 +302,7 @@ class SkillCatalog:
         broken = [failure for skill in skills for failure in script_failures(skill)]
         with self._lock:
             if number < self._told_by:
-                return  # one that began later, and knows better, was quicker
+                return  # a later, better informed check was faster
             self._told_by = number
             others = [failure for failure in self._failures if failure not in self._broken]
             self._broken = broken
@@ -352,8 +347,8 @@ class SkillCatalog:
 
 
 def _keeps_away(failure: Failure, skill: SkillMetadata, tool: str) -> bool:
-    """Whether it is why the skill lacks the tool of that wire name: because of the entry, or where
-    no tool could be read at all."""
+    """Return whether the failure explains why the skill doesn't serve that tool: its entry failed,
+    or no tool could be read at all."""
     if failure.tool is not None:
         return skill.wire_name(failure.tool) == tool
     return not skill.tools and tool.startswith(skill.wire_name(""))

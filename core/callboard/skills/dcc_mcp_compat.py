@@ -1,8 +1,8 @@
 """Stands in for ``dcc_mcp_core`` in the scripts of skills that were written for it.
 
-Only the helpers that make results and those that ask whether the call was cancelled, and only
-where the real package isn't installed. The module is given to those scripts alone; nobody else can
-import ``dcc_mcp_core`` from here.
+It has the helpers that make results and those that ask whether the call was cancelled. It is used
+only where the real package isn't installed, and only by those scripts; no other code can import
+``dcc_mcp_core`` from here.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from callboard.errors import CallboardError, CallCancelled
 from callboard.skills.results import error_result, success_result
 
 PACKAGE = "dcc_mcp_core"
-#: What this module stands in for.
+#: The modules that this one replaces.
 MODULES = (PACKAGE, f"{PACKAGE}.skill", f"{PACKAGE}.cancellation")
 
-#: What ``dcc_mcp_core.skill`` and ``dcc_mcp_core.cancellation`` are.
+#: The modules ``dcc_mcp_core.skill`` and ``dcc_mcp_core.cancellation``.
 skill = cancellation = sys.modules[__name__]
-#: What ``check_cancelled`` raises.
+#: The exception that ``check_cancelled`` raises.
 DccMcpCancelledError = CancelledError = CallCancelled
 
 
 def stand_in(name: str) -> ModuleType | None:
-    """The module for ``import dcc_mcp_core`` and those of ``MODULES``; None where the import is
-    the interpreter's business. Raises ModuleNotFoundError for the package's other modules."""
+    """Return the module for ``import dcc_mcp_core`` and those of ``MODULES``; None when the
+    interpreter handles the import. Raises ModuleNotFoundError for the package's other modules."""
     if name.partition(".")[0] != PACKAGE or importlib.util.find_spec(PACKAGE) is not None:
         return None
     if name not in MODULES:
@@ -45,7 +45,7 @@ def stand_in(name: str) -> ModuleType | None:
 
 
 class Probe:
-    """Whether a call was cancelled, as such scripts ask. ``ctx`` is the tool's."""
+    """Tells such scripts whether their call was cancelled. ``ctx`` is the tool's."""
 
     job_id = None
 
@@ -57,7 +57,7 @@ class Probe:
         return bool(self._ctx.cancelled)
 
     def check(self) -> None:
-        """Raises where it was."""
+        """Raise CallCancelled when the call was cancelled."""
         if self.cancelled:
             raise CallCancelled("the call was cancelled")
 
@@ -79,8 +79,8 @@ check_dcc_cancelled = check_cancelled
 
 
 def cancelling(entry: Entry) -> Entry:
-    """The same entry, whose function can ask whether its call was cancelled: through this module,
-    or through the real package where a script loaded that."""
+    """Return the same entry with a function that can check whether its call was cancelled: through
+    this module, or through the real package if a script loaded that."""
     if entry.kind != "function":
         return entry
     function, takes_ctx = entry.function, entry.takes_ctx
@@ -162,7 +162,7 @@ def skill_exception(
     _meta: dict[str, Any] | None = None,
     **context: Any,
 ) -> dict[str, Any]:
-    # Without the traceback, wanted or not: the result reaches the client, paths and all.
+    # Always without the traceback, because the result reaches the client with all its paths.
     kind = type(exc).__name__
     context.setdefault("error_type", kind)
     return skill_error(
@@ -176,7 +176,7 @@ def skill_exception(
 
 
 def skill_entry(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What the function raises becomes its result; a cancelled call stays one."""
+    """Turn what the function raises into its result. A cancelled call stays cancelled."""
 
     @functools.wraps(function)
     def entry(**arguments: Any) -> Any:
@@ -191,7 +191,7 @@ def skill_entry(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def run_main(main: Callable[..., Any], argv: Sequence[str] | None = None) -> None:
-    """For ``python script.py``: prints the result. ``argv`` is accepted and not looked at."""
+    """Print the result, for ``python script.py``. ``argv`` is accepted and ignored."""
     sys.stdout.write(json.dumps(main(), default=str) + "\n")
 
 

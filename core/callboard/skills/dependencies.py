@@ -1,4 +1,4 @@
-"""In which order skills are loaded that depend on each other."""
+"""The order in which skills that depend on each other are loaded."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
 
 
 def load_order(name: str, skills: Mapping[str, SkillMetadata]) -> list[str]:
-    """``name`` and all it needs, what is needed first; by name where that leaves a choice.
-
-    Raises SkillError, naming the skill that isn't there or the whole cycle.
-    """
+    """Return ``name`` and all skills it needs, in loading order; by name where the order is free.
+    Raises SkillError that names the missing skill or the whole cycle."""
     return list(_walk(name, skills, {}, {}))
 
 
 def dependents(name: str, skills: Mapping[str, SkillMetadata]) -> list[str]:
-    """Who names ``name`` in ``depends``, sorted."""
+    """Return the skills that list ``name`` in ``depends``, sorted."""
     return sorted(other for other, skill in skills.items() if name in skill.depends)
 
 
 def dependency_failures(skills: Mapping[str, SkillMetadata]) -> list[Failure]:
-    """One for every skill that can't be loaded for the sake of its ``depends``."""
+    """Return a failure for every skill that can't be loaded because of its ``depends``."""
     failures: list[Failure] = []
     done: dict[str, None] = {}
     bad: dict[str, SkillError] = {}
@@ -41,9 +39,9 @@ def _walk(
     done: dict[str, None],
     bad: dict[str, SkillError],
 ) -> dict[str, None]:
-    """Adds ``name`` to ``done`` after all that it needs; or raises, and adds all that stand in
-    between to ``bad``."""
-    # Skill -> what it still needs. Not recursive: a chain of depends is as long as authors like.
+    """Add ``name`` to ``done`` after all skills it needs. On an error, add all skills on the way
+    there to ``bad`` and raise it."""
+    # Skill -> what it still needs. Not recursive, because a chain of depends may be very long.
     trail: dict[str, list[str]] = {}
     needed, by = name, ""
     try:
@@ -68,7 +66,7 @@ def _walk(
 
 
 def _needs(name: str, skills: Mapping[str, SkillMetadata], by: str) -> list[str]:
-    """The direct needs, the one to take first at the end."""
+    """Return the direct dependencies, with the first one to load at the end."""
     if name not in skills:
         who = f"skill '{by}' depends on '{name}', which" if by else f"skill '{name}'"
         raise SkillError(

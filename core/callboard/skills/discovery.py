@@ -1,4 +1,4 @@
-"""Where skills are looked for, and what is found there."""
+"""The places where skills are searched, and what is found there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from callboard.skills.reserved_names import is_own_prefix
 
 BUNDLED = Path(__file__).parent / "bundled"
 
-#: What a skill writes as its ``dcc`` when it suits every host.
+#: Values of ``dcc`` in a skill that suits every host.
 _EVERY_HOST = frozenset(("", "*", "any", "all", "python"))
 
 
@@ -29,10 +29,12 @@ def search_paths(
     extra: Iterable[str | Path] = (),
     environ: Mapping[str, str] | None = None,
 ) -> list[Path]:
-    """Folders that hold skills, the most important first, each once; they need not exist.
+    """Return the folders that contain skills, the most important first, without duplicates. They
+    need not exist.
 
     ``CALLBOARD_SKILL_PATHS``, ``DCC_MCP_SKILL_PATHS`` and ``DCC_MCP_<DCC>_SKILL_PATHS`` hold paths
-    joined by the system's path separator; then ``extra``, the site's, and what ships.
+    joined by the system's path separator. Then follow ``extra``, the site's folder and the shipped
+    skills.
     """
     environ = os.environ if environ is None else environ
     variables = ["CALLBOARD_SKILL_PATHS", "DCC_MCP_SKILL_PATHS"]
@@ -47,16 +49,14 @@ def search_paths(
 
 
 def site_skills() -> list[Path]:
-    """The site's folder of skills, where there is a site."""
+    """Return the site's folder of skills, if there is a site."""
     site = site_folder()
     return [] if site is None else [site / "skills"]
 
 
 def skill_folders(search_path: Path) -> Iterator[Path]:
-    """The skills in one search path, sorted by name: itself, or its direct subfolders.
-
-    Raises OSError when the path can't be listed.
-    """
+    """Yield the skills in one search path, sorted by name: itself, or its direct subfolders. Raises
+    OSError when the path can't be listed."""
     if _holds_skill(search_path):
         yield search_path
         return
@@ -68,7 +68,7 @@ def skill_folders(search_path: Path) -> Iterator[Path]:
 
 
 def has_skill(search_path: Path) -> bool:
-    """Or may have: where it can't be read, whoever looks for skills there says so."""
+    """Return whether the path has a skill, or can't be read, which the search reports."""
     try:
         return next(skill_folders(search_path), None) is not None
     except OSError:
@@ -76,7 +76,7 @@ def has_skill(search_path: Path) -> bool:
 
 
 def _holds_skill(folder: Path) -> bool:
-    """Also where it can't be read, is a broken link or no file: then loading it says so."""
+    """Return whether the folder has a SKILL.md, even a broken one: loading reports it."""
     try:
         (folder / SKILL_FILE).lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -89,13 +89,14 @@ def _holds_skill(folder: Path) -> bool:
 def load_all(
     folders: Iterable[Path], load: Callable[[Path], SkillMetadata]
 ) -> list[tuple[Path, SkillMetadata]]:
-    """Skills that are called as their folder first: where two have one name, theirs it is."""
+    """Load the folders. Skills named like their folder come first and win over others of their
+    name."""
     loaded = [(folder, load(folder)) for folder in folders]
     return sorted(loaded, key=lambda one: (one[1].name != one[0].name, one[0].name))
 
 
 def suits(skill: SkillMetadata, dcc: str | None) -> bool:
-    """Whether the skill is for this host: it names the same, or none in particular."""
+    """Return whether the skill is for this host: it names this host, or none."""
     named = (skill.dcc or "").lower()
     return dcc is None or named in _EVERY_HOST or named == dcc.lower()
 
@@ -103,10 +104,10 @@ def suits(skill: SkillMetadata, dcc: str | None) -> bool:
 def scan_and_load(
     dcc_name: str | None = None, extra_paths: Iterable[str | Path] = ()
 ) -> tuple[list[SkillMetadata], list[Failure]]:
-    """Every usable skill for the host, sorted by name, and why others were skipped.
+    """Return every usable skill for the host, sorted by name, and why others were skipped.
 
-    What is wrong inside a usable skill is in its own ``failures``. Of two skills with one name the
-    one from the more important search path is kept. Skills for other hosts are left out silently.
+    Problems inside a usable skill are in its own ``failures``. Of two skills with one name, the one
+    from the more important search path is kept. Skills for other hosts are left out silently.
     """
     from callboard.skills.load import load_skill  # here, because a server starts from a cache
 
@@ -122,8 +123,8 @@ class Found(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What is in the search paths: what this host may use, sorted by name, why others were skipped,
-    and what is for other hosts."""
+    """The content of the search paths: skills that this host may use, sorted by name, why others
+    were skipped, and skills for other hosts."""
 
     skills: list[Found]
     skipped: list[Failure]
@@ -137,9 +138,9 @@ def scan(
     shipped: Collection[Path] = (BUNDLED,),
     named: Collection[Path] = (),
 ) -> Scan:
-    """:func:`scan_and_load` over exactly these search paths, most important first. What ships,
-    in ``shipped``, is never replaced by a skill of the same name from elsewhere; somebody named
-    those in ``named``, so one that isn't there is told."""
+    """Do as :func:`scan_and_load` over exactly these search paths, the most important first. Skills
+    in ``shipped`` paths are never replaced by a skill of the same name from elsewhere. A missing
+    path in ``named`` is reported, because a person or a setting names it."""
     by_name: dict[str, Found] = {}
     skipped: list[Failure] = []
     elsewhere: list[SkillMetadata] = []
@@ -171,7 +172,7 @@ def scan(
                 continue
             # Not by the skill's name: `a-b` and `a_b` would serve tools of the same names.
             first = by_name.setdefault(skill.wire_name(""), Found(skill, search_path))
-            # Where all hosts' are looked at, those of two may have one name.
+            # In a scan for all hosts, skills for two hosts may have one name.
             apart = dcc_name is None and first.skill.dcc != skill.dcc
             if first.skill is not skill and not apart:
                 kind: FailureKind = "metadata" if first.search_path == search_path else "replaced"

@@ -1,7 +1,7 @@
 """Remembers loaded skills by the stamps of the files they were read from.
 
-In memory, and in a file where one is given, so that the next start is fast too. The file is a
-convenience: one that is missing, damaged or of another version is as good as none.
+They are kept in memory, and in a file if one is given, so that the next start is fast too. A file
+that is missing, damaged or from another version is ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Stamps = tuple[Stamp, ...]
 
 
 class DiscoveryCache:
-    """Not thread-safe: whoever owns it guards it."""
+    """The cache. Not thread-safe: its owner must guard it."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
@@ -35,7 +35,7 @@ class DiscoveryCache:
             self._known = _read(file)
 
     def load(self, folder: Path) -> SkillMetadata:
-        """:func:`load_skill`, or the same value as last time while nothing changed."""
+        """Do as :func:`load_skill`, or return the same value as last time while nothing changed."""
         key = str(folder)
         self._used.add(key)
         known = self._known.get(key)
@@ -47,7 +47,7 @@ class DiscoveryCache:
         skill = load_skill(folder)
         stamps = _stamps(folder, skill)
         self._changed = True
-        # What is wrong may be mended in a place that no stamp covers.
+        # A problem may be fixed in a place that no stamp covers.
         if not skill.failures and settled(stamps, began):
             self._known[key] = (stamps, skill)
         else:
@@ -55,8 +55,8 @@ class DiscoveryCache:
         return skill
 
     def save(self) -> None:
-        """Writes the file if anything changed; forgets folders that weren't asked for since the
-        last time. A file that can't be written is left unwritten."""
+        """Write the file if anything changed, without folders that weren't loaded since the last
+        time. An error on writing is ignored."""
         if self._used != self._known.keys():
             self._known = {key: self._known[key] for key in self._used & self._known.keys()}
             self._changed = True
@@ -69,8 +69,8 @@ class DiscoveryCache:
 
 
 def _stamps(folder: Path, skill: SkillMetadata) -> Stamps:
-    """Of all that decides what :func:`load_skill` returns. The folders' own stamps tell of scripts
-    that came or went."""
+    """Return the stamps of all files that decide what :func:`load_skill` returns. The folders' own
+    stamps change when scripts are added or removed."""
     places = [folder, folder / SKILL_FILE, folder / "scripts"]
     block: Any = skill.metadata.get("dcc-mcp")
     tools = block.get("tools") if isinstance(block, dict) else skill.metadata.get("dcc-mcp.tools")
@@ -115,7 +115,7 @@ _SKILL_FIELDS = [name for name in SkillMetadata._fields if name not in ("tools",
 _TOOL_FIELDS = ToolDeclaration._fields
 
 
-#: What many tools have alike, and what is most of what a skill holds: in memory once.
+#: Fields that many tools share and that take the most space: kept in memory once.
 _SHARED = ("input_schema", "output_schema")
 
 
@@ -128,7 +128,7 @@ def _skill_json(skill: SkillMetadata, schemas: dict[str, int]) -> dict[str, Any]
 
 
 def _tool_json(tool: ToolDeclaration, schemas: dict[str, int]) -> dict[str, Any]:
-    """``schemas`` gets those of the tool; each knows its place there."""
+    """Return a tool as JSON. Its schemas move to ``schemas``; their position replaces them."""
     written = {name: getattr(tool, name) for name in _TOOL_FIELDS}
     for name in _SHARED:
         schema = json.dumps(written[name], ensure_ascii=False, allow_nan=False)

@@ -1,4 +1,4 @@
-"""What a docstring says of each parameter, as Google, NumPy and Sphinx write it."""
+"""Reads the parameters' descriptions in a docstring, as Google, NumPy and Sphinx write them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _FIELD = re.compile(r":(?:param|arg|parameter)\s(?:[^:]*\s)?(\w+):\s*(.*)")
 
 
 def summary(docstring: str) -> str:
-    """Its first paragraph, in one line."""
+    """Return the first paragraph in one line."""
     return " ".join(docstring[:_MAX_CHARACTERS].strip().partition("\n\n")[0].split())
 
 
 def parameters(docstring: str) -> dict[str, str]:
-    """Parameter -> what is said of it, in one line. ``docstring`` is indented as
+    """Return each parameter's description in one line. ``docstring`` is indented as
     ``inspect.cleandoc`` leaves it."""
     lines = docstring[:_MAX_CHARACTERS].splitlines()
     texts: dict[str, list[str]] = {}
@@ -53,7 +53,7 @@ def _section(lines: list[str], numpy: bool) -> dict[str, list[str]]:
 
 
 def _deeper(lines: list[str], indent: int) -> list[str]:
-    """The lines that go on what stands at ``indent``."""
+    """Return the first lines that are indented more than ``indent``."""
     parts: list[str] = []
     for line in lines:
         if not line.strip() or _depth(line) <= indent:

@@ -1,4 +1,4 @@
-"""Whether a file is still the one that was read."""
+"""Checks whether a file is still the one that was read."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-#: Time of the last change in ns, size in bytes, inode; None for a file that isn't there.
+#: Time of the last change in ns, size in bytes, inode; None for a missing file.
 Stamp = tuple[int, int, int] | None
 
 MAX_FILES = 5000
-#: The folder of packages that a skill brought, and how those below it begin: none of its own work.
+#: The folder of vendored packages, and the prefix of its subfolders: not the skill's own files.
 VENDORED = ("vendor", "py3")
 
-# File systems date changes by a clock that ticks every few ms: a file that changed a moment ago
-# may change again and keep its stamp.
+# File systems date changes by a clock that ticks every few ms: a file that changed a moment ago may
+# change again and keep its stamp.
 _SETTLED_NS = 100_000_000
 
 
@@ -27,15 +27,15 @@ def stamp(path: str | Path) -> Stamp:
 
 
 def settled(stamps: Iterable[Stamp], reading_began_ns: int) -> bool:
-    """Whether equal stamps will mean what was read: nothing changed since shortly before
+    """Return whether equal stamps will mean unchanged files: nothing changed since shortly before
     ``reading_began_ns``, on the clock of ``time.time_ns``."""
     latest = reading_began_ns - _SETTLED_NS
     return all(one is None or one[0] < latest for one in stamps)
 
 
 def tree_stamps(folder: Path) -> dict[str, Stamp]:
-    """The stamp of every file below ``folder`` by relative path; byte-code caches, hidden files
-    and vendored packages aside. Stops at MAX_FILES."""
+    """Return the stamp of every file below ``folder`` by relative path, without byte-code caches,
+    hidden files and vendored packages. Stops at MAX_FILES."""
     stamps: dict[str, Stamp] = {}
     for path in _files(folder):
         if len(stamps) == MAX_FILES:

@@ -1,4 +1,4 @@
-"""The YAML at the head of ``SKILL.md``, and where in it something is written."""
+"""The YAML at the head of ``SKILL.md``, and the lines of its entries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FENCE = re.compile(r"^---[ \t\r]*$", re.MULTILINE)
 
 
 def split_frontmatter(text: str) -> tuple[str, int] | None:
-    """The YAML between the first two ``---`` lines, and the line it starts on; None without."""
+    """Return the YAML between the first two ``---`` lines, and its line number, or None."""
     fences = _FENCE.finditer(text)
     first = next(fences, None)
     if first is None or text[: first.start()].strip():
@@ -26,7 +26,7 @@ def split_frontmatter(text: str) -> tuple[str, int] | None:
 
 
 def frontmatter(folder: Path) -> safe_yaml.Document | None:
-    """Of the skill in ``folder``; None where it can't be read, which is told elsewhere."""
+    """Return a skill's frontmatter; None when it can't be read, which loading reports."""
     try:
         parts = split_frontmatter(read_text(folder, resolve_inside(folder, SKILL_FILE)))
         return None if parts is None else safe_yaml.load(*parts)
@@ -35,8 +35,8 @@ def frontmatter(folder: Path) -> safe_yaml.Document | None:
 
 
 def written_line(folder: Path, key: str, value: str | None = None) -> int:
-    """The line, from 1 on, of a key of ``metadata.dcc-mcp`` or of the top; of ``value`` where the
-    key has a list with it."""
+    """Return the line, from 1 on, of a key of ``metadata.dcc-mcp`` or of the top; or the line of
+    ``value`` if the key has a list with it."""
     document = frontmatter(folder)
     if document is None:
         return 1

@@ -1,5 +1,5 @@
-"""Words that a skill's author most likely meant otherwise: keys, capabilities, applications, hints
-and names of its own tools. What is unknown and like nothing we know is somebody else's business."""
+"""Words that a skill's author most likely misspelled: keys, capabilities, applications, hints and
+names of its own tools. A word unlike any known one is left alone."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from callboard.skills.tool_entry import HINT_WORDS, KNOWN_KEYS
 #: File, line, message.
 Odd = tuple[str, int, str]
 
-#: How alike a word is to the one that was meant.
+#: Least similarity of a word to the one that was meant.
 _ALIKE = 0.8
-#: What is often written for a word that we know, and is less alike.
+#: Common substitutes for known words, too different for the similarity check.
 _MEANT = {
     **{"usd": "openusd", "pxr": "openusd", "bpy": "blender", "hou": "houdini", "mayapy": "maya"},
     **{"max": "3dsmax", "3ds-max": "3dsmax", "pymxs": "3dsmax"},
@@ -43,7 +43,7 @@ _STEP = (
 
 
 def odd_words(skill: SkillMetadata) -> Iterator[Odd]:
-    """Of SKILL.md, the tools' file and the workflows. What can't be read is told elsewhere."""
+    """Yield the odd words of SKILL.md, the tools' file and the workflows."""
     front = frontmatter(skill.path)
     if front is not None:
         yield from _of_front(front)
@@ -55,7 +55,7 @@ def odd_words(skill: SkillMetadata) -> Iterator[Odd]:
 
 
 def odd_in_workflows(skill: SkillMetadata) -> Iterator[Odd]:
-    """Of those that SKILL.md names."""
+    """Yield the odd words of the workflows that SKILL.md names."""
     listed = skill.workflows
     for reference in (listed,) if isinstance(listed, str) else listed or ():
         for path in expand(skill.path, reference)[0]:
@@ -66,21 +66,21 @@ def odd_in_workflows(skill: SkillMetadata) -> Iterator[Odd]:
 
 
 def tools_document(skill: SkillMetadata) -> tuple[str, safe_yaml.Document] | None:
-    """The tools' file and what it says; None where there is none, or it can't be read."""
+    """Return the tools' file and its content; None when there is none, or it can't be read."""
     file = tools_file(skill)
     document = None if file == SKILL_FILE else _document(skill, file)
     return None if document is None else (file, document)
 
 
 def tools_file(skill: SkillMetadata) -> str:
-    """As SKILL.md names it; SKILL.md itself where it names none."""
+    """Return the tools' file that SKILL.md names, or SKILL.md when it names none."""
     block: Any = skill.metadata.get("dcc-mcp")
     reference = block.get("tools") if isinstance(block, dict) else None
     return str(reference or skill.metadata.get("dcc-mcp.tools") or SKILL_FILE)
 
 
 def tool_entries(document: safe_yaml.Document) -> Iterator[tuple[safe_yaml.Path, dict[str, Any]]]:
-    """Each entry of a tools' file that is a mapping, and where it stands."""
+    """Yield each entry of a tools' file that is a mapping, with its path in the document."""
     value = document.value
     key = _written(value, "tools")
     at: safe_yaml.Path = () if isinstance(value, list) else (key,)
@@ -91,7 +91,7 @@ def tool_entries(document: safe_yaml.Document) -> Iterator[tuple[safe_yaml.Path,
 
 
 def is_like(word: str, others: Iterable[str]) -> bool:
-    """Whether one of the others is most likely the word, misspelt."""
+    """Return whether ``word`` is most likely a misspelling of one of the others."""
     return bool(get_close_matches(word, [*others], 1, _ALIKE))
 
 
@@ -177,8 +177,8 @@ def _steps(steps: Any, at: safe_yaml.Path) -> Iterator[tuple[safe_yaml.Path, dic
 
 
 def _own_tools(skill: SkillMetadata) -> set[str] | None:
-    """As they are written: what is wrong with one itself is told there. None where they can't be
-    read."""
+    """Return the skill's tools as written; an entry's own mistakes are reported elsewhere. None
+    when they can't be read."""
     read = tools_document(skill)
     if read is None:
         return set() if tools_file(skill) == SKILL_FILE else None
@@ -200,7 +200,7 @@ def _own_tool(
 
 
 def _written(mapping: Any, key: str) -> str:
-    """The key as it stands there, perhaps misspelt: what is below it is looked at all the same."""
+    """Return the key as it is written, perhaps misspelled, so that its content is checked too."""
     if not isinstance(mapping, Mapping) or key in mapping:
         return key
     words = [word for word in mapping if isinstance(word, str)]
@@ -216,7 +216,7 @@ def _keys(
 
 
 def _one(file: str, line: int, what: str, word: Any, known: Iterable[str]) -> Iterator[Odd]:
-    """A finding where the word is none of those known, and much like one of them."""
+    """Yield a finding when the word isn't known, and much like a known one."""
     if not isinstance(word, str) or word in known:
         return
     usual = _MEANT.get(word, "")

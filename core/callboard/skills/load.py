@@ -1,4 +1,4 @@
-"""A skill's folder -> :class:`SkillMetadata`. Reads two files, runs nothing."""
+"""Reads a skill's folder into :class:`SkillMetadata`. Reads two files, runs nothing."""
 
 from __future__ import annotations
 
@@ -23,30 +23,31 @@ from callboard.skills.tool_entry import EntryProblem, read_most, texts
 from callboard.skills.vendored import is_requirement
 
 MAX_TOOLS = 2000
-#: Characters of a tool's name.
+#: Most characters of a tool's name.
 _LONGEST = 128
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 def load_skill(folder: Path) -> SkillMetadata:
-    """Never raises for a bad skill: what is wrong is in ``failures``, the rest is loaded.
+    """Load a skill. Never raises for a bad skill: problems are in ``failures``, and the rest is
+    loaded.
 
-    When ``SKILL.md`` itself is unusable the skill has no description;
-    :func:`callboard.skills.model.is_usable` tells.
+    When ``SKILL.md`` itself is unusable the skill has no description; see
+    :func:`callboard.skills.model.is_usable`.
     """
     return _Reader(folder).read()
 
 
 class _Reader:
-    """Reads one skill and collects what is wrong with it."""
+    """Reads one skill and collects its problems."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = Path(os.path.realpath(folder))
         self._name = shown_folder(folder.absolute() if folder.name else self._folder)
         self._failures: list[Failure] = []
         self._document = safe_yaml.Document({})
-        #: Keys of the ``dcc-mcp`` block -> where they are written.
+        #: Paths in the document of the ``dcc-mcp`` block's keys.
         self._places: dict[str, safe_yaml.Path] = {}
 
     def read(self) -> SkillMetadata:
@@ -124,7 +125,7 @@ class _Reader:
         return front
 
     def _block(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
-        """``metadata.dcc-mcp`` as a mapping, or flat as ``dcc-mcp.tools: …``."""
+        """Return ``metadata.dcc-mcp``, from a mapping or from flat keys as ``dcc-mcp.tools: …``."""
         block: dict[str, Any] = {}
         for key, value in metadata.items():
             if key.startswith("dcc-mcp."):

@@ -1,4 +1,4 @@
-"""What a skill package says, as values. Nothing here reads a file."""
+"""A skill package as values. Nothing here reads a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callboard.calls.entry import Affinity
 #: The file that makes a folder a skill.
 SKILL_FILE = "SKILL.md"
 
-#: ``replaced`` is no mistake: another skill of the name comes first.
+#: ``replaced`` is no mistake: another skill of that name comes first.
 FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob", "replaced"]
 Execution = Literal["sync", "async"]
 
@@ -19,9 +19,11 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 class Failure(NamedTuple):
-    """One thing wrong with one skill. ``reference`` is the path inside the skill's folder, as
-    written; messages carry no absolute path. ``line`` counts from 1. ``tool`` is the one that is
-    lost by it."""
+    """One problem of one skill.
+
+    ``reference`` is the path inside the skill's folder, as written; messages contain no absolute
+    path. ``line`` counts from 1. ``tool`` is the tool that is lost because of it.
+    """
 
     skill: str
     reference: str
@@ -32,7 +34,7 @@ class Failure(NamedTuple):
 
     @property
     def editor_line(self) -> str:
-        """As editors print it: ``tools.yaml:12: message``."""
+        """The failure as editors print it: ``tools.yaml:12: message``."""
         line = f":{self.line}" if self.line else ""
         return f"{self.reference}{line}: {self.message}"
 
@@ -48,19 +50,17 @@ class Failure(NamedTuple):
 
 
 class ToolDeclaration(NamedTuple):
-    """One entry of ``tools.yaml``.
-
-    ``script`` is absolute and inside the skill's folder, or None when nothing was found to run.
-    """
+    """One entry of ``tools.yaml``. ``script`` is absolute and inside the skill's folder, or None
+    when no script was found."""
 
     name: str
     description: str
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any] | None = None
-    #: Which of these three ``tools.yaml`` leaves to the script's function.
+    #: The ones of these three that ``tools.yaml`` leaves to the script's function.
     unwritten: tuple[str, ...] = ()
     required_capabilities: tuple[str, ...] = ()
-    #: Why it needs ``script.execute``, which it doesn't declare and is given; else None.
+    #: The reason why ``script.execute`` was added to its undeclared capabilities; else None.
     runs_code: str | None = None
     script: Path | None = None
     affinity: Affinity = "main"
@@ -73,25 +73,26 @@ class ToolDeclaration(NamedTuple):
     #: ``{"on-success": (...), "on-failure": (...)}``
     next_tools: Mapping[str, tuple[str, ...]] = _NOTHING
     search_aliases: tuple[str, ...] = ()
-    #: Keys this version doesn't know, kept as written.
+    #: Keys that this version doesn't know, kept as written.
     extra: Mapping[str, Any] = _NOTHING
 
     @property
     def entry_names(self) -> list[str]:
-        """As :func:`entry_names` says."""
+        """The result of :func:`entry_names` for this tool."""
         return entry_names(self.name, self.script, self.extra.get("entry_point"))
 
 
 def own_name(tool: str) -> str:
-    """A tool's name as Python can call it."""
+    """Return a tool's name in a form that Python can call."""
     return tool.replace("-", "_").replace(".", "_")
 
 
 def entry_names(tool: str, script: Path | None, entry_point: object) -> list[str]:
-    """What the function may be called that a call of the tool enters; the first one that is there
-    counts. ``entry_point`` is what the tool's entry says of it."""
+    """Return the possible names of the function that a call of the tool enters; the first that
+    exists counts. ``entry_point`` is the tool's own setting."""
     own = own_name(tool)
-    # A script of its own is entered through main; one that several tools share, by the tool's name.
+    # A script with one tool is entered through main, one that several tools share through the
+    # tool's name.
     alone = script is not None and script.stem in (tool, own)
     names = ["main", own] if alone else [own, "main"]
     return [entry_point, *names] if isinstance(entry_point, str) else names
@@ -121,32 +122,32 @@ class SkillMetadata(NamedTuple):
     failures: tuple[Failure, ...] = ()
     #: The frontmatter's ``metadata`` mapping, kept as written.
     metadata: Mapping[str, Any] = _NOTHING
-    #: Packages that its scripts import, as pip takes them.
+    #: Packages that its scripts import, in pip's notation.
     requires: tuple[str, ...] = ()
 
     @property
     def required_capabilities(self) -> list[str]:
-        """Sorted union over the skill's tools."""
+        """The capabilities of all the skill's tools, sorted."""
         return sorted({c for tool in self.tools for c in tool.required_capabilities})
 
     @property
     def when_called(self) -> bool:
-        """Whether it says ``load: when-called``: it is rarely needed, so a search finds it, and a
-        call of one of its tools loads it."""
+        """True when the skill says ``load: when-called``: it is rarely needed, so a search finds
+        it, and a call of one of its tools loads it."""
         block = self.metadata.get("dcc-mcp")
         return isinstance(block, Mapping) and block.get("load") == "when-called"
 
     def wire_name(self, tool: str) -> str:
-        """``maya-geometry`` and ``bevel`` make ``maya_geometry__bevel``."""
+        """Return ``maya_geometry__bevel`` for ``maya-geometry`` and ``bevel``."""
         return f"{self.name.replace('-', '_')}__{tool}"
 
 
 def shown_folder(folder: Path) -> str:
-    """How messages call a skill's folder: one that is called by a version, with the one above."""
+    """Return a skill's folder for messages; with its parent's name if it is a version."""
     above = folder.parent.name if folder.name.lstrip("v")[:1].isdecimal() else ""
     return f"{above}/{folder.name}" if above else folder.name
 
 
 def is_usable(skill: SkillMetadata) -> bool:
-    """Whether its ``SKILL.md`` could be read; else ``failures`` says why not."""
+    """Return whether the skill's ``SKILL.md`` could be read; else ``failures`` says why not."""
     return bool(skill.description)

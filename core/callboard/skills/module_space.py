@@ -1,7 +1,7 @@
-"""The modules of one skill's scripts, which no other skill's code meets.
+"""The modules of one skill's scripts, invisible to every other skill's code.
 
-``import _common`` and ``from ._common import x`` inside a script find the neighbours in its own
-folder; every other import is the interpreter's.
+``import _common`` and ``from ._common import x`` inside a script find the neighbors in its own
+folder. Every other import goes to the interpreter.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from callboard.skills.packages import PREFIX, to_install
 class ModuleSpace:
     """The modules below one folder.
 
-    Follows the import statement, not the import machinery: nothing is installed into that, so
-    nothing must be taken out.
+    It follows the import statement, not the import machinery: it installs nothing there, so there
+    is nothing to remove.
     """
 
     def __init__(self, name: str, folder: Path, ran: dict[Path, bytes]) -> None:
-        """``ran`` is what stood in files that ran; one that doesn't parse runs as it did then."""
+        """``ran`` is the source of files that ran, used when a file no longer parses."""
         self._ran = ran
         self._name = name
         self._folder = folder
         self._modules: dict[tuple[str, ...], ModuleType] = {}
         self._lock = threading.RLock()
         self._closed = False
-        #: Whether a script imported anything of dcc-mcp's.
+        #: True once a script imported one of dcc-mcp's packages.
         self.uses_dcc_mcp = False
         package = ModuleType(name)
         package.__path__ = [str(folder)]
@@ -42,7 +42,7 @@ class ModuleSpace:
         self._add((), package)
 
     def module(self, parts: tuple[str, ...]) -> ModuleType:
-        """The module ``a.b`` for ``("a", "b")``. What its code raises is raised here."""
+        """Return the module ``a.b`` for ``("a", "b")``. Raises what its code raises."""
         with self._lock:
             if parts in self._modules:
                 return self._modules[parts]
@@ -59,7 +59,7 @@ class ModuleSpace:
                 module.__package__ = module.__name__
             else:
                 module.__package__ = parent.__name__
-            # The data model's own way to give code other built-ins: functions keep them for good,
+            # The data model's own way to give code other built-ins. Functions keep them for good,
             # so imports inside functions come here too, also after close().
             module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
             self._add(parts, module)
@@ -75,7 +75,7 @@ class ModuleSpace:
     def close(self) -> None:
         with self._lock:
             self._closed = True
-            # By prefix: importlib.import_module may have put more there than we did.
+            # By prefix: importlib.import_module may have added more modules than we did.
             for name in [
                 n for n in sys.modules if n == self._name or n.startswith(self._name + ".")
             ]:
@@ -112,7 +112,7 @@ class ModuleSpace:
                 raise ImportError("attempted relative import beyond the scripts' folder")
             parts = (*here[: len(here) - level + 1], *parts)
         elif parts[0] in sys.stdlib_module_names or (
-            # A tool may well be called `copy` or `select`; its neighbours still mean Python's.
+            # A tool may well be called `copy` or `select`; its neighbors still mean Python's.
             parts[:1] not in self._modules and self._find(parts[:1]) is None
         ):
             self.uses_dcc_mcp = self.uses_dcc_mcp or name.startswith(PREFIX)
@@ -137,7 +137,7 @@ class ModuleSpace:
 
 
 def _execute(path: Path, module: ModuleType, folder: Path, ran: dict[Path, bytes]) -> None:
-    # No byte-code cache: it tells edits apart by the second and the size only.
+    # No byte-code cache: it distinguishes edits by the second and the size only.
     before = list(sys.path)
     source = path.read_bytes()
     try:
@@ -153,7 +153,7 @@ def _execute(path: Path, module: ModuleType, folder: Path, ran: dict[Path, bytes
     finally:
         for added in list(sys.path):
             own = added not in before and _below(added, folder)
-            # A script that adds a folder of the studio's adds it at every load.
+            # A script that adds one of the studio's folders adds it at every load.
             if own or sys.path.count(added) > max(1, before.count(added)):
                 sys.path.remove(added)
 

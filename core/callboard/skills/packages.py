@@ -1,4 +1,4 @@
-"""Python packages that a skill's scripts import: its own, and those that aren't there."""
+"""Python packages that a skill's scripts import: its own, and missing ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callboard.skills.syntax_tree import parsed
 from callboard.skills.vendored import package_of, this_python, vendor_folder
 
 PREFIX = "dcc_mcp_"
-#: What only an application's own Python has. Whether it is there, the host knows.
+#: Modules that only an application's own Python has, so only the host knows whether they exist.
 HOST_MODULES = frozenset(
     {
         *("bpy", "bmesh", "mathutils", "gpu", "bl_math", "aud", "bpy_extras", "addon_utils"),
@@ -29,8 +29,8 @@ _adding = threading.Lock()
 
 
 def package_parent(folder: Path) -> Path | None:
-    """Where the package is that a skill's folder came with: ``dcc_mcp_*`` with an ``__init__.py``
-    above it; None where it lies in none. Looks at the disk."""
+    """Return the parent folder of the package that a skill's folder came with: ``dcc_mcp_*`` with
+    an ``__init__.py`` above it; None when it isn't in one. Looks at the disk."""
     for above in folder.parents:
         if above.name.startswith(PREFIX) and (above / "__init__.py").is_file():
             return above.parent
@@ -38,8 +38,8 @@ def package_parent(folder: Path) -> Path | None:
 
 
 def make_importable(folder: Path) -> None:
-    """Lets the scripts of a skill import the package it came with: that package's folder joins the
-    end of the import path, so that it hides nothing."""
+    """Let a skill's scripts import the package it came with. The package's parent folder is added
+    to the end of the import path, so that it hides nothing."""
     parent = package_parent(folder)
     if parent is not None:
         with _adding:
@@ -48,7 +48,7 @@ def make_importable(folder: Path) -> None:
 
 
 def to_install(module: str) -> str:
-    """What to do about a module that isn't there."""
+    """Return how to get a missing module."""
     root = module.partition(".")[0]
     if root.startswith(PREFIX):
         return f"install it into this application's Python: pip install {root.replace('_', '-')}"
@@ -59,8 +59,8 @@ def to_install(module: str) -> str:
 
 
 def unresolved(source: str, script: Path, skill: Path) -> Iterator[tuple[int, str]]:
-    """Line and name of every module that a script imports and that isn't there, told from its
-    syntax tree. What it imports in a ``try`` it can do without. Looks for files."""
+    """Yield line and name of every missing module that a script imports, read from its syntax tree.
+    An import inside a ``try`` is optional and skipped. Looks for files."""
     parent, brought = package_parent(skill), vendor_folder(skill)
     for line, name in _needed(source):
         if _has(brought, name.partition(".")[0]):
@@ -70,9 +70,9 @@ def unresolved(source: str, script: Path, skill: Path) -> Iterator[tuple[int, st
 
 
 def missing_imports(script: Path, skill: SkillMetadata) -> Iterator[tuple[str, int, str]]:
-    """File, line and sentence for each module that isn't there and that a tool's script imports,
-    or a script beside it. One that bears the name of a required package, of which nothing was
-    brought yet, is told where that is required."""
+    """Yield file, line and sentence for each missing module that a tool's script, or a script
+    beside it, imports. A module named like a required package is skipped while nothing is vendored:
+    the requirement's own message reports it."""
     brought = vendor_folder(skill.path).is_dir()
     required = () if brought else {own_name(package_of(each)).lower() for each in skill.requires}
     for file in (script, *neighbours(script, skill.path)):
@@ -87,7 +87,7 @@ def missing_imports(script: Path, skill: SkillMetadata) -> Iterator[tuple[str, i
 
 
 def neighbours(script: Path, skill: Path) -> list[Path]:
-    """The scripts beside it that it imports, and those that they import. Looks for files."""
+    """Return the scripts beside it that it imports, and those that they import. Looks for files."""
     known: dict[Path, None] = {}
     waiting = [script]
     while waiting:
@@ -106,10 +106,10 @@ def _beside(script: Path, skill: Path) -> tuple[str, ...]:
         return ()
 
 
-# Each tool of a skill asks for what the scripts beside its own import.
+# Cached, because each tool of a skill checks the imports of the scripts beside its own.
 @lru_cache(256)
 def _named(source: str) -> tuple[str, ...]:
-    """The first part of each name that a script imports, and of each that it imports from here."""
+    """Return the first part of each module name that a script imports, absolute or relative."""
     names: list[str] = []
     for node in ast.walk(parsed(source) or ast.Module([], [])):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -121,7 +121,7 @@ def _named(source: str) -> tuple[str, ...]:
 
 @lru_cache(256)
 def _needed(source: str) -> tuple[tuple[int, str], ...]:
-    """Line and name of what a script can't do without."""
+    """Return line and name of the imports that a script can't do without."""
     return tuple(_imports(parsed(source) or ast.Module([], [])))
 
 

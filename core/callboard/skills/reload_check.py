@@ -1,4 +1,4 @@
-"""Whether a loaded skill's files are others by now, and whether those may take its place."""
+"""Checks whether a loaded skill's files changed, and whether the new ones may replace them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from callboard.skills.file_stamps import Stamp, settled, tree_stamps
 from callboard.skills.model import Failure, SkillMetadata
 
-#: Failures of a whole file: what a half-written one looks like.
+#: Failures of a whole file, as a half-written one has.
 _FILE_KINDS = ("read", "parse", "missing", "empty")
 
 
@@ -17,18 +17,17 @@ class SeenSkill(NamedTuple):
     """A skill, and its files as they were when it was read."""
 
     skill: SkillMetadata
-    #: None where the files were too fresh for their stamps to be trusted.
+    #: None when the files were too new for their stamps to be trusted.
     stamps: dict[str, Stamp] | None
 
     def is_still(self, newer: SeenSkill) -> bool:
-        """Whether ``newer``, of the same name, has nothing new."""
+        """Return whether ``newer``, of the same name, has no changes."""
         same = newer.stamps is not None and newer.stamps == self.stamps
         return same and newer.skill.path == self.skill.path
 
     def spoiled_by(self, newer: SeenSkill) -> list[Failure]:
-        """What is broken in the newer files as a whole and wasn't in these. Reads the scripts that
-        changed."""
-        from callboard.skills.syntax_tree import syntax_error  # only for what changes meanwhile
+        """Return new problems of whole newer files. Reads the scripts that changed."""
+        from callboard.skills.syntax_tree import syntax_error  # only for changed files
 
         new = newer.skill
         known = {(failure.reference, failure.message) for failure in self.skill.failures}
@@ -49,14 +48,14 @@ class SeenSkill(NamedTuple):
 
 
 def seen_now(skill: SkillMetadata) -> SeenSkill:
-    """With its files as they are on disk."""
+    """Return the skill with its files as they are on disk."""
     began = time.time_ns()
     stamps = _stamps(skill)
     return SeenSkill(skill, stamps if settled(stamps.values(), began) else None)
 
 
 def _stamps(skill: SkillMetadata) -> dict[str, Stamp]:
-    """Of its files but the tests, which aren't served, unless a tool's script is among them."""
+    """Return the stamps of its files, without tests unless they contain a tool's script."""
     stamps, tests = tree_stamps(skill.path), skill.path / "tests"
     if any(tool.script is not None and tests in tool.script.parents for tool in skill.tools):
         return stamps

@@ -1,4 +1,4 @@
-"""What a skill requires and this Python lacks, with the command that brings it."""
+"""Required packages that this Python doesn't have, with the command that installs them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from callboard.skills.vendored import REQUIRED, package_of, satisfies, this_pyth
 
 
 def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Failure]:
-    """What this Python lacks of what the skill requires, or has in another version than the skill
-    brought along. Looks for files. ``called`` is what the command that mends it takes for the
-    skill; by default its name."""
+    """Yield the required packages that this Python doesn't have, or has in another version than the
+    skill vendored. Looks for files. ``called`` names the skill in the suggested command."""
     if not skill.requires:
         return
     from importlib import metadata
@@ -45,7 +44,7 @@ def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Fai
     for brought in metadata.distributions(path=[str(folder)]):
         about = brought.metadata
         if not about or "Name" not in about:
-            continue  # somebody's leavings
+            continue  # something else left behind there
         package = about["Name"]
         used = next(iter(metadata.distributions(name=package)), brought)
         if used.version != brought.version:

@@ -1,4 +1,4 @@
-"""Names that belong to what ships, whether that is loaded or not: of tools, and of resources."""
+"""Names of tools and resources that are reserved for what ships, whether it is loaded or not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-#: The server's own tools begin so, and the skills that single applications bring.
+#: Prefixes of the server's own tools, and the skills that single applications bring.
 _OWN = frozenset(
     (
         *("batch", "farm", "files", "hosts", "instances", "jobs", "skills", "tools", "workflows"),
@@ -14,9 +14,9 @@ _OWN = frozenset(
         "maya_modelling",
     )
 )
-#: Schemes of which every address is ours or the machine's.
+#: Schemes whose every address belongs to callboard or the machine.
 _SCHEMES = frozenset(("file", "host", "job", "log", "report", "scene"))
-#: Schemes of which a name's own addresses are free: ``ui://studio-panel/…`` to that bundle.
+#: Schemes in which a name's own addresses are free: ``ui://studio-panel/…`` for that bundle.
 _NAMED = frozenset(("skill", "ui"))
 
 
@@ -31,17 +31,17 @@ def _word(name: str) -> str:
 
 
 def is_own_prefix(name: str) -> bool:
-    """Whether tools under ``name`` would look like the server's own, which no skill provides."""
+    """Return whether tools under ``name`` would look like the server's own."""
     return _word(name).partition("__")[0] in _OWN
 
 
 def is_shipped_prefix(name: str) -> bool:
-    """Whether tools under ``name`` would look like those of the server or of a skill that ships."""
+    """Return whether tools under ``name`` would look like the server's or a shipped skill's."""
     return _word(name).partition("__")[0] in _shipped()
 
 
 def is_reserved_uri(uri: str, name: str) -> bool:
-    """Whether a resource's address belongs to what ships, and not to whoever is called ``name``."""
+    """Return whether a resource's address is reserved, and not one that belongs to ``name``."""
     scheme, _, rest = uri.partition(":")
     if scheme.lower() in _SCHEMES:
         return True

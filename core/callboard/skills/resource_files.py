@@ -1,4 +1,4 @@
-"""The resources that a skill's file names: files of its own, and what its functions read."""
+"""The resources in a skill's file: files of its own, and what its functions read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEYS = (
     *("name", "uri", "title", "description", "mime_type", "file", "source_file", "affinity"),
     "required_capabilities",
 )
-#: Schemes that mean something else here, or to every client.
+#: Schemes with another meaning here, or for every client.
 _TAKEN = (
     *("callboard", "file", "files", "host", "http", "https", "job", "log", "scene", "skill", "ui"),
     "workspace",
@@ -31,7 +31,7 @@ _VARIABLE = re.compile(r"\{\+?(\w+)\}")
 @dataclass(frozen=True)
 class ResourceDeclaration:
     """One entry. It has either ``file``, which is absolute and inside the skill's folder, or
-    ``function``: what runs, as a tool that takes the variables of ``uri``."""
+    ``function``, a tool that takes the variables of ``uri``."""
 
     uri: str
     name: str
@@ -44,17 +44,18 @@ class ResourceDeclaration:
 
     @property
     def variables(self) -> list[str]:
-        """Of a template, in order."""
+        """A template's variables, in order."""
         return variables(self.uri)
 
 
 def variables(uri: str) -> list[str]:
-    """The names between braces."""
+    """Return the names between braces."""
     return _VARIABLE.findall(uri)
 
 
 def resources_document(skill: SkillMetadata) -> tuple[str, safe_yaml.Document] | None:
-    """The file and what it says; None where SKILL.md names none. Raises FileProblem, YamlError."""
+    """Return the file and its content, or None if SKILL.md names none. Raises FileProblem,
+    YamlError."""
     if skill.resources is None:
         return None
     path = resolve_inside(skill.path, skill.resources)
@@ -62,8 +63,8 @@ def resources_document(skill: SkillMetadata) -> tuple[str, safe_yaml.Document] |
 
 
 def read_resources(skill: SkillMetadata) -> tuple[list[ResourceDeclaration], list[Failure]]:
-    """The resources in the order in which they are written, and every entry that is none. Reads
-    the disk each time."""
+    """Return the resources in the order in which they are written, and a failure for every wrong
+    entry. Reads the disk each time."""
     reference = skill.resources or ""
     try:
         read = resources_document(skill)
@@ -106,7 +107,7 @@ def _entries(document: safe_yaml.Document) -> list[Any]:
 
 
 class _Entry:
-    """One entry while it is read. What is wrong is raised as FileProblem with its line."""
+    """One entry while it is read. Problems are raised as FileProblem with their line."""
 
     def __init__(
         self, skill: SkillMetadata, entry: Any, document: safe_yaml.Document, index: int

@@ -1,7 +1,8 @@
 """The result that skills return: one shape for success and failure.
 
-``{success, message, error, prompt, context}``: ``message`` is for people, ``error`` a short stable
-word for programs (None on success), ``prompt`` says what to do next, ``context`` holds the data.
+``{success, message, error, prompt, context}``: ``message`` is for people. ``error`` is a short
+stable word for programs (None on success). ``prompt`` says what to do next. ``context`` has the
+data.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""YAML from strangers, as plain JSON values with line numbers.
+"""Untrusted YAML as plain JSON values with line numbers.
 
-Size, depth, number of nodes, and nodes after aliases are followed are all limited, while reading;
-how is in :mod:`.yaml_events`. Scalars follow YAML 1.2's core schema (``on`` and ``2024-01-01`` are
-strings, ``true`` is a boolean): what skills are written for, and all of it JSON.
+Size, depth, number of nodes, and nodes after aliases are followed are all limited while reading;
+see :mod:`.yaml_events`. Scalars follow YAML 1.2's core schema (``on`` and ``2024-01-01`` are
+strings, ``true`` is a boolean), for which skills are written. All of it is valid JSON.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MAX_BYTES = 1024 * 1024
 
 
 def load(text: str, first_line: int = 1) -> Document:
-    """Read one document. ``first_line`` is where ``text`` starts in its file. Raises YamlError."""
+    """Read one document. ``first_line`` is the line of ``text`` in its file. Raises YamlError."""
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise YamlError(f"larger than {MAX_BYTES} bytes", first_line)
     from callboard.skills.yaml_events import (

@@ -1,4 +1,4 @@
-"""What can be told of a tool's script without running it."""
+"""Checks a tool's script without running it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EXITS = frozenset(("exit", "quit", "sys.exit", "os._exit", "os.abort"))
 
 
 def check_script(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
-    """Line and message of everything that would make the first call fail."""
+    """Yield line and message of everything that would make the first call fail."""
     tree, error = parse(source)
     if tree is None:
         yield error
@@ -31,9 +31,8 @@ def check_script(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]
 
 
 def script_failures(skill: SkillMetadata) -> Iterator[Failure]:
-    """What is wrong with the scripts of a skill's tools, called or not, in this Python, and with
-    its workflows. Reads them all."""
-    # A start needs none of them.
+    """Yield the problems of all a skill's scripts in this Python, and of its workflows."""
+    # Not needed for a start.
     from callboard.skills.lint_words import odd_in_workflows
     from callboard.skills.packages import missing_imports
     from callboard.skills.requirements import requirement_failures
@@ -59,7 +58,7 @@ def script_failures(skill: SkillMetadata) -> Iterator[Failure]:
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:
-    """Names bound at module level, also inside if, try and with."""
+    """Yield the names bound at module level, also inside if, try and with."""
     for statement in body:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield statement.name

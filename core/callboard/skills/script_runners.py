@@ -1,4 +1,4 @@
-"""Which tools run code that the caller gives them, whatever they say about themselves."""
+"""Recognizes tools that run a caller's code, whatever they declare."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-#: Names of tools of published packages, and what others call theirs.
+#: Names of tools of published packages, and similar ones.
 _RUNNERS = re.compile(
     r"(?:execute|run|exec|eval|evaluate)_?"
     r"(?:(?:arbitrary|host|blender|maya|houdini|max|scene)_)?"
     r"(?:python|code|script|mel|maxscript|hscript|vex|expression|command|commands|string|source)"
     r"(?:_(?:code|script|file|string|command|source))?"
 )
-#: Arguments that hold code, or name a file of it.
+#: Arguments that contain code, or name a file of it.
 _CODE = re.compile(
     r"(?:(?:python|mel|maxscript|hscript|vex|ms)_?)?(?:code|script|snippet|expression|source_code)"
     r"(?:_(?:text|string|body|path|file))?|python|mel|maxscript|hscript|vex|py_?code"
@@ -21,7 +21,7 @@ _CODE = re.compile(
 
 
 def runs_code(name: str, schema: Mapping[str, Any]) -> str | None:
-    """Why a tool of this name and input schema is taken for one that runs code; None for others."""
+    """Return why a tool of this name and input schema counts as running code, or None."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace("-", "_")
     if _RUNNERS.fullmatch(plain.rpartition("__")[2]):
         return f"its name is '{name}'"

@@ -1,8 +1,8 @@
-"""Running the scripts of one skill without letting them leak.
+"""Runs the scripts of one skill in isolation.
 
-Every loaded skill has its own space of modules, named uniquely for each load, so that two skills
-may both have a ``_common.py`` and a reloaded skill never meets its older self. Nothing is imported
-before :meth:`SkillScripts.entry` asks for it, also not what only scripts need.
+Every loaded skill has its own space of modules, named uniquely for each load. So two skills may
+both have a ``_common.py``, and a reloaded skill never meets its older self. Nothing is imported
+before :meth:`SkillScripts.entry` needs it, including modules that only scripts need.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class SkillScripts:
     """The scripts of one load of one skill. Methods may be called from any thread.
 
     After :meth:`close`, functions that are still running finish on the code they started with.
-    ``older`` are those of the load that this one replaces: what ran in it and wasn't saved since
-    goes on where its file is broken later.
+    ``older`` are the scripts of the load that this one replaces. If a file of it ran, wasn't saved
+    since and breaks later, the code that ran is used.
     """
 
     def __init__(self, skill: SkillMetadata, older: SkillScripts | None = None) -> None:
@@ -49,13 +49,13 @@ class SkillScripts:
         self._spaces: dict[Path, ModuleSpace] = {}
         self._lock = threading.RLock()
         self._closed = False
-        #: How many threads import a script; what it imports stays findable until they have.
+        #: Number of threads importing a script; its imports must stay findable until they finish.
         self._importing = 0
         self._path: ImportPath | None = None
 
     def entry(self, tool: ToolDeclaration) -> Entry:
-        """Imports the tool's script at the first call. Raises SkillError, saying what to mend;
-        after :meth:`close` that is SkillUnloaded."""
+        """Return the tool's function, after importing its script at the first call. Raises
+        SkillError that says what to fix, and SkillUnloaded after :meth:`close`."""
         from callboard.skills.module_space import ModuleSpace
         from callboard.skills.vendored import ImportPath, vendor_folder
 
@@ -104,7 +104,7 @@ class SkillScripts:
         return cancelling(entry) if space.uses_dcc_mcp else entry
 
     def unsaved_since(self) -> dict[Path, bytes]:
-        """What ran and is on the disk as it was then. Reads those files."""
+        """Return the sources of files that ran and are unchanged on the disk. Reads those files."""
         kept: dict[Path, bytes] = {}
         for path, source in [*self._ran.items()]:
             with suppress(OSError):
@@ -113,7 +113,7 @@ class SkillScripts:
         return kept
 
     def close(self) -> None:
-        """Forgets the modules. Idempotent."""
+        """Forget the modules. May be called again."""
         with self._lock:
             self._closed = True
             spaces = list(self._spaces.values())
@@ -126,7 +126,7 @@ class SkillScripts:
             self._path.leave()
 
     def _importer(self, error: ImportError) -> str | None:
-        """File and line of the skill's own that imported what isn't there."""
+        """Return file and line of the skill's own code that imported the missing module."""
         place = None
         trace = error.__traceback__
         while trace is not None:

@@ -1,8 +1,8 @@
-"""Finding skills and tools among thousands by a few words.
+"""Finds skills and tools among thousands by a few words.
 
-An inverted index: for every word, which entries hold it and how prominently. A query adds up, for
-each of its words, prominence times rarity; a word also matches longer words that it begins. Equal
-scores are ordered by name, so that the same question always gets the same answer.
+An inverted index records for every word which entries have it and how prominently. A query adds up
+prominence times rarity for each of its words; a word also matches longer words that it begins.
+Equal scores are ordered by name, so the same query always gets the same answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_QUERY_WORDS = 16
 _MAX_DESCRIPTION = 2000
 _MAX_PREFIX_MATCHES = 50
 
-# A name says more than an alias, and that more than a description.
+# A name counts for more than an alias, and that for more than a description.
 _NAME, _ALIAS, _HINT, _DESCRIPTION, _PARAMETER = 8.0, 6.0, 4.0, 2.0, 1.5
 _PREFIX_SHARE = 0.5
 
@@ -33,8 +33,8 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 @dataclass(frozen=True)
 class Hit:
-    """``name`` is the skill's name, or the tool's wire name. ``skill`` is the bundle's name for a
-    tool of a bundle's server."""
+    """One result. ``name`` is the skill's name, or the tool's wire name. ``skill`` is the bundle's
+    name for a tool of a bundle's server."""
 
     kind: Kind
     name: str
@@ -53,7 +53,7 @@ class _Entry:
 
 
 class SearchIndex:
-    """Not thread-safe: whoever owns it guards it."""
+    """The index. Not thread-safe: its owner must guard it."""
 
     def __init__(self) -> None:
         self._postings: dict[str, dict[tuple[Kind, str], float]] = {}
@@ -65,11 +65,11 @@ class SearchIndex:
         return len(self._entries)
 
     def add(self, skill: SkillMetadata) -> None:
-        """Replaces what was known of a skill of that name."""
+        """Add a skill, or replace the one of that name."""
         self._put(skill.name, _entries(skill))
 
     def add_served(self, place: str, tools: Iterable[Tool]) -> None:
-        """Replaces the tools that were known of the bundle at that place, a path."""
+        """Replace the known tools of the bundle at that path."""
         self._put(place, map(_served_entry, tools))
 
     def _put(self, name: str, entries: Iterable[_Entry]) -> None:
@@ -96,7 +96,7 @@ class SearchIndex:
         self._sorted_words = None
 
     def search(self, query: str, limit: int = 20, kind: Kind | None = None) -> list[Hit]:
-        """The best entries first. A query without words finds nothing."""
+        """Return the best entries first. A query without words finds nothing."""
         scores: dict[tuple[Kind, str], float] = {}
         for word in list(dict.fromkeys(words(query)))[:MAX_QUERY_WORDS]:
             best: dict[tuple[Kind, str], float] = {}
@@ -133,7 +133,7 @@ class SearchIndex:
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words; ``camelCase`` and ``snake_case`` are taken apart, a plural's s dropped."""
+    """Return lower-case words, ``camelCase`` and ``snake_case`` split, without a plural's s."""
     parts = _WORD.findall(_CAMEL.sub(" ", text))
     return [_singular(word.lower()) for word in parts]
 
@@ -150,7 +150,7 @@ def _entries(skill: SkillMetadata) -> Iterator[_Entry]:
         (_DESCRIPTION, [skill.description[:_MAX_DESCRIPTION]]),
     )
     yield _Entry("skill", skill.name, skill.name, skill.description, weights)
-    # What the skill is about tells its tools apart from those of others, less than their own words.
+    # The skill's topic distinguishes its tools from others, but counts less than their own words.
     about = dict.fromkeys(words(" ".join([skill.name, *skill.tags])), _DESCRIPTION / 2)
     for tool in skill.tools:
         yield _tool_entry(skill, tool, about)
@@ -180,8 +180,7 @@ def _served_entry(tool: Tool) -> _Entry:
 
 
 def _weigh(*fields: tuple[float, Iterable[str]]) -> dict[str, float]:
-    """For every word the weight of the most prominent field that holds it, a little less where the
-    field is long."""
+    """Return each word's weight in its most prominent field, a little less in a long one."""
     weights: dict[str, float] = {}
     for weight, texts in fields:
         listed = words(" ".join(texts))

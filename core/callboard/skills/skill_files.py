@@ -1,6 +1,6 @@
-"""Reading files of one skill, and only of that skill.
+"""Reads files of one skill, and only of that skill.
 
-A reference is what a skill's author wrote: a path relative to the skill's folder, with forward
+A reference is a path that a skill's author wrote: relative to the skill's folder, with forward
 slashes, perhaps a glob. It is resolved on the real path, so ``../``, absolute paths and symlinks
 that lead out of the folder are refused before anything is opened.
 """
@@ -21,7 +21,7 @@ _GLOB_CHARACTERS = re.compile(r"[*?\[]")
 
 
 class FileProblem(Exception):
-    """A file of a skill can't be used. The message holds no absolute path."""
+    """A file of a skill can't be used. The message contains no absolute path."""
 
     def __init__(self, kind: FailureKind, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -35,10 +35,8 @@ def is_glob(reference: str) -> bool:
 
 
 def resolve_inside(folder: Path, reference: str) -> Path:
-    """The real path of ``reference``, which need not exist, inside ``folder`` (a real path).
-
-    Raises FileProblem when it leaves the folder.
-    """
+    """Return the real path of ``reference``, which need not exist, inside ``folder`` (a real path).
+    Raises FileProblem when it leaves the folder."""
     _refuse_what_leaves(reference)
     real = Path(os.path.realpath(folder / reference))
     if real != folder and folder not in real.parents:
@@ -47,10 +45,8 @@ def resolve_inside(folder: Path, reference: str) -> Path:
 
 
 def expand(folder: Path, reference: str) -> tuple[list[Path], list[FileProblem]]:
-    """The files a reference names: one, or for a glob every match, sorted.
-
-    A match that leads out of the folder is a problem of its own and hides no other.
-    """
+    """Return the files that a reference names: one, or for a glob every match, sorted. A match that
+    leads out of the folder is its own problem and hides no other."""
     try:
         if is_glob(reference):
             return _matches(folder, reference)
@@ -86,7 +82,7 @@ def _matches(folder: Path, reference: str) -> tuple[list[Path], list[FileProblem
 
 
 def read_text(folder: Path, path: Path, limit: int = MAX_TEXT_BYTES) -> str:
-    """The text of a regular file, at most ``limit`` bytes of UTF-8. Raises FileProblem."""
+    """Return the text of a regular file, at most ``limit`` bytes of UTF-8. Raises FileProblem."""
     shown = relative(folder, path)
     handle = -1
     try:
@@ -112,7 +108,7 @@ def read_text(folder: Path, path: Path, limit: int = MAX_TEXT_BYTES) -> str:
 
 
 def relative(folder: Path, path: Path) -> str:
-    """How messages show a path: relative to the skill, forward slashes."""
+    """Return a path for messages: relative to the skill, with forward slashes."""
     try:
         return path.relative_to(folder).as_posix()
     except ValueError:
@@ -130,7 +126,7 @@ def _read_up_to(handle: int, size: int) -> bytes:
 def _refuse_what_leaves(reference: str) -> None:
     if not reference.strip() or "\0" in reference:
         raise FileProblem("metadata", "the reference is empty or holds a NUL")
-    # Both flavours: a skill written on one system is read on another.
+    # Both flavors: a skill written on one system is read on another.
     if PureWindowsPath(reference).drive or reference.startswith(("/", "\\", "~")):
         raise FileProblem("read", f"'{reference}' is absolute; it must lie in the skill's folder")
     if ".." in PurePosixPath(reference.replace("\\", "/")).parts:
@@ -138,7 +134,7 @@ def _refuse_what_leaves(reference: str) -> None:
 
 
 def _is_file(path: Path) -> bool:
-    # Path.is_file raises on a folder that may not be searched; os.path.isfile answers no.
+    # Path.is_file raises for a folder that may not be searched; os.path.isfile returns False.
     return os.path.isfile(path)  # noqa: PTH113
 
 

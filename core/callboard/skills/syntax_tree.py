@@ -10,10 +10,10 @@ from callboard.ground.python_tree import parse_python
 
 
 def parse(source: str | bytes) -> tuple[ast.Module | None, tuple[int, str]]:
-    """The syntax tree, or else line and message of why there is none."""
+    """Return the syntax tree, or else the line and message of the error."""
     try:
         with warnings.catch_warnings():
-            # Of the script's author, not of ours: an invalid escape, a comparison with `is`.
+            # Warnings about the author's code, not ours: an invalid escape, a comparison with `is`.
             warnings.simplefilter("ignore")
             return parse_python(source), (0, "")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -22,12 +22,12 @@ def parse(source: str | bytes) -> tuple[ast.Module | None, tuple[int, str]]:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The script's syntax tree; None where it isn't Python."""
+    """Return the script's syntax tree; None when it isn't Python."""
     return parse(source)[0]
 
 
 def syntax_error(path: Path) -> tuple[int, str] | None:
-    """Line and message where a script isn't Python; None where it is, or can't be read."""
+    """Return line and message when a script isn't Python; None when it is, or can't be read."""
     try:
         tree, error = parse(path.read_bytes())
     except OSError:

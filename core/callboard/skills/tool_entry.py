@@ -1,4 +1,4 @@
-"""One entry of ``tools.yaml`` -> one :class:`ToolDeclaration`."""
+"""Turns one entry of ``tools.yaml`` into one :class:`ToolDeclaration`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HINTS = {
 
 
 def spellings(key: str) -> tuple[str, str, str]:
-    """A key as it may be written: ``snake_case``, ``kebab-case``, ``camelCase``."""
+    """Return a key's spellings: ``snake_case``, ``kebab-case``, ``camelCase``."""
     head, *tail = key.split("_")
     return key, key.replace("_", "-"), head + "".join(part.title() for part in tail)
 
@@ -49,8 +49,7 @@ HINT_WORDS = frozenset(
 
 
 class EntryProblem(Exception):
-    """This entry isn't a tool. ``key`` is where in the entry it went wrong, ``line`` where in the
-    file, if known."""
+    """This entry isn't a tool. ``key`` is the wrong key, ``line`` its line, if known."""
 
     def __init__(
         self,
@@ -67,11 +66,9 @@ class EntryProblem(Exception):
 
 
 def read_tool(entry: Any, folder: Path, signatures: Signatures) -> ToolDeclaration:
-    """``entry`` is a mapping, or a bare name. ``folder`` is the skill's real path. A schema and a
-    description that it doesn't write are its function's, by ``signatures``.
-
-    Raises EntryProblem.
-    """
+    """Return the tool of an entry, which is a mapping or a bare name. ``folder`` is the skill's
+    real path. A missing schema or description is taken from the function's signature, in
+    ``signatures``. Raises EntryProblem."""
     if isinstance(entry, str):
         entry = {"name": entry}
     if not isinstance(entry, dict):
@@ -90,7 +87,7 @@ def read_tool(entry: Any, folder: Path, signatures: Signatures) -> ToolDeclarati
         signature = signatures.of(script, name, entry.get("entry_point"))
     schema = takes or _of_function(signature, "input_schema") or {"type": "object"}
     needs = _capabilities(entry)
-    # Whoever can give it code can do anything: not a matter of what its author declares.
+    # A tool that takes code can do anything, whatever its author declares.
     code = None if SCRIPT in needs else runs_code(name, schema)
     return ToolDeclaration(
         name=name,
@@ -116,8 +113,8 @@ def read_tool(entry: Any, folder: Path, signatures: Signatures) -> ToolDeclarati
 def read_most(
     entry: Any, folder: Path, signatures: Signatures
 ) -> tuple[ToolDeclaration | None, list[EntryProblem]]:
-    """As :func:`read_tool`, and everything that is wrong with the entry; what it says of the keys
-    that are right. No tool where none can be made of these."""
+    """Do as :func:`read_tool`, but collect every problem of the entry and use its valid keys.
+    Return no tool when these aren't enough for one."""
     problems: dict[str, EntryProblem] = {}
     while True:
         try:
@@ -131,7 +128,7 @@ def read_most(
 
 
 def texts(key: str, value: Any) -> tuple[str, ...]:
-    """A list of strings, or one string with commas. Raises EntryProblem."""
+    """Return a list of strings, also from one string with commas. Raises EntryProblem."""
     if value is None:
         return ()
     if isinstance(value, str):
@@ -142,7 +139,7 @@ def texts(key: str, value: Any) -> tuple[str, ...]:
 
 
 def _either(entry: Mapping[str, Any], key: str) -> tuple[str, Any]:
-    """The spelling of ``key`` that was used, and its value."""
+    """Return the spelling of ``key`` that was used, and its value."""
     for spelling in spellings(key):
         if spelling in entry:
             return spelling, entry[spelling]
@@ -189,7 +186,7 @@ def _of_function(signature: Signature | None, key: str) -> Mapping[str, Any] | N
 
 
 def _refuse_outside_references(key: str, node: Any) -> None:
-    # A validator would fetch them, and a skill has no business making the server fetch.
+    # A validator would fetch them, and a skill must not make the server fetch.
     if isinstance(node, dict):
         target = node.get("$ref")
         if isinstance(target, str) and not target.startswith("#"):
@@ -238,7 +235,7 @@ def _script(entry: Mapping[str, Any], name: str, folder: Path) -> Path | None:
 
 
 def _timeout(entry: Mapping[str, Any]) -> float | None:
-    """Seconds; 0 means no limit."""
+    """Return the seconds, or None for 0, which means no limit."""
     key, value = _either(entry, "timeout_hint_secs")
     if value is None:
         return None

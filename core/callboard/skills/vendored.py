@@ -1,5 +1,5 @@
-"""Packages that a skill needs beside Python's own: how it names them under ``requires``, and the
-folder below it where ``callboard vendor`` puts them, one for each Python version and system."""
+"""A skill's vendored packages: their notation under ``requires``, and the folder below the skill
+where ``callboard vendor`` puts them, one for each Python version and system."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 
 from callboard.skills.file_stamps import VENDORED
 
-#: In such a folder: what was required when it was made, a line each.
+#: The file in such a folder with the requirements it was made for, one per line.
 REQUIRED = "required.txt"
-#: Characters of one requirement.
+#: Most characters of one requirement.
 LONGEST = 500
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
@@ -24,7 +24,7 @@ _CLAUSE = re.compile(rf"({_OPERATOR})\s*({_NUMBER.pattern})(\.\*)?")
 _ONE = rf"(?:{_OPERATOR})\s*{_NUMBER.pattern}(?:\.\*)?"
 _WANTED = re.compile(rf"{_NAME.pattern}\s*(?:\[.*\])?\s*(?P<clauses>{_ONE}(?:\s*,\s*{_ONE})*)?")
 _RULE = r"(?:===|~=|==|!=|<=|>=|<|>)\s*[A-Za-z0-9._*+!-]+"
-#: As pip writes it (PEP 508): versions or an address, then what it depends on.
+#: A requirement in pip's notation (PEP 508): versions or an address, then markers.
 _PACKAGE = re.compile(
     rf"{_NAME.pattern}\s*(?:\[[^\]]*\]\s*)?"
     rf"(?:@\s*\S+\s*|\(?(?:{_RULE}\s*(?:,\s*{_RULE}\s*)*)?\)?)(?:;.*)?"
@@ -39,7 +39,7 @@ _COMPARED: dict[str, Callable[[list[int], list[int]], bool]] = {
 }
 
 _changing = threading.Lock()
-#: How many loads of skills use a folder that is on the import path for their sake.
+#: Number of loaded skills that use a folder which was put on the import path for them.
 _users: Counter[str] = Counter()
 
 
@@ -48,34 +48,34 @@ def this_python() -> str:
 
 
 def vendor_folder(skill: Path, version: str = "") -> Path:
-    """Where its packages for a version of Python are on this system, ``3.11``; by default this
-    one's. It need not exist."""
+    """Return the folder of the skill's packages for a version of Python, such as ``3.11``, on this
+    system; by default this one's. It need not exist."""
     version = version or this_python()
     return skill / VENDORED[0] / f"py{version.replace('.', '')}-{sys.platform}"
 
 
 class ImportPath:
-    """What one load of a skill adds to the end of the import path, where it hides nothing. Any
-    thread."""
+    """The folders that one load of a skill adds to the end of the import path, where they hide
+    nothing. Use it from any thread."""
 
     def __init__(self) -> None:
         self._joined: set[str] = set()
 
     def join(self, folder: Path) -> None:
-        """Adds the folder, if it is there, until :meth:`leave`."""
+        """Add the folder, if it exists, until :meth:`leave`."""
         path = str(folder)
         if path in self._joined or not folder.is_dir():
             return
         with _changing:
             if path in sys.path and not _users[path]:
-                return  # somebody else's
+                return  # added by other code
             if path not in sys.path:
                 sys.path.append(path)
             _users[path] += 1
             self._joined.add(path)
 
     def leave(self) -> None:
-        """Takes away what nobody else uses."""
+        """Remove the folders that no other load uses."""
         with _changing:
             for path in self._joined:
                 _users[path] -= 1
@@ -85,19 +85,19 @@ class ImportPath:
 
 
 def package_of(requirement: str) -> str:
-    """The package's name."""
+    """Return the package's name."""
     named = _NAME.match(requirement)
     return named[0] if named else ""
 
 
 def is_requirement(text: str) -> bool:
-    """Whether pip takes it for a package, not for an option."""
+    """Return whether pip takes it for a package, not for an option."""
     return len(text) <= LONGEST and _PACKAGE.fullmatch(text) is not None
 
 
 def satisfies(version: str, requirement: str) -> bool:
-    """Whether an installed version is one that was required, as far as numbers tell. What they
-    don't tell, such as a marker, an address or ``===``, is left to pip."""
+    """Return whether an installed version meets the requirement, as far as numbers show. Anything
+    else, such as a marker, an address or ``===``, is left to pip."""
     wanted, number = _WANTED.fullmatch(requirement), _NUMBER.match(version)
     if wanted is None or number is None:
         return True

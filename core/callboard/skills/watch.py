@@ -1,8 +1,8 @@
-"""Tells when something below the search paths changed.
+"""Reports changes below the search paths.
 
-By the system's own notifications where they are to be had, else by looking every two seconds. A
-burst of changes is reported once, when it has been quiet for a moment: an editor's save is several
-changes, a copy of a skill hundreds.
+It uses the system's notifications where they exist, else it looks every two seconds. A burst of
+changes is reported once, after a quiet moment: an editor's save is several changes, a copy of a
+skill hundreds.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ log = logging.getLogger(__name__)
 
 QUIET_SECS = 0.3
 POLL_SECS = 2.0
-#: A path that never gets quiet is reported this often all the same.
+#: Quiet periods after which a path that never gets quiet is reported anyway.
 _PATIENCE = 10
 
 
 class SkillWatcher:
     """Calls ``changed`` on a thread of its own between :meth:`start` and :meth:`stop`.
 
-    ``poll`` forgoes notifications, for network drives that send none. A path that doesn't exist
-    yet is polled for.
+    ``poll`` uses no notifications, for network drives that send none. A path that doesn't exist yet
+    is polled.
     """
 
     def __init__(
@@ -49,14 +49,14 @@ class SkillWatcher:
         self._poll_secs = poll_secs
         self._dirty = PausableEvent()
         self._seat = PythonPermit()
-        #: A folder came. watchdog 6, for Python 3.10, doesn't watch one that was moved here.
+        #: Set when a folder was added. watchdog 6, for Python 3.10, doesn't watch one moved here.
         self._folder_came = threading.Event()
         self._stopping = False
         self._thread: threading.Thread | None = None
         self._observer: Any = None
 
     def start(self) -> None:
-        """Changes made after this returns are noticed."""
+        """Start the thread. Changes made after this returns are noticed."""
         if self._thread is not None:
             return
         polled = self._observe() if self._notify else self._paths
@@ -70,7 +70,7 @@ class SkillWatcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """Idempotent. No call of ``changed`` begins after it returns."""
+        """Stop the thread. May be called again. No call of ``changed`` begins after it returns."""
         self._stopping = True
         go_on()
         self._dirty.set()
@@ -85,7 +85,7 @@ class SkillWatcher:
             self._observer = None
 
     def _observe(self) -> list[Path]:
-        """Asks for notifications; returns the paths for which there are none."""
+        """Request notifications. Return the paths for which there are none."""
         from watchdog.events import FileSystemEvent, FileSystemEventHandler
         from watchdog.observers import Observer
 
@@ -145,7 +145,7 @@ class SkillWatcher:
                 log.exception("skills couldn't be looked at again")
 
     def _settle(self, polled: list[Path], seen: dict[str, Stamp]) -> dict[str, Stamp]:
-        """Waits until nothing changed for a moment; returns what was seen last."""
+        """Wait until nothing changed for a moment. Return the stamps seen last."""
         for _ in range(_PATIENCE):
             self._dirty.clear()
             notified = self._seat.wait(self._dirty, self._quiet_secs)
@@ -157,8 +157,8 @@ class SkillWatcher:
 
 
 def _keep_from_the_console() -> None:
-    """watchdog 7 warns where it watches a folder twice, as it does with folders that come with
-    folders in them, and calls it an error when an event meets its end. Neither harms."""
+    """Silence two harmless messages of watchdog 7: a warning when it watches a folder twice, as
+    with new folders that contain folders, and an error when an event arrives as it ends."""
     warnings.filterwarnings("ignore", "Callback with id ", RuntimeWarning, r"watchdog\.")
     logging.getLogger("watchdog.observers.inotify").addFilter(_is_no_late_event)
 
@@ -168,8 +168,8 @@ def _is_no_late_event(record: logging.LogRecord) -> bool:
 
 
 def _linked(paths: Sequence[Path]) -> list[Path]:
-    """Where skills really are that are linked into a search path: neither notifications nor a walk
-    through the folders follow links."""
+    """Return the real folders of skills that are linked into a search path: neither notifications
+    nor a walk through the folders follow links."""
     targets: list[Path] = []
     for path in paths:
         try:

@@ -1,4 +1,4 @@
-"""What a YAML file said, with line numbers, or why it isn't read."""
+"""The content of a YAML file with line numbers, or the error that it can't be read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Path = tuple[str | int, ...]
 
 
 class YamlError(ValueError):
-    """The text isn't YAML, or not YAML that we are willing to read. ``line`` counts from 1."""
+    """The text isn't YAML, or YAML that callboard refuses to read. ``line`` counts from 1."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
@@ -20,10 +20,11 @@ class YamlError(ValueError):
 
 @dataclass(frozen=True)
 class Document:
-    """``value`` is made of dict (text keys), list, str, int, float, bool and None.
+    """The values of one YAML file.
 
-    ``duplicates`` are keys written twice in one mapping (the first one won): the mapping's path,
-    the key and its line. Whether that spoils the file or one entry is the reader's decision.
+    ``value`` is made of dict (text keys), list, str, int, float, bool and None. ``duplicates`` are
+    keys written twice in one mapping (the first one wins): the mapping's path, the key and its
+    line. The reader decides whether that spoils the file or one entry.
     """
 
     value: Any
@@ -31,7 +32,7 @@ class Document:
     duplicates: tuple[tuple[Path, str, int], ...] = ()
 
     def line(self, *path: str | int) -> int:
-        """Where ``path`` starts, or its nearest parent that is known."""
+        """Return the line on which ``path`` starts, or its nearest known parent."""
         for length in range(len(path), -1, -1):
             line = self.lines.get(path[:length])
             if line is not None:
@@ -39,7 +40,7 @@ class Document:
         return 1
 
     def duplicate_under(self, *path: str | int) -> tuple[str, int] | None:
-        """The first repeated key at or below ``path``, and its line."""
+        """Return the first repeated key at or below ``path``, and its line."""
         for where, key, line in self.duplicates:
             if where[: len(path)] == path:
                 return key, line

@@ -1,5 +1,5 @@
-"""Builds :mod:`.yaml_document`'s values from PyYAML's events (libyaml's where it is built in), so
-that every limit holds while reading, with either parser."""
+"""Builds :mod:`.yaml_document`'s values from PyYAML's events (libyaml's if it is built in), so that
+every limit holds while reading, with either parser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_DEPTH = 48
 MAX_NODES = 100_000
 _LINES_DEPTH = 5
 
-# Python loads a compiled module once. Where `yaml` is imported a second time, after a plug-in was
+# Python loads a compiled module once. When `yaml` is imported a second time, after a plug-in was
 # disabled, the compiled parser still makes the events and errors of the first.
 _COMPILED = getattr(getattr(yaml, "_yaml", None), "ScalarEvent", None) is yaml.ScalarEvent
 _PARSER: Any = yaml.CSafeLoader if _COMPILED else yaml.SafeLoader
@@ -32,7 +32,7 @@ _WORDS = {
 
 
 def read(text: str, first_line: int) -> Document:
-    """One document of a text that isn't too large. Raises YamlError."""
+    """Return the one document of a text that isn't too large. Raises YamlError."""
     builder = _Builder(first_line)
     try:
         return builder.document(yaml.parse(text, Loader=_PARSER))

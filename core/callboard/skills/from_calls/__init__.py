@@ -1,1 +1,1 @@
-"""A good run, as it was recorded, becomes a skill."""
+"""Makes a skill from a recorded run that succeeded."""

@@ -1,4 +1,4 @@
-"""What a skill that is made from a run says, file by file."""
+"""The files of a skill that is made from a run."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from callboard.content import Json
 from callboard.skills.from_calls.inputs import Wanted
 from callboard.skills.from_calls.steps import Made
 
-#: What YAML won't have as it is inside quotation marks.
+#: Characters that YAML doesn't allow unescaped inside quotation marks.
 _UNQUOTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-#: Of an object, what a test can compare on any host.
+#: Properties of an object that a test can compare on any host.
 _COMPARED = ("translate", "rotate", "scale")
 
 
 @dataclass(frozen=True)
 class Draft:
-    """``wishes`` are what the agent was asked for, oldest first, without secrets and paths."""
+    """A skill being made. ``wishes`` are the agent's tasks, oldest first, redacted."""
 
     name: str
     steps: Sequence[Made]
@@ -40,7 +40,7 @@ class Draft:
 
     @property
     def wanted(self) -> list[str]:
-        """The inputs that whoever runs it must give."""
+        """The inputs that its user must give."""
         return [one.name for one in self.inputs if one.required]
 
     def files(self) -> dict[str, str]:
@@ -54,7 +54,7 @@ class Draft:
 
 
 def facts(result: Json) -> Json:
-    """What of a result holds on every host: how many were made and deleted, where things are."""
+    """Return what a result shows on any host: counts of created and deleted, and positions."""
     kept: Json = {
         key: len(result[key])
         for key in ("created", "deleted")
@@ -68,7 +68,7 @@ def facts(result: Json) -> Json:
 
 
 def _quoted(value: Any) -> str:
-    """JSON, which is YAML, too."""
+    """Return the value as JSON, which is also YAML."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     return _UNQUOTABLE.sub(lambda one: f"\\u{ord(one[0]):04x}", text)
 

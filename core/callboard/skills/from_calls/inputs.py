@@ -1,4 +1,4 @@
-"""Which values become a workflow's inputs, and which must not be written down."""
+"""Chooses the values that become a workflow's inputs, and those that must not be written down."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from callboard.skills.from_calls.links import (
 )
 from callboard.skills.from_calls.steps import Made, Place, Reference, is_number, places, put
 
-#: An absolute path anywhere in a text, on any system, also where a home folder was taken out.
+#: An absolute path anywhere in a text, on any system, also where a home folder was removed.
 ABSOLUTE = re.compile(
     r"(?<![\w.~:/\\}-])(?:/{1,2}(?!/)|~[/\\]|\\\\|[A-Za-z]:[\\/]|file:/)[^\s\"'<>|,;)\]}]+", re.I
 )
-#: What the records put in the place of what they don't keep.
+#: Marks that the records put in place of what they don't keep.
 _TAKEN_OUT = re.compile(r"\[redacted|\[truncated|\[too deep|\[unserializable|<user>")
 _TRIVIAL = (0, 1, -1)
 
 
 @dataclass
 class Wanted:
-    """One input. ``file`` is the name that a file had, ``reads``: it must be there before."""
+    """One input. ``file`` is a file's name; ``reads`` means that it must exist before."""
 
     name: str
     schema: Json
@@ -43,7 +43,7 @@ class Wanted:
 
 
 class Inputs:
-    """The inputs of one workflow. ``clean`` says whether a text holds no secret."""
+    """The inputs of one workflow. ``clean`` returns whether a text contains no secret."""
 
     def __init__(self, steps: list[Made], clean: Callable[[str], bool]) -> None:
         self.all: list[Wanted] = []
@@ -51,12 +51,12 @@ class Inputs:
         self._by_value: dict[tuple[str, str], Wanted] = {}
         every = [place for step in steps for place in places(step)]
         texts = [place.value for place in every if isinstance(place.value, str)]
-        #: Before anything is linked: a name recurs as the end of a path, too.
+        #: Counted before anything is linked: a name also recurs as the end of a path.
         self._names = Counter(map(last_part, texts))
         self._numbers = Counter((p.key, json.dumps(p.value)) for p in every if _telling(p.value))
 
     def find(self, steps: list[Made]) -> None:
-        """Puts references to inputs into the steps' arguments."""
+        """Put references to inputs into the steps' arguments."""
         for step in steps:
             for place in list(places(step)):
                 chosen = self._choose(step, place)
@@ -77,7 +77,7 @@ class Inputs:
             return self._input(place, last_part(value), last_part(value))
         if hidden or ABSOLUTE.search(value):
             return self._input(place, value, None)
-        # A workflow would take these for references; an input's default is a text.
+        # A workflow would take these for references; an input's default is plain text.
         written = "{{" in value or value.startswith("$.")
         if "enum" in place.schema and not written:
             return None
@@ -131,7 +131,7 @@ class Inputs:
 
 
 def _telling(value: Any) -> bool:
-    """A number, or a list of numbers, that means something by itself."""
+    """Return whether a number, or a list of numbers, carries meaning on its own."""
     if is_number(value):
         return value not in _TRIVIAL
     return isinstance(value, list) and any(each not in _TRIVIAL for each in value)

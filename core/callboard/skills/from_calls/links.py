@@ -1,4 +1,4 @@
-"""Which arguments are what an earlier step made: they become references to its result."""
+"""Replaces arguments that an earlier step made with references to its result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from callboard.skills.from_calls.steps import Made, Place, Reference, places, put
 
-#: Arguments that name something in the scene.
+#: Arguments that name an object in the scene.
 NAMING = frozenset(
     (
         *("name", "names", "object", "objects", "parent", "target", "targets", "path", "paths"),
@@ -17,13 +17,13 @@ NAMING = frozenset(
 )
 _MAKING = ("create", "new", "duplicate", "make")
 _MOVING = ("rename", "set_parent")
-#: How hosts number a name that is taken.
+#: The way hosts number a name that is taken.
 _NUMBERED = re.compile(r"(.+?)[._ ]?0*([1-9][0-9]*)")
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def last_part(text: str) -> str:
-    """The bare name of a scene path, in any host's spelling."""
+    """Return the bare name of a scene path, in any host's spelling."""
     return re.split(r"[/|]", text.rstrip("/|"))[-1]
 
 
@@ -32,14 +32,14 @@ def is_scene_path(text: str) -> bool:
 
 
 def names_it_makes(step: Made, key: str) -> bool:
-    """Whether the argument is the name of what the step makes, not of what is there."""
+    """Return whether the argument names what the step makes, not an existing object."""
     if key == "new_name":
         return True
     return key == "name" and step.tool.name.startswith(_MAKING) and not _copies(step)
 
 
 def link(steps: list[Made]) -> None:
-    """Puts references into the steps' arguments."""
+    """Put references into the steps' arguments."""
     made = _Things()
     for step in steps:
         for place in list(places(step)):
@@ -64,7 +64,7 @@ def _copies(step: Made) -> bool:
 
 
 def _kind(step: Made, key: str) -> str:
-    """Materials, groups and objects may have the same name."""
+    """Return the kind of object that an argument names; kinds may share a name."""
     if key == "material" or (step.skill.name == "materials" and key == "name"):
         return "material"
     if key == "group" or ("group" in step.tool.name and key == "name"):
@@ -73,18 +73,19 @@ def _kind(step: Made, key: str) -> str:
 
 
 class _Things:
-    """What the steps so far made, by kind and by path or bare name."""
+    """The objects that the steps made so far, by kind and by path or bare name."""
 
     def __init__(self) -> None:
         self._references: dict[tuple[str, str], str] = {}
         #: Made without a known result: base name -> references, the first one first.
         self._by_base: dict[tuple[str, str], list[str]] = {}
         self._parents: dict[str, str] = {}
-        #: Whose paths are known no more.
+        #: Objects whose paths are no longer known.
         self._lost: set[tuple[str, str]] = set()
 
     def reference(self, kind: str, text: str, names: bool) -> str | None:
-        """``names``: the argument names something, so a bare name counts, too."""
+        """Return a reference for a text, or None. ``names`` is true when the argument names an
+        object, so that a bare name counts too."""
         if (kind, text) in self._references and (names or is_scene_path(text)):
             return self._references[kind, text]
         if not names and not is_scene_path(text):
@@ -135,7 +136,7 @@ class _Things:
                 self._references.setdefault((kind, text), ".".join((step.id, *way)))
 
     def _named(self, value: Any) -> str | None:
-        """The bare name of what an argument names, also where it has become a reference."""
+        """Return the bare name in an argument, even if it has become a reference."""
         if not isinstance(value, str):
             return None
         if not isinstance(value, Reference):
@@ -144,8 +145,8 @@ class _Things:
         return last_part(named[0]) if named else None
 
     def _forget_below(self, step: Made) -> None:
-        """What is below an object that moves has another path from now on: only its bare name
-        still leads to it."""
+        """Drop the paths below an object that moves, because they change: only bare names still
+        lead to these objects."""
         name = self._named(step.args.get("name"))
         if name is None:
             return
@@ -160,7 +161,7 @@ class _Things:
 
 
 def _texts(value: Any, way: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Names and paths in a result, with the way to them."""
+    """Yield names and paths in a result, with the keys that lead to them."""
     if isinstance(value, str):
         if len(value) > 1 and way and (way[-1].isdigit() or way[-1] in (*NAMING, "id")):
             yield way, value

@@ -1,4 +1,4 @@
-"""A good run -> the files of a skill that does it again, on any host that has what it needs."""
+"""Makes the files of a skill that repeats a recorded run, on any host with the capabilities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_WISH = 400
 
 @dataclass(frozen=True)
 class NewSkill:
-    """``left_out`` says, a sentence each, which calls aren't in it."""
+    """The new skill. ``left_out`` says in one sentence each which calls aren't in it."""
 
     draft: Draft
     files: dict[str, str]
@@ -36,8 +36,8 @@ def make_skill(
     skills: Iterable[SkillMetadata],
     redact: Callable[[str], str],
 ) -> NewSkill:
-    """``calls`` are of one run, oldest first; ``redact`` takes secrets out of a text. Reads and
-    writes nothing. Raises SkillError where no skill can be made."""
+    """Make a skill from the calls of one run, oldest first. ``redact`` takes secrets out of a text.
+    Reads and writes nothing. Raises SkillError when no skill can be made."""
     calls, undone = without_undone(calls)
     steps, left_out = steps_of(calls, known_tools(skills))
     left_out += dict.fromkeys(f"{call.tool}: it was undone" for call in undone)
@@ -66,7 +66,7 @@ def make_skill(
 
 
 def _needed(steps: list[Made]) -> tuple[list[Made], list[str]]:
-    """Without calls that only read, and whose results nobody uses; all, where none changes."""
+    """Drop read-only calls whose results aren't used, unless all calls only read."""
     if all(step.only_reads for step in steps):
         return steps, []
     kept: list[Made] = []
@@ -80,7 +80,7 @@ def _needed(steps: list[Made]) -> tuple[list[Made], list[str]]:
 
 
 def _wishes(calls: Sequence[RecordedCall], redact: Callable[[str], str]) -> list[str]:
-    """What was asked for, each once."""
+    """Return the agent's tasks, each once."""
     texts: dict[str, None] = {}
     for call in calls:
         if call.outcome == "ok" and call.intent:
@@ -90,7 +90,8 @@ def _wishes(calls: Sequence[RecordedCall], redact: Callable[[str], str]) -> list
 
 
 def _names_a_place(line: str) -> bool:
-    # As it was before JSON or Python quoted it: an escaped line's end would pass for a letter.
+    # Checked as it was before JSON or Python quoted it: an escaped line end would pass for a
+    # letter.
     return ABSOLUTE.search(_ESCAPED.sub(lambda one: _PLAIN.get(one[1], " "), line)) is not None
 
 

@@ -1,4 +1,4 @@
-"""Recorded calls -> the steps of a workflow, as far as their tools are known."""
+"""Turns recorded calls into the steps of a workflow, as far as their tools are known."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from callboard.calls.tools import BATCH
 from callboard.content import Json
 from callboard.skills.model import SkillMetadata, ToolDeclaration
 
-#: What a workflow's file may hold.
+#: Most calls that a workflow's file may have.
 MAX_CALLS = 300
-#: How callboard's own tools are called that are no skill's.
+#: The prefixes of callboard's own tools, which belong to no skill.
 _OWN = ("files__", "jobs__", "mcpeye_", "skills__", "workflows__")
 _WAY = re.compile(r"[A-Za-z0-9_.-]*")
 
 
 class Reference(str):
-    """What stands in the place of a value: ``{{way}}``, as workflows write it."""
+    """A placeholder for a value: ``{{way}}``, as workflows write it."""
 
     def __new__(cls, way: str) -> Reference:
         return super().__new__(cls, f"{{{{{way}}}}}")
 
 
 class RecordedCall(Protocol):
-    """What is needed of a record. ``result`` is None where it wasn't kept."""
+    """The parts of a record that are needed. ``result`` is None when it wasn't kept."""
 
     @property
     def tool(self) -> str: ...
@@ -44,8 +44,7 @@ class RecordedCall(Protocol):
 
 @dataclass
 class Made:
-    """One step that is being made. ``args`` is its own copy, with references in place of values as
-    they are found."""
+    """One step being made. ``args`` is its own copy, in which references replace values."""
 
     id: str
     wire: str
@@ -63,8 +62,8 @@ class Made:
 
 @dataclass(frozen=True)
 class Place:
-    """One value among a step's arguments: the keys that lead to it, the nearest name, its schema.
-    A list of numbers is one value."""
+    """One value among a step's arguments: the keys that lead to it, the nearest name, its schema. A
+    list of numbers is one value."""
 
     way: tuple[str | int, ...]
     key: str
@@ -82,13 +81,13 @@ def steps_of(
     calls: Sequence[RecordedCall],
     known: Mapping[str, tuple[SkillMetadata, ToolDeclaration]],
 ) -> tuple[list[Made], list[str]]:
-    """The calls that went well, oldest first, and a sentence for each tool that was left out."""
+    """Return the calls that succeeded, oldest first, and a sentence for each tool left out."""
     steps: list[Made] = []
     left_out: dict[str, None] = {}
     for call in calls:
         if call.outcome != "ok":
             continue
-        #: The ids of a batch's steps so far; empty for what was left out.
+        #: The ids of a batch's steps so far; empty for steps left out.
         numbered: list[str] = []
         for wire, arguments, result in _single(call):
             id, uses = "", set[str]()
@@ -115,7 +114,7 @@ def _unknown(wire: str) -> str:
 
 
 def _single(call: RecordedCall) -> Iterator[tuple[str, Any, Json | None]]:
-    """Tool, arguments and result; of a batch, those of its calls."""
+    """Yield tool, arguments and result; for a batch, those of each of its calls."""
     result = call.result if isinstance(call.result, dict) else None
     listed = call.arguments.get("calls") if isinstance(call.arguments, dict) else None
     if call.tool != BATCH or not isinstance(listed, list):
@@ -131,7 +130,7 @@ def _single(call: RecordedCall) -> Iterator[tuple[str, Any, Json | None]]:
 
 
 def _referring(value: Any, ids: Sequence[str], uses: set[str]) -> Any:
-    """A copy, with a batch's references to its earlier calls as a workflow writes them; ``uses``
+    """Return a copy with a batch's references to its earlier calls in a workflow's form. ``uses``
     gets the ids that they lead to."""
     if isinstance(value, dict):
         number, way = value.get("$result"), str(value.get("path", ""))
@@ -154,7 +153,7 @@ def _id(wire: str, taken: Sequence[str]) -> str:
 
 
 def places(step: Made) -> Iterator[Place]:
-    """All values of the step's arguments, in the order they are written."""
+    """Yield all values of the step's arguments, in the order they are written."""
     yield from _places(step.args, (), "", step.tool.input_schema)
 
 
@@ -177,7 +176,7 @@ def is_number(value: Any) -> bool:
 
 
 def put(step: Made, way: Sequence[str | int], value: Any) -> None:
-    """Writes ``value`` where ``way`` leads."""
+    """Write ``value`` to the place that ``way`` leads to."""
     inner: Any = step.args
     for key in way[:-1]:
         inner = inner[key]

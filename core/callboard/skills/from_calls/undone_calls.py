@@ -1,4 +1,4 @@
-"""Which recorded calls were taken back again."""
+"""Finds the recorded calls that were undone."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from callboard.skills.from_calls.steps import RecordedCall
 def without_undone(
     calls: Sequence[RecordedCall],
 ) -> tuple[list[RecordedCall], list[RecordedCall]]:
-    """The calls of one host, oldest first, without undoing and redoing and without what was undone;
-    and what was. Where results weren't kept, the newest changes are what a step means."""
-    #: Numbers of the calls whose changes are in the scene, and of those whose are not; the newest
-    #: last.
+    """Return the calls of one host, oldest first, without undo, redo and undone calls; and the
+    undone calls. When results weren't kept, an undo step is matched with the newest changes."""
+    #: Numbers of the calls whose changes are in the scene, and of those undone; the newest last.
     done: list[int] = []
     undone: list[int] = []
     for number, call in enumerate(calls):
@@ -29,7 +28,7 @@ def without_undone(
 
 
 def _meant(call: RecordedCall, changes: Sequence[int], calls: Sequence[RecordedCall]) -> list[int]:
-    """The newest first."""
+    """Return the changes that an undo or redo is about, newest first."""
     result = call.result if isinstance(call.result, dict) else {}
     told = result.get("undone", result.get("redone"))
     if isinstance(told, list):

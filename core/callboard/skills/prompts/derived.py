@@ -1,4 +1,4 @@
-"""Prompts for a skill that wrote none: from its examples, recipes and workflows."""
+"""Prompts for a skill that has none of its own: from its examples, recipes and workflows."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class PromptReading:
-    """What reading one skill's prompts found. ``files`` are all that were looked at, ``globs`` the
-    patterns that may find more."""
+    """The result of reading one skill's prompts. ``files`` are all files that were read or
+    expected, ``globs`` the patterns that may find more."""
 
     def __init__(self, skill: SkillMetadata) -> None:
         self.skill = skill
@@ -31,7 +31,7 @@ class PromptReading:
         self.globs: list[str] = []
 
     def sorted(self) -> list[Prompt]:
-        """The prompts by name."""
+        """Return the prompts by name."""
         return [self.prompts[name] for name in sorted(self.prompts)]
 
     def add(self, prompt: Prompt, reference: str, line: int | None = None) -> None:
@@ -68,7 +68,7 @@ class PromptReading:
 
 
 def derive(reading: PromptReading) -> None:
-    """Adds what ``examples``, ``recipes`` and ``workflows`` yield."""
+    """Add the prompts from ``examples``, ``recipes`` and ``workflows``."""
     _documents(reading, "examples", reading.skill.examples)
     _documents(reading, "recipes", reading.skill.recipes)
     for path in _all_files(reading, reading.skill.workflows):

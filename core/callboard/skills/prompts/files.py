@@ -1,4 +1,4 @@
-"""The prompts that a skill's files hold."""
+"""The prompts in a skill's files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from callboard.skills.skill_files import FileProblem, is_glob, read_text, relati
 
 
 def read_prompts(skill: SkillMetadata) -> tuple[list[Prompt], list[Failure]]:
-    """Prompts sorted by name, and every entry or file that isn't one. Reads the disk each time."""
+    """Return the prompts sorted by name, and the failures. Reads the disk each time."""
     reading = read(skill)
     return reading.sorted(), reading.failures
 
 
 def read(skill: SkillMetadata) -> PromptReading:
-    """What the skill's files say now, and which files those are."""
+    """Return the present content of the skill's files, and which files those are."""
     reading = PromptReading(skill)
     if skill.prompts is None:
         derive(reading)
@@ -40,7 +40,7 @@ def read(skill: SkillMetadata) -> PromptReading:
 
 
 def _file(reading: PromptReading, shown: str, document: safe_yaml.Document) -> None:
-    """One prompt, or lists ``prompts`` and ``workflows``."""
+    """Read one prompt, or the lists ``prompts`` and ``workflows``."""
     value = document.value
     if value is None:
         raise FileProblem("empty", f"'{shown}' is empty")

@@ -1,8 +1,8 @@
-"""One prompt, as a value: what a client lists and what it gets.
+"""One prompt, as a value: its entry in a list and its rendered text.
 
-``{{name}}`` and nothing else is what a template may say. Whitespace inside the braces is trimmed.
-Whatever isn't a bare identifier between two pairs of braces is text. Values are inserted as they
-are and never looked at again.
+A template knows ``{{name}}`` and nothing else. Whitespace inside the braces is trimmed. Anything
+but a bare identifier between two pairs of braces is text. Values are inserted unchanged and aren't
+scanned again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PromptSource = Literal["explicit", "workflow", "workflow_metadata", "examples", 
 
 MANUAL_SKILL = "manual"
 MAX_NAME = 128
-#: A third opening brace makes it text: ``{{{name}}}`` is somebody else's syntax.
+#: A third opening brace makes it text: ``{{{name}}}`` is another tool's syntax.
 _PLACEHOLDER = re.compile(r"(?<!\{)\{\{\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\}")
 
 
@@ -33,7 +33,7 @@ class Argument(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """``body`` is a template, or, where ``literal``, text that is served untouched."""
+    """One prompt. ``body`` is a template, or with ``literal`` text that is served unchanged."""
 
     name: str
     skill: str
@@ -51,7 +51,7 @@ class Prompt(NamedTuple):
         return f"{self.skill}.{self.name}"
 
     def list_entry(self) -> dict[str, Any]:
-        """What ``prompts/list`` holds for it."""
+        """Return the prompt's entry of ``prompts/list``."""
         entry: dict[str, Any] = {"name": self.served_name, "description": self.description}
         if self.arguments:
             entry["arguments"] = [argument.as_json() for argument in self.arguments]
@@ -59,7 +59,7 @@ class Prompt(NamedTuple):
         return entry
 
     def undeclared(self) -> list[str]:
-        """Placeholders that no argument declares."""
+        """Return the placeholders that no argument declares."""
         if self.literal:
             return []
         declared = {argument.name for argument in self.arguments}
@@ -67,7 +67,7 @@ class Prompt(NamedTuple):
 
 
 def render(prompt: Prompt, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``prompts/get`` answers. Raises InvalidParams, naming the first missing argument."""
+    """Return ``prompts/get``'s answer. Raises InvalidParams for the first missing argument."""
     text = prompt.body if prompt.literal else _fill(prompt, arguments)
     message = {"role": "user", "content": {"type": "text", "text": text}}
     return {"description": prompt.description, "messages": [message]}
@@ -95,8 +95,8 @@ def _missing(name: str) -> InvalidParams:
 
 
 def make_prompt(spec: Mapping[str, Any], skill: str, source: PromptSource) -> Prompt:
-    """A prompt from an entry of a file or from an adapter's code. Raises ValueError, saying which
-    member is wrong; unknown members are ignored."""
+    """Return a prompt from an entry of a file or from an adapter's code. Raises ValueError that
+    names the wrong member. Unknown members are ignored."""
     name = spec.get("name")
     check_name(name)
     description = spec.get("description")
@@ -117,7 +117,7 @@ def make_prompt(spec: Mapping[str, Any], skill: str, source: PromptSource) -> Pr
 
 
 def check_name(name: Any) -> None:
-    """Raises ValueError when a prompt can't be called that."""
+    """Raise ValueError when a prompt can't have that name."""
     if not isinstance(name, str) or not name.strip() or name != name.strip():
         raise ValueError("'name' must be text without blanks around it")
     if len(name) > MAX_NAME or not name.isprintable():
@@ -146,17 +146,17 @@ def _argument(entry: Any) -> Argument:
 
 
 def placeholders(template: str) -> list[str]:
-    """The names used, each once, in order of appearance."""
+    """Return the names used, each once, in order of appearance."""
     return list(dict.fromkeys(_PLACEHOLDER.findall(template)))
 
 
 def fill(template: str, value_of: Callable[[str], str]) -> str:
-    """``value_of`` is asked for every placeholder; what it raises is raised here."""
+    """Return the template with ``value_of`` called for every placeholder. Raises what it raises."""
     return _PLACEHOLDER.sub(lambda match: value_of(match[1]), template)
 
 
 def as_text(value: Any) -> str:
-    """Text as it is, anything else as compact JSON."""
+    """Return text unchanged, anything else as compact JSON."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -26,7 +26,7 @@ class UnknownPrompt(InvalidParams):
 
 @dataclass(frozen=True)
 class PromptSet:
-    """Prompts by served name, sorted, and what went wrong while reading them."""
+    """Prompts by served name, sorted, and the failures while reading them."""
 
     prompts: dict[str, Prompt]
     failures: tuple[Failure, ...] = ()
@@ -36,7 +36,7 @@ class PromptSet:
     _bare: dict[str, list[str]] = field(default_factory=dict)
 
     def find(self, name: str) -> Prompt:
-        """By served name, or by bare name while only one has it. Raises InvalidParams."""
+        """Return a prompt by served name, or by a unique bare name. Raises InvalidParams."""
         served = self._bare.get(name, [])
         if name in self.prompts:
             return self.prompts[name]
@@ -50,11 +50,11 @@ class PromptSet:
         return [prompt.list_entry() for prompt in self.prompts.values()]
 
     def needs_diagnostics(self) -> bool:
-        """Whether ``prompts/list`` must say why something isn't there."""
+        """Return whether ``prompts/list`` must explain what is missing."""
         return not self.prompts or bool(self.failures)
 
     def diagnostics(self) -> dict[str, Any]:
-        """The value of ``dcc.prompt_diagnostics``."""
+        """Return the value of ``dcc.prompt_diagnostics``."""
         notes: list[str] = []
         if not self.loaded_skill_count and not self.prompts:
             notes.append(NO_SKILLS)
@@ -78,20 +78,20 @@ class PromptSet:
 
 
 class Reads(Protocol):
-    """Reads the prompts of a skill, and says what couldn't be read."""
+    """Reads a skill's prompts, and reports what couldn't be read."""
 
     def read(self, skill: SkillMetadata) -> tuple[list[Prompt], list[Failure]]: ...
 
 
 def declares_prompts(skill: SkillMetadata) -> bool:
-    """Whether the skill names anything that prompts could come from."""
+    """Return whether the skill names any source of prompts."""
     return bool(skill.prompts or skill.examples or skill.recipes or skill.workflows)
 
 
 def collect(
     skills: Sequence[SkillMetadata], reader: Reads, manual: Iterable[Prompt] = ()
 ) -> PromptSet:
-    """All prompts of the loaded skills and those that an adapter registered."""
+    """Return all prompts of the loaded skills and those that an adapter registered."""
     by_name: dict[str, Prompt] = {}
     failures: list[Failure] = []
     for skill in sorted(skills, key=lambda one: one.name):

@@ -1,4 +1,4 @@
-"""Prompts that are served: from loaded skills, registered by name, or backed by a function."""
+"""The served prompts: from loaded skills, registered by name, or made by a function."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AT_ONCE = 0.002
 
 
 class Messages(NamedTuple):
-    """A prompt's messages as somebody else made them."""
+    """A prompt's complete messages, as a function returned them."""
 
     messages: Sequence[Mapping[str, Any]]
     description: str | None = None
@@ -39,9 +39,12 @@ class Messages(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class FunctionPrompt:
-    """A prompt whose messages a function makes. It is called with the prompt's arguments, strings,
-    may take ``ctx`` and ask the client, and returns text, a content block, or a list of either;
-    every item becomes one user message. It may return :class:`Messages` instead."""
+    """A prompt whose messages a function makes.
+
+    The function is called with the prompt's arguments as strings. It may take ``ctx`` and ask the
+    client. It returns text, a content block, or a list of either; every item becomes one user
+    message. It may return :class:`Messages` instead.
+    """
 
     prompt: Prompt
     function: Callable[..., Any]
@@ -62,7 +65,7 @@ class FunctionPrompt:
         )
 
     def arguments(self, given: Mapping[str, Any]) -> Json:
-        """The declared arguments, with defaults. Raises InvalidParams."""
+        """Return the declared arguments, with defaults. Raises InvalidParams."""
         values: Json = {}
         for argument in self.prompt.arguments:
             value = given.get(argument.name)
@@ -74,7 +77,7 @@ class FunctionPrompt:
         return values
 
     def result(self, value: Any) -> Json:
-        """``prompts/get``'s result for what the function returned."""
+        """Return ``prompts/get``'s result for what the function returned."""
         if isinstance(value, Messages):
             description = value.description or self.prompt.description
             return {"description": description, "messages": list(value.messages)}
@@ -89,8 +92,8 @@ class FunctionPrompt:
 
 
 class PromptReader:
-    """Reads again only what changed on disk. Any thread, several at once:
-    nobody waits for another's disk."""
+    """Reads prompts, and again only those that changed on disk. Use it from any number of threads:
+    none waits for another's disk."""
 
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
@@ -102,8 +105,8 @@ class PromptReader:
         return known.reading.sorted(), list(known.reading.failures)
 
     def known(self, skill: SkillMetadata) -> dict[str, Prompt] | None:
-        """The prompts by served name, as :meth:`read` last read them; None where that isn't what
-        the disk holds now, or where asking the disk takes a while. Opens no file."""
+        """Return the prompts by served name, as :meth:`read` last read them; None when the files
+        changed since, or checking them is slow. Opens no file."""
         known = self._known.get(skill.name)
         if known is None or known.reading.skill is not skill or not known.quick:
             return None
@@ -124,19 +127,19 @@ class PromptReader:
 
 
 class _Known:
-    """What was read of one skill's prompts, and of which files."""
+    """The prompts that were read of one skill, and the stamps of their files."""
 
     def __init__(self, reading: PromptReading) -> None:
         self.reading = reading
-        #: The first of each served name.
+        #: The first prompt of each served name.
         self.served = {prompt.served_name: prompt for prompt in reversed(reading.sorted())}
         began = time.perf_counter()
         self.stamps = _stamps(reading)
-        #: Whether the disk said at once that the files are as they were.
+        #: True when the last check of the files was fast.
         self.quick = time.perf_counter() - began < AT_ONCE
 
     def is_current(self) -> bool:
-        """Whether the files are still those that were read."""
+        """Return whether the files are still those that were read."""
         began = time.perf_counter()
         current = self.stamps == _stamps(self.reading)
         self.quick = time.perf_counter() - began < AT_ONCE
@@ -147,7 +150,7 @@ _Stamps = dict[str, Stamp]
 
 
 def _stamps(reading: PromptReading) -> _Stamps:
-    """Of every file that was looked at, and of every file that a glob finds now."""
+    """Return the stamps of every file that was read, and of every file that a glob finds now."""
     stamps = {str(path): stamp(path) for path in reading.files}
     for pattern in reading.globs:
         for match in _glob(reading.skill.path, pattern):
@@ -163,8 +166,8 @@ def _glob(folder: Path, reference: str) -> list[Path]:
 
 
 class PromptRegistry:
-    """Every prompt of one server. Registration from any thread, before or after start: it waits for
-    nobody who reads the disk."""
+    """Every prompt of one server. Register prompts from any thread, before or after start; that
+    never waits for a reader's disk."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -173,24 +176,24 @@ class PromptRegistry:
         self._manual: dict[str, Prompt] = {}
         self._functions: dict[str, FunctionPrompt] = {}
         self._changes: Changes[[]] = Changes()
-        #: Counts the changes; what was read under another number may be out of date.
+        #: Number of changes; anything read under another number may be out of date.
         self.version = 0
 
     def all(self) -> PromptSet:
-        """The prompts as they are on disk now: files that changed are read again. Any thread but
-        the loop's and the main one: a disk may take its time."""
+        """Return the prompts as they are on disk now; changed files are read again. Call it on any
+        thread except the loop's and the main one, because a disk may be slow."""
         with self._lock:
             skills = self._skills
             functions = [function.prompt for function in self._functions.values()]
             registered = [*self._manual.values(), *functions]
-        from callboard.skills.prompts.prompt_set import collect  # of all, when they are listed
+        from callboard.skills.prompts.prompt_set import collect  # only for lists
 
         return collect(skills, self._reader, registered)
 
     def find(self, name: str) -> Prompt:
-        """The prompt that a name means: the served one, or a bare one that only one has. Of a name
-        that says its skill no other skill is read. Threads as for :meth:`all`. Raises
-        InvalidParams."""
+        """Return the prompt of that served name, or of a bare name that only one prompt has. A
+        skill's prefix limits the reading to it. Threads as for :meth:`all`. Raises InvalidParams.
+        """
         wanted = self.registered(name)
         if wanted is not None:
             return wanted
@@ -201,12 +204,12 @@ class PromptRegistry:
         return self.all().find(name)
 
     def _skills_of(self, name: str) -> list[SkillMetadata]:
-        """The skills that a prompt's served name may begin with, by name."""
+        """Return the skills whose prefix a served name may begin with."""
         return [skill for skill in self._skills if name.startswith(skill.name + ".")]
 
     def at_hand(self, name: str) -> Prompt | None:
-        """The prompt of that served name, where it was registered, or was read and its skill's
-        files are as they were; None where somebody has to look. Any thread: it opens no file."""
+        """Return the prompt of that served name if it was registered, or was read and its skill's
+        files are unchanged; None when files must be read. Any thread: it opens none."""
         wanted = self.registered(name)
         if wanted is None:
             for skill in self._skills_of(name):
@@ -216,12 +219,13 @@ class PromptRegistry:
         return wanted
 
     def registered(self, name: str) -> Prompt | None:
-        """The prompt that was registered under just this name, which no file holds. Any thread."""
+        """Return the prompt registered under exactly this name. Call it from any thread."""
         function = self._functions.get(name)
         return function.prompt if function is not None else self._manual.get(name)
 
     def describe(self, features: Revision, prompts: PromptSet | None = None) -> list[Json]:
-        """The entries of ``prompts/list``, sorted by name; of what ``all`` just found, if given."""
+        """Return the entries of ``prompts/list``, sorted by name. ``prompts`` is the result of
+        ``all``, if the caller has it."""
         entries = (prompts or self.all()).list_entries()
         for entry in entries:
             function = self._functions.get(entry["name"])
@@ -234,11 +238,11 @@ class PromptRegistry:
         return self._functions.get(name)
 
     def render(self, name: str, arguments: Mapping[str, Any]) -> Json:
-        """What a prompt from a template says. Raises InvalidParams."""
+        """Return the text of a template's prompt as a result. Raises InvalidParams."""
         return render(self.find(name), arguments)
 
     def set_skills(self, skills: Sequence[SkillMetadata]) -> None:
-        """Replaces the loaded skills; what was read of them before is dropped with it."""
+        """Replace the loaded skills, and forget what was read of the former ones."""
         with self._lock:
             for skill in self._skills:
                 self._reader.forget(skill.name)
@@ -247,14 +251,14 @@ class PromptRegistry:
         self.changed()
 
     def changed(self) -> None:
-        """Tells the listeners that the list may be another one."""
+        """Notify the listeners that the list may have changed."""
         self._changes.tell()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Calls ``listener`` whenever the list may be another one; returns the way to stop."""
+        """Call ``listener`` whenever the list may have changed. Return a function that stops it."""
         return self._changes.watch(listener)
 
-    # -- what adapters call ---------------------------------------------------------------------
+    # -- for adapters ---------------------------------------------------------------------
 
     def register_prompt(
         self,
@@ -263,7 +267,7 @@ class PromptRegistry:
         arguments: Sequence[Mapping[str, Any]] | None = None,
         template: str = "",
     ) -> None:
-        """Adds a prompt, or replaces the one of that name. Raises ValueError for an empty name and
+        """Add a prompt, or replace the one of that name. Raises ValueError for an empty name and
         for empty or duplicate argument names."""
         spec = {
             "name": name,
@@ -288,7 +292,7 @@ class PromptRegistry:
         affinity: Affinity = "any",
         complete: Completer | None = None,
     ) -> None:
-        """Adds a prompt whose messages ``function`` makes; see :class:`FunctionPrompt`."""
+        """Add a prompt whose messages ``function`` makes; see :class:`FunctionPrompt`."""
         prompt = Prompt(
             name, MANUAL_SKILL, "manual", description or name, "", tuple(arguments), literal=True
         )
@@ -298,8 +302,8 @@ class PromptRegistry:
         self.changed()
 
     def replace_functions(self, gone: Iterable[str], now: Iterable[FunctionPrompt]) -> list[str]:
-        """Takes out what was served under these names and serves others instead, but none under a
-        name that is taken. Which are served."""
+        """Replace the prompts served under the names ``gone`` with ``now``, except those whose name
+        is already taken. Return the served names."""
         with self._lock:
             functions = {name: one for name, one in self._functions.items() if name not in {*gone}}
             served = [
@@ -317,7 +321,7 @@ class PromptRegistry:
         return [one.prompt.served_name for one in served]
 
     def unregister_prompt(self, name: str) -> None:
-        """Removes a registered prompt; an unknown name is no error."""
+        """Remove a registered prompt; an unknown name is no error."""
         with self._lock:
             removed = self._manual.pop(name, None) or self._functions.pop(name, None)
             self.version += 1
@@ -325,7 +329,7 @@ class PromptRegistry:
             self.changed()
 
     def clear(self) -> None:
-        """Removes every registered prompt; those of skills stay."""
+        """Remove every registered prompt; those of skills stay."""
         with self._lock:
             empty = not self._manual and not self._functions
             self._manual.clear()

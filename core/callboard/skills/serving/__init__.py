@@ -1,1 +1,1 @@
-"""How loaded skills become tools, and how an agent finds those that aren't."""
+"""Serves loaded skills as tools, and lets an agent find the others."""

@@ -1,5 +1,5 @@
-"""``skills__search``, ``skills__describe``, ``skills__load`` and ``skills__unload``: how an agent
-finds what isn't in the list of tools."""
+"""``skills__search``, ``skills__describe``, ``skills__load`` and ``skills__unload``: tools by which
+an agent finds what isn't in the list of tools."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _SEARCH: Json = {
 
 
 def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Tool]:
-    """The four tools over one catalog."""
+    """Return the four tools over one catalog."""
 
     def search(query: str, limit: int = 10, callable: bool = False) -> Json:
         return search_skills(catalog, query, limit, capabilities.offer, only_callable=callable)
@@ -66,7 +66,7 @@ def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Too
 
     def load(name: str) -> Json:
         loaded = catalog.load(name)
-        # One that was loaded already has its tools told too: the caller wants them.
+        # The tools of an already loaded skill are listed too, because the caller needs them.
         skills = loaded or [catalog.get(name)]
         tools = [skill.wire_name(tool.name) for skill in skills for tool in skill.tools]
         return {"loaded": [skill.name for skill in loaded], "tools": tools}
@@ -110,9 +110,9 @@ def search_skills(
     *,
     only_callable: bool = False,
 ) -> Json:
-    """``{hits: [{kind, name, skill | bundle, description, loaded, missing_capabilities?}]}``, the
-    best first. What a skill misses is what none of its tools could be called with; ``bundle`` is
-    whose server has the tool."""
+    """Return ``{hits: [{kind, name, skill | bundle, description, loaded,
+    missing_capabilities?}]}``, the best first. A skill's missing capabilities are listed only when
+    none of its tools can be called. ``bundle`` is the bundle whose server has the tool."""
     skills = {known.skill.name: known for known in catalog.known}
     ranked = catalog.search(query, 1000 if only_callable else limit)
     served_tools = catalog.served_tools()
@@ -149,8 +149,8 @@ def _lacking(known: KnownSkill, kind: str, name: str, offer: Offer) -> list[str]
 
 
 def describe_skill(catalog: SkillCatalog, known: KnownSkill, offer: Offer) -> Json:
-    """What ``skills__describe`` and REST tell of a skill. Files that are broken now are among the
-    catalog's failures while the skill still is what they were before."""
+    """Return a skill's description for ``skills__describe`` and REST. While broken files aren't
+    used, their failures come from the catalog's."""
     skill, declared = known.skill, offer.to(known.scope == "bundled")
     own = [*skill.failures, *(each for each in catalog.failures if each.skill == skill.name)]
     bundle = catalog.came_with(skill.path)
@@ -171,7 +171,7 @@ def describe_skill(catalog: SkillCatalog, known: KnownSkill, offer: Offer) -> Js
 
 
 def _describe_one(known: KnownSkill, tool: str, offer: Offer) -> Json:
-    """One tool with its schemas, by its wire name or its own. Raises SkillError."""
+    """Return one tool with its schemas, by its wire name or its own name. Raises SkillError."""
     skill = known.skill
     for one in skill.tools:
         if tool in (one.name, skill.wire_name(one.name)):

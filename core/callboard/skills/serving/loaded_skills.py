@@ -1,4 +1,4 @@
-"""Keeps the served tools and prompts in step with the skills that are loaded."""
+"""Keeps the served tools and prompts in step with the loaded skills."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Tools of the user's own skills that are loaded at start without being asked for. With more of
-#: them, agents find skills by search, so that the list of tools stays short.
+#: Most tools of the user's own skills that are loaded at start without a request. With more, agents
+#: find skills by search, so that the list of tools stays short.
 LOAD_AT_START = 100
-#: Whose skills those are.
+#: The scopes of these skills.
 OWN: tuple[SkillScope, ...] = ("user", "project", "site")
-#: Tools that calls of them may load; further ones are loaded by skills__load.
+#: Most tools that calls may load; further ones need skills__load.
 LOAD_BY_CALLS = 100
-#: With more skills than this the search is prepared before anybody searches.
+#: With more skills than this the search is prepared in advance.
 FEW_SKILLS = 20
 
 
 class LoadedSkills:
-    """Listens to a catalog. Any thread; a list asked for after a change shows it."""
+    """Follows a catalog. Use it from any thread; a list requested after a change shows it."""
 
     def __init__(self, catalog: SkillCatalog, tools: ToolRegistry, prompts: PromptRegistry) -> None:
         self.catalog = catalog
@@ -47,11 +47,11 @@ class LoadedSkills:
         tools.load_absent = self._load_for
         tools.why_old = catalog.why_old
         self._room = LOAD_BY_CALLS
-        #: Skills that somebody unloaded, which a call doesn't bring back.
+        #: Skills that were unloaded on request, which a call doesn't bring back.
         self._taken_off: set[str] = set()
 
     def start(self) -> None:
-        """Finds the skills and loads those that ship, and the user's own where they are few."""
+        """Find the skills. Load those that ship, and the user's own if they are few."""
         self.catalog.refresh()
         self.catalog.load_scope("bundled", at_start=True)
         if self._own_are_few():
@@ -60,7 +60,7 @@ class LoadedSkills:
         self.catalog.arrived = self._arrived
 
     def deferred(self) -> list[Callable[[], None]]:
-        """Work that needn't hold up the start, for threads that may wait."""
+        """Return work that needn't delay the start, for threads that may wait."""
         work: list[Callable[[], None]] = []
         if len(self.catalog.known) > FEW_SKILLS:
             work.append(self.catalog.prepare_search)
@@ -69,8 +69,8 @@ class LoadedSkills:
         return work
 
     def watcher(self, paths: Sequence[Path], poll: bool = False) -> SkillWatcher | None:
-        """Keeps the skills as they are on the disk, once it is started; None without paths.
-        ``poll`` looks all the time, for drives that tell of no changes."""
+        """Return a watcher that keeps the skills as they are on the disk, once it is started; None
+        without paths. ``poll`` looks repeatedly, for drives that report no changes."""
         if not paths:
             return None
         from callboard.skills.watch import SkillWatcher
@@ -82,7 +82,7 @@ class LoadedSkills:
         self.catalog.check_scripts()
 
     def close(self) -> None:
-        """Stops listening and forgets the scripts' modules."""
+        """Stop following the catalog and forget the scripts' modules."""
         self._stop()
         with self._lock:
             for skill in self._loaded.values():
@@ -90,7 +90,7 @@ class LoadedSkills:
             self._loaded.clear()
 
     def entry(self, skill: str, declared: ToolDeclaration) -> Entry:
-        """A function of a loaded skill's scripts. Raises SkillError."""
+        """Return a function of a loaded skill's scripts. Raises SkillError."""
         with self._lock:
             loaded = self._loaded.get(skill)
         if loaded is None:
@@ -98,11 +98,10 @@ class LoadedSkills:
         return loaded.entry(declared)
 
     def _arrived(self, names: list[str]) -> None:
-        """Loads what was put where skills are looked for, as the start would have: while the
-        user's own are few."""
+        """Load skills added while the server runs, as the start does: if the user's own are few."""
         if self._own_are_few():
             for name in names:
-                with suppress(SkillError):  # told with the catalog's failures
+                with suppress(SkillError):  # the catalog's failures report it
                     self.catalog.load(name)
         else:
             log.info("not loaded, as there are many: %s", ", ".join(names))
@@ -112,7 +111,7 @@ class LoadedSkills:
         return sum(len(known.skill.tools) for known in own) <= LOAD_AT_START
 
     def _load_for(self, name: str) -> None:
-        """Loads the skill whose tool has that name, while there is room. Where it can't be loaded,
+        """Load the skill whose tool has that name, while there is room. When it can't be loaded,
         skills__load says why."""
         skill = self._skill_of(name)
         if skill is None or skill.name in self._taken_off or len(skill.tools) > self._room:
@@ -121,7 +120,7 @@ class LoadedSkills:
             self._room -= sum(len(one.tools) for one in self.catalog.load(skill.name))
 
     def _skill_of(self, name: str) -> SkillMetadata | None:
-        """The skill that isn't loaded and has a tool of that name."""
+        """Return the skill that isn't loaded and has a tool of that name."""
         for known in self.catalog.known:
             skill = known.skill
             if not known.loaded and any(skill.wire_name(tool.name) == name for tool in skill.tools):
@@ -145,6 +144,6 @@ class LoadedSkills:
                 old.newer = self._loaded.get(old.metadata.name)
             self._tools.replace(remove, add)
             self._prompts.set_skills(self.catalog.loaded)
-        # Calls that run finish on the code they started with.
+        # Running calls finish on the code they started with.
         for skill in gone:
             skill.close()

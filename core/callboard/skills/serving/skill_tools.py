@@ -13,7 +13,7 @@ from callboard.skills.scripts import SkillScripts, SkillUnloaded
 
 class SkillTools:
     """A skill's tools and its scripts, which are imported one by one when first called. ``older``
-    is what it replaces."""
+    are the tools that it replaces."""
 
     def __init__(
         self, metadata: SkillMetadata, *, ships: bool = False, older: SkillTools | None = None
@@ -23,19 +23,19 @@ class SkillTools:
         self._scripts: SkillScripts = SkillScripts(
             metadata, None if older is None else older._scripts
         )
-        #: What took its place when the skill was loaded anew.
+        #: Its replacement, once the skill was loaded again.
         self.newer: SkillTools | None = None
         self.tools = [self._tool(declared) for declared in metadata.tools]
 
     def close(self) -> None:
-        """Forgets the modules. Calls that run finish on the code they started with."""
+        """Forget the modules. Running calls finish on the code they started with."""
         self._scripts.close()
 
     def entry(self, declared: ToolDeclaration) -> Entry:
-        """What one of its declarations runs. Raises SkillError.
+        """Return the function of one of its declarations. Raises SkillError.
 
-        A call that met the skill's older self runs the newer script, where nothing of what was
-        checked of the call is declared otherwise by now.
+        A call that began with a replaced load runs the newer script, if its declaration, by which
+        the call was checked, is unchanged.
         """
         try:
             return self._scripts.entry(declared)

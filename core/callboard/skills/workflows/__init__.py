@@ -1,1 +1,1 @@
-"""Workflows as skills write them. Running them is :mod:`callboard.jobs.workflows`."""
+"""Workflows as skills write them. :mod:`callboard.jobs.workflows` runs them."""

@@ -1,4 +1,4 @@
-"""``*.workflow.yaml`` -> :class:`Workflow`, checked as far as it can be without running it."""
+"""Reads ``*.workflow.yaml`` into :class:`Workflow`, checked without running it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KINDS = ("tool", "foreach", "parallel", "branch", "approve", "fail")
 
 
 class WorkflowProblem(Exception):
-    """The file isn't a workflow. ``path`` is where in the document."""
+    """The file isn't a workflow. ``path`` is the place in the document."""
 
     def __init__(self, message: str, path: safe_yaml.Path = ()) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class WorkflowProblem(Exception):
 
 
 def read_workflows(skill: SkillMetadata) -> tuple[list[Workflow], list[Failure]]:
-    """The workflows of ``metadata.dcc-mcp.workflows``, sorted by file; the first of a name wins."""
+    """Return a skill's workflows, sorted by file; the first of a name wins."""
     by_name: dict[str, Workflow] = {}
     failures: list[Failure] = []
     listed = skill.workflows
@@ -65,14 +65,13 @@ def read_workflows(skill: SkillMetadata) -> tuple[list[Workflow], list[Failure]]
 
 
 def read_workflow(skill: SkillMetadata, path: Path) -> Workflow | Failure:
-    """As :func:`read_whole`, with the first thing that is wrong."""
+    """Do as :func:`read_whole`, but return only the first problem."""
     workflow, failures = read_whole(skill, path)
     return failures[0] if workflow is None else workflow
 
 
 def read_whole(skill: SkillMetadata, path: Path) -> tuple[Workflow | None, list[Failure]]:
-    """The workflow; or None, and everything that is wrong with it. ``path`` is a real path inside
-    the skill's folder."""
+    """Return the workflow, or None and all its problems. ``path`` is a real path in the skill."""
     shown = relative(skill.path, path)
     try:
         text = read_text(skill.path, path)
@@ -100,11 +99,11 @@ def read_whole(skill: SkillMetadata, path: Path) -> tuple[Workflow | None, list[
 
 
 class _TooLong(WorkflowProblem):
-    """Nothing more is read."""
+    """The workflow has too many steps; reading stops."""
 
 
 class _Reader:
-    """Reads on past what is wrong, which ``problems`` tells."""
+    """Reads a workflow, and continues past problems, which are collected in ``problems``."""
 
     def __init__(self, skill: SkillMetadata, path: Path, document: safe_yaml.Document) -> None:
         self._skill = skill
@@ -170,8 +169,7 @@ class _Reader:
         return tuple(self._step_or_none(entry, (*path, index)) for index, entry in enumerate(value))
 
     def _step_or_none(self, entry: Any, path: safe_yaml.Path) -> Step:
-        """The step; for one that is wrong another that asks for nothing, so that what follows is
-        read as if it were right."""
+        """Return the step, or an empty one for a wrong one, so that the rest is read as usual."""
         try:
             return self._step(entry, path)
         except _TooLong:
@@ -275,8 +273,8 @@ class _Reader:
         inputs: set[str],
         path: safe_yaml.Path,
     ) -> set[str]:
-        """Every reference must lead to an input, an earlier step or a loop variable. Returns what
-        is known after these steps."""
+        """Check that every reference leads to an input, an earlier step or a loop variable. Return
+        the names known after these steps."""
         known = set(known)
         for index, step in enumerate(steps):
             here = (*path, index)

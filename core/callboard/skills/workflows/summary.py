@@ -16,7 +16,7 @@ from callboard.skills.workflows.workflow import (
 
 
 def summary(workflow: Workflow) -> str:
-    """What the workflow does, step by step, for an agent that narrates or performs it."""
+    """Return the workflow's steps in words, for an agent that narrates or performs them."""
     lines = [
         f"Workflow: {workflow.description or workflow.name}",
         "",

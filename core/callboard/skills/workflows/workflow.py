@@ -1,4 +1,4 @@
-"""A workflow as values: its inputs, its steps, and what ``{{…}}`` in them means.
+"""A workflow as values: its inputs, its steps, and the meaning of ``{{…}}`` in them.
 
 A reference is a dotted path: ``inputs.name`` (or just ``name``), the id of an earlier step, or the
 variable of a surrounding ``foreach``, each followed by keys or list positions, as in
@@ -24,7 +24,7 @@ _WHOLE = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\}|\$\.([A-Za-z_][A-
 
 @dataclass(frozen=True)
 class Retry:
-    """``attempts`` counts the first one too. Delays are in seconds."""
+    """A step's retries. ``attempts`` counts the first one too. Delays are in seconds."""
 
     attempts: int = 1
     backoff: Backoff = "exponential"
@@ -32,7 +32,7 @@ class Retry:
     max_delay_secs: float = 30.0
 
     def delay_before(self, attempt: int) -> float:
-        """Seconds to wait before attempt ``attempt``; the second attempt is 2."""
+        """Return the seconds to wait before attempt ``attempt``; the second attempt is 2."""
         passed = attempt - 1
         if self.backoff == "fixed":
             factor = 1
@@ -45,7 +45,7 @@ class Retry:
 
 @dataclass(frozen=True)
 class Input:
-    """``schema`` is the input's JSON Schema, as written."""
+    """One input. ``schema`` is its JSON Schema, as written."""
 
     name: str
     description: str = ""
@@ -56,7 +56,7 @@ class Input:
 
 @dataclass(frozen=True)
 class ToolStep:
-    """Calls ``tool``, a wire name. Its result is what later steps see under ``id``."""
+    """Calls ``tool``, a wire name. Later steps see its result under ``id``."""
 
     id: str
     tool: str
@@ -77,7 +77,7 @@ class ForeachStep:
 
 @dataclass(frozen=True)
 class ParallelStep:
-    """Runs ``steps`` at once; they are calls of tools with ``affinity: any``."""
+    """Runs ``steps`` at the same time; they are calls of tools with ``affinity: any``."""
 
     id: str
     steps: tuple[ToolStep, ...]
@@ -85,9 +85,8 @@ class ParallelStep:
 
 @dataclass(frozen=True)
 class BranchStep:
-    """Runs ``then`` where ``on`` is true, or equals ``equals`` if given; else ``otherwise``. One
-    without ``equals`` and without ``otherwise``, which is None then, is a check: the run fails
-    where it isn't true."""
+    """Runs ``then`` when ``on`` is true, or equals ``equals`` if given; else ``otherwise``. Without
+    ``equals`` and with ``otherwise`` None it is a check: the run fails when not true."""
 
     id: str
     on: Any
@@ -102,7 +101,7 @@ class BranchStep:
 
 @dataclass(frozen=True)
 class ApproveStep:
-    """Waits for the artist's consent to go on. ``message`` may hold references."""
+    """Waits for the artist's consent to continue. ``message`` may contain references."""
 
     id: str
     message: str
@@ -110,7 +109,7 @@ class ApproveStep:
 
 @dataclass(frozen=True)
 class FailStep:
-    """Ends the run as failed. ``message`` may hold references."""
+    """Ends the run as failed. ``message`` may contain references."""
 
     id: str
     message: str
@@ -127,12 +126,12 @@ class Workflow:
     path: Path
     inputs: tuple[Input, ...] = ()
     steps: tuple[Step, ...] = ()
-    #: The lines of steps that have no id of their own, by the one that they got.
+    #: The lines of steps without an id of their own, by the id that they got.
     unnamed: Mapping[str, int] = field(default_factory=dict)
 
     def step_words(self, where: str, kind: str = "step") -> str:
-        """As who wrote it finds a step. ``where`` is what the run's status calls it, its id after
-        the rounds of the loops that it is in: ``loop[0].step``."""
+        """Return a step's name by which the workflow's author finds it. ``where`` is its name in
+        the run's status: its id after the rounds of the loops around it, as in ``loop[0].step``."""
         *rounds, id = where.split(".")
         if id not in self.unnamed:
             return f"{kind} '{where}'"
@@ -145,7 +144,7 @@ class Workflow:
         return f"round {int(index) + 1} of {loop}"
 
     def input_values(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The inputs with defaults filled in. Raises InvalidParams for unknown and missing ones."""
+        """Return the inputs with defaults. Raises InvalidParams for unknown and missing ones."""
         known = {one.name for one in self.inputs}
         for name in given:
             if name not in known:
@@ -173,14 +172,14 @@ def substeps(step: Step) -> tuple[Step, ...]:
 
 
 def every_step(steps: tuple[Step, ...]) -> Iterator[Step]:
-    """All steps, depth first, in the order they are written."""
+    """Yield all steps, depth first, in the order they are written."""
     for step in steps:
         yield step
         yield from every_step(substeps(step))
 
 
 def references(value: Any) -> Iterator[str]:
-    """Every reference inside a value, as a dotted path."""
+    """Yield every reference inside a value, as a dotted path."""
     if isinstance(value, str):
         whole = _WHOLE.fullmatch(value)
         yield from [whole[1] or whole[2]] if whole else placeholders(value)
@@ -193,8 +192,8 @@ def references(value: Any) -> Iterator[str]:
 
 
 def resolve(value: Any, scope: Mapping[str, Any]) -> Any:
-    """``value`` with its references replaced. ``scope`` holds ``inputs``, the results by step id
-    and the loop variables. Raises InvalidParams for a path that leads nowhere."""
+    """Return ``value`` with its references replaced. ``scope`` has ``inputs``, the results by step
+    id and the loop variables. Raises InvalidParams for a path that leads nowhere."""
     if isinstance(value, str):
         whole = _WHOLE.fullmatch(value)
         if whole:

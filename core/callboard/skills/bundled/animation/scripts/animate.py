@@ -1,4 +1,4 @@
-"""The tools of the skill ``animation``. Each that changes something reads it back."""
+"""The tools of the skill ``animation``. Each tool that changes something checks the result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard.skill import all_near, expect
 
 COMPONENTS = ("translate", "rotate", "scale")
 INTERPOLATIONS = ("constant", "linear", "smooth")
-#: Keys that one bake may write.
+#: Most keys that one bake may write.
 BAKE_LIMIT = 100_000
 
 
@@ -140,7 +140,7 @@ def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) ->
 
 
 def _done(ctx: Any, changed: Sequence[str], keys: int) -> Json:
-    """The keys are there; whether they are what moves the object is another question."""
+    """Return a change's answer, with a doubt when the keys don't decide where the object is."""
     read = ctx.port("scene.read").get
     doubt = next((doubted for path in changed if (doubted := read(path).get("doubt"))), None)
     answer: Json = {"changed": list(changed), "keys": keys, "verified": doubt is None}

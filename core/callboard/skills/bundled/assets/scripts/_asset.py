@@ -1,4 +1,4 @@
-"""What an asset is, wherever it comes from, and the ``asset.json`` that says so."""
+"""An asset from any source, and the ``asset.json`` that describes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODELS = frozenset(suffix for suffixes in SUFFIXES.values() for suffix in suffix
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".exr", ".tif", ".tiff", ".webp", ".tga"})
 HDRIS = frozenset({".hdr", ".exr"})
 PREVIEWS = frozenset({".png", ".jpg", ".jpeg", ".webp"})
-#: What a material's maps are called in files' names, before a resolution.
+#: Names of a material's maps in file names, before a resolution.
 MAPS: Mapping[str, tuple[str, ...]] = {
     "color": ("diff", "diffuse", "albedo", "basecolor", "base_color", "col", "color", "colour"),
     "normal": ("nor_gl", "normalgl", "normal_gl", "normal_opengl", "normal", "nor", "nrm"),
@@ -34,16 +34,16 @@ MAPS: Mapping[str, tuple[str, ...]] = {
     "displacement": ("disp", "displacement", "height"),
 }
 _MOST_MANIFEST = 256 * 1024
-#: JSON's whole numbers have no end.
+#: JSON's whole numbers have no limit.
 _LARGEST = sys.float_info.max
-#: Characters with a meaning of their own in some application's paths.
+#: Characters with a special meaning in some application's paths.
 _ODD = re.compile(r"[\x00-\x1f\x7f\\$<>%*?\"|:#~`]|^[.\s]|[.\s]$")
 
 
 @dataclass(frozen=True)
 class Asset:
     """One asset. ``files`` are relative to ``folder``: ``model``, ``hdri``, or the maps by their
-    names in ``MAPS``. ``size`` is in metres. None and empty texts are what nobody says."""
+    names in ``MAPS``. ``size`` is in meters. None and empty texts are unknown values."""
 
     id: str
     name: str
@@ -61,7 +61,7 @@ class Asset:
     preview: str | None = None
 
     def as_json(self) -> Json:
-        """As every tool answers."""
+        """Return the asset as every tool answers it."""
         return {
             "id": self.id,
             "name": self.name,
@@ -77,7 +77,7 @@ class Asset:
         }
 
     def path(self, what: str) -> Path:
-        """The file, which is really below the asset's folder. Raises HostError."""
+        """Return a file, which is really below the asset's folder. Raises HostError."""
         return inside(self.folder, self.files[what])
 
     def matches(self, words: str) -> bool:
@@ -86,12 +86,12 @@ class Asset:
 
 
 def plain(name: str) -> bool:
-    """Whether no application reads something else into that name of a file or a folder."""
+    """Return whether every application takes that name of a file or a folder literally."""
     return 0 < len(name) <= 255 and not _ODD.search(name)
 
 
 def inside(folder: Path, name: str) -> Path:
-    """A file below the folder, links followed. Raises HostError for any other."""
+    """Return a file below the folder, with links followed. Raises HostError for any other."""
     parts = name.split("/")
     if not all(map(plain, parts)):
         raise HostError(f"'{name[:200]}' has no name that every application reads alike")
@@ -104,7 +104,7 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def read_manifest(file: Path, id: str, provider: str = "folder") -> Asset:
-    """The asset that ``asset.json`` describes. Raises HostError for what is wrong with it."""
+    """Return the asset that ``asset.json`` describes. Raises HostError for a mistake in it."""
     try:
         with inside(file.parent, file.name).open("rb") as stream:
             data = stream.read(_MOST_MANIFEST + 1)
@@ -160,7 +160,7 @@ def _require(path: Path, kind: str, id: str) -> None:
 
 
 def text(manifest: Json, key: str) -> str | None:
-    """A text that somebody says under that key, None for what is none."""
+    """Return the text under that key; None when there is none."""
     value = manifest.get(key)
     return value[:500] if isinstance(value, str) and value.strip() else None
 
@@ -171,7 +171,7 @@ def _list(manifest: Json, key: str) -> list[Any]:
 
 
 def numbers(manifest: Json, key: str) -> tuple[float, ...] | None:
-    """A number or up to three, all above nothing."""
+    """Return one to three numbers above zero; None for anything else."""
     value = manifest.get(key)
     values = value if isinstance(value, list) else [value]
     right = 0 < len(values) <= 3 and all(

@@ -1,5 +1,5 @@
-"""The assets in a folder of the studio's: those that an ``asset.json`` describes, and what files'
-names tell. Any thread."""
+"""The assets in one of the studio's folders: those with an ``asset.json``, and those recognized by
+their files' names. Use it from any thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callboard.errors import HostError
 
 from ._asset import HDRIS, MANIFEST, MAPS, MODELS, PICTURES, PREVIEWS, Asset, plain, read_manifest
 
-#: Files that are looked at, folders below each other, and problems that are told.
+#: Most files and folder levels that are searched, and most problems that are reported.
 _MOST_FILES, _DEEPEST, _MOST_PROBLEMS = 50_000, 10, 20
 _WORDS = {word: name for name, words in MAPS.items() for word in words}
 _MAP = re.compile(
@@ -24,7 +24,7 @@ _RESOLUTION = re.compile(r"[_. -]\d+k(?:[_. -](?:jpg|png|exr|tif|hdr))?$", re.IG
 
 
 def library(folder: str | None, roots: Any) -> Path:
-    """The folder to look in: the given one, or ``assets`` in the first root. Raises HostError."""
+    """Return the given folder, or ``assets`` in the first root. Raises HostError."""
     if folder is None and (roots is None or roots.first is None):
         raise HostError("there is no workspace root; give the folder of your assets")
     path = Path(roots.resolve("workspace://assets") if folder is None else folder)
@@ -36,7 +36,7 @@ def library(folder: str | None, roots: Any) -> Path:
 
 
 def assets_in(folder: Path) -> tuple[list[Asset], list[str]]:
-    """All assets, by their ids, and what can't be offered."""
+    """Return all assets, sorted by id, and what can't be offered."""
     assets: dict[str, Asset] = {}
     problems: list[str] = []
     for where, names in _folders(folder, problems):
@@ -49,7 +49,7 @@ def assets_in(folder: Path) -> tuple[list[Asset], list[str]]:
 
 
 def asset(folder: Path, id: str) -> Asset:
-    """One of them; looks nowhere else. Raises HostError with the nearest ids."""
+    """Return one asset without searching elsewhere. Raises HostError with the nearest ids."""
     near: list[str] = []
     *above, last = id.split("/")
     for parts in ([*above, last], above):
@@ -73,15 +73,15 @@ def asset(folder: Path, id: str) -> Asset:
 
 
 def _assets_of(where: Path, names: list[str], above: str) -> Iterable[Asset]:
-    """Those of one folder, whose path below the library is ``above``."""
+    """Return the assets of one folder, whose path below the library is ``above``."""
     if MANIFEST in names:
         return [read_manifest(where / MANIFEST, above or where.name)]
     return _sizes_by_name(where, names, above)
 
 
 def _folders(folder: Path, problems: list[str]) -> Iterator[tuple[Path, list[str]]]:
-    """Each folder with the files in it. Links to folders aren't followed, and nothing is looked for
-    below one with an ``asset.json``."""
+    """Yield each folder with its files. Links to folders aren't followed, and nothing below a
+    folder with an ``asset.json`` is searched."""
     left = _MOST_FILES
     for where, folders, files in os.walk(folder):
         path = Path(where)
@@ -99,20 +99,20 @@ def _folders(folder: Path, problems: list[str]) -> Iterator[tuple[Path, list[str
 
 
 def _is_own(path: Path) -> bool:
-    """Whether it is no link that leads out of its folder. Who reads an ``asset.json`` looks for
-    itself, and tells."""
+    """Return whether the file isn't a link out of its folder. The reader of an ``asset.json``
+    checks and reports that itself."""
     if path.name == MANIFEST or not path.is_symlink():
         return True
     try:
         return path.resolve().is_relative_to(path.parent.resolve())
-    except OSError:  # of another user's, such as those in /proc
+    except OSError:  # another user's, such as those in /proc
         return False
 
 
 def _sizes_by_name(where: Path, names: list[str], above: str) -> Iterator[Asset]:
     by_suffix = {name: Path(name).suffix.lower() for name in names}
     models = [name for name in names if by_suffix[name] in MODELS]
-    # What is above the library is no asset of it.
+    # A folder above the library doesn't belong to it.
     sets = {} if models or (above and _holds_models(where.parent)) else _sets(names)
     used = {name for maps in sets.values() for name in maps.values()}
     previews = _previews(name for name in names if name not in used)
@@ -134,7 +134,7 @@ def _sizes_by_name(where: Path, names: list[str], above: str) -> Iterator[Asset]
 
 
 def _sets(names: list[str]) -> dict[str, dict[str, str]]:
-    """Maps that belong together, by what their names begin with. One picture alone is none."""
+    """Return sets of maps by the common start of their names. One picture alone is no set."""
     sets: dict[str, dict[str, str]] = {}
     for name in names:
         path = Path(name)
@@ -153,7 +153,7 @@ def _holds_models(folder: Path) -> bool:
 
 
 def _previews(names: Iterable[str]) -> dict[str, str]:
-    """Pictures that may be one, by what they are called without a suffix."""
+    """Return pictures that may be previews, by their names without a suffix."""
     by_stem: dict[str, str] = {}
     for name in names:
         path = Path(name)
@@ -163,7 +163,7 @@ def _previews(names: Iterable[str]) -> dict[str, str]:
 
 
 def _preview(name: str, previews: Mapping[str, str]) -> str | None:
-    """Its own, else the folder's."""
+    """Return the asset's own preview, else the folder's."""
     stem = _RESOLUTION.sub("", Path(name).stem if Path(name).suffix else name).lower()
     wanted = (stem, f"{stem}_preview", f"{stem}_thumb", "preview", "thumbnail")
     return next((previews[each] for each in wanted if each in previews), None)

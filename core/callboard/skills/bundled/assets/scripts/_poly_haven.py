@@ -1,6 +1,6 @@
-"""Poly Haven's public API: what it offers, and which files an asset is. Beside the main thread.
+"""Poly Haven's public API: its assets, and the files of one. Runs beside the main thread.
 
-What a server says is hostile: every text, number, name and address of it is looked at.
+A server's answer isn't trusted: every text, number, name and address in it is checked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CREDIT = "Powered by Poly Haven"
 _API = "https://api.polyhaven.com"
 _TYPES = {"hdri": "hdris", "textures": "textures", "model": "models"}
 _KINDS = ("hdri", "textures", "model")
-#: Our maps by theirs; the first one that is there counts.
+#: Our maps and Poly Haven's names for them; the first existing one counts.
 _MAPS = {
     "color": ("diffuse", "diff", "albedo", "color", "col_01", "col_1", "col1"),
     "normal": ("nor_gl",),
@@ -35,14 +35,14 @@ _MAPS = {
 }
 _FORMATS = ("jpg", "png", "exr")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
-#: Bytes of a list and of a preview, files of one asset, seconds that a list counts as new.
+#: Most bytes of a list and of a preview, most files of one asset, seconds until a list is outdated.
 _MOST_JSON, MOST_PREVIEW, _MOST_FILES, _NEW = 32_000_000, 4_000_000, 300, 600.0
 _lists: dict[str, tuple[float, Json]] = {}
 
 
 @dataclass(frozen=True)
 class Remote:
-    """One file to fetch; ``name`` is relative to where the asset will be."""
+    """One file to fetch. ``name`` is relative to the asset's future folder."""
 
     name: str
     url: str
@@ -51,7 +51,7 @@ class Remote:
 
 
 def offered(port: Any, kind: str | None) -> list[Asset]:
-    """All assets of the kind, or all."""
+    """Return all assets of the kind, or all."""
     assets: list[Asset] = []
     for one in _KINDS if kind is None else (kind,):
         listed = _list(port, _TYPES[one])
@@ -61,7 +61,7 @@ def offered(port: Any, kind: str | None) -> list[Asset]:
 
 
 def info(port: Any, id: str) -> tuple[Asset, str | None]:
-    """One asset, and the address of its preview. Raises HostError."""
+    """Return one asset, and the address of its preview. Raises HostError."""
     if not _ID.fullmatch(id):
         raise HostError(f"'{id[:100]}' is no id of Poly Haven's; assets__search_online tells them")
     entry = _json(port, f"{_API}/info/{id}")
@@ -74,7 +74,7 @@ def info(port: Any, id: str) -> tuple[Asset, str | None]:
 def files_of(
     port: Any, asset: Asset, resolution: str, format: str
 ) -> tuple[dict[str, str], list[Remote]]:
-    """What the asset's files are for, and all that have to be fetched; ``format`` is a model's.
+    """Return the purposes of the asset's files, and all files to fetch. ``format`` is a model's.
     Raises HostError."""
     tree = _json(port, f"{_API}/files/{asset.id}")
     if asset.kind == "hdri":
@@ -146,7 +146,7 @@ def _mapping(value: object, what: str) -> Json:
 
 
 def _remote(entry: object, name: str | None, suffixes: frozenset[str]) -> Remote:
-    """A file that may be written below a folder, by a name that is no way out of it."""
+    """Return a file that may be written below a folder, with a name that can't leave it."""
     url = entry.get("url") if isinstance(entry, dict) else None
     size, md5 = (entry.get(key) if isinstance(entry, dict) else None for key in ("size", "md5"))
     right = (
@@ -169,7 +169,7 @@ def _remote(entry: object, name: str | None, suffixes: frozenset[str]) -> Remote
 
 
 def _asset(id: object, entry: object) -> Asset | None:
-    """What the API says of one; None for what it isn't."""
+    """Return the asset that the API describes; None when it isn't one."""
     if not isinstance(id, str) or not _ID.fullmatch(id) or not isinstance(entry, dict):
         return None
     number = entry.get("type")

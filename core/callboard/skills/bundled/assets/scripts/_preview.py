@@ -8,12 +8,12 @@ from pathlib import Path
 from callboard.content import Block, Image, Json, Result
 from callboard.skill import NotAPicture, decode, fitted, jpeg_size, png_size, shrunk
 
-#: Pixels on the longer side, bytes that are shown, and bytes that are read.
+#: Pixels on the longer side, most bytes shown, and most bytes read.
 _LONGEST, _MOST_SHOWN, _MOST_READ = 512, 700_000, 40_000_000
 
 
 def preview_of(file: Path | None, told: Json) -> Result:
-    """The answer, with the picture where there is one that can be shown."""
+    """Return the answer, with the picture if there is one that can be shown."""
     image = None
     if file is not None and file.stat().st_size <= _MOST_READ:
         image = picture(file.read_bytes())
@@ -22,7 +22,7 @@ def preview_of(file: Path | None, told: Json) -> Result:
 
 
 def picture(data: bytes) -> Image | None:
-    """The picture, small; None for what is none or too large to be made smaller here."""
+    """Return the picture, small; None when it isn't one, or is too large to be shrunk here."""
     if png_size(data) is not None:
         try:
             return Image(fitted(shrunk(decode(data), _LONGEST), _MOST_SHOWN)[1])

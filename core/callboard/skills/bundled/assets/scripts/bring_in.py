@@ -1,4 +1,4 @@
-"""Importing an asset: what comes in is read back, and is one undo step. Main thread."""
+"""Imports an asset, checked and as one undo step. Main thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from callboard.skill import (
 from ._asset import Asset
 from ._folder import asset, library
 
-#: What each map drives, and which part of it: of an ARM, green is roughness and blue metalness.
+#: The slots of each map, and the channel: of an ARM, green is roughness and blue metalness.
 _SLOTS = {
     "color": (("color", None),),
     "arm": (("roughness", "g"), ("metalness", "b")),
@@ -37,9 +37,9 @@ _WHY_NOT = {
     "displacement": "no slot takes it",
     "specular": "it belongs to another kind of shader",
 }
-#: A model may be so many times larger or smaller than its provider says before that is doubted.
+#: Factor by which a model may differ from its provider's size before that is doubted.
 _TOLERANCE = 1.5
-#: Arguments that are about one kind only.
+#: Arguments that apply to one kind only.
 _ABOUT = {"parent": "model", "objects": "textures", "uv_scale": "textures"} | dict.fromkeys(
     ("strength", "rotate"), "hdri"
 )
@@ -78,7 +78,7 @@ def import_hdri(
 
 
 def _asked_for(ctx: Any, id: str, folder: str | None, roots: Any, kind: str | None = None) -> Asset:
-    """The asset, of that kind where one is asked for."""
+    """Return the asset. Raises WrongArgument when another kind is asked for."""
     ctx.port("filesystem.read")
     one = asset(library(folder, roots), id)
     if kind not in (None, one.kind):
@@ -113,7 +113,7 @@ def _model(ctx: Any, one: Asset, parent: str | None = None) -> Json:
 
 
 def _measured(reader: Any, created: Sequence[str]) -> list[float] | None:
-    """The box around the objects, metres along the scene's axes."""
+    """Return the size of the box around the objects, in meters along the scene's axes."""
     unit = 1 / reader.info()["units_per_meter"]
     boxes = [box for path in created if (box := reader.get(path)["bounds"]) is not None]
     if not boxes:
@@ -156,7 +156,7 @@ def _textures(
 
 
 def _named(name: str) -> str | None:
-    """A name that every host takes for a material; None where nothing is left of it."""
+    """Return a name that every host accepts for a material; None when nothing is left of it."""
     plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:62]
     return f"_{plain}" if plain[:1].isdigit() else plain or None
 

@@ -1,5 +1,5 @@
-"""Tools that bring assets from the web into a folder, where the others find them. They run beside
-the main thread, and only once the artist allowed the network."""
+"""Tools that download assets into a folder, where the other tools find them. They run beside the
+main thread, and only after the artist allowed the network."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def search_online(
         answer["next_offset"] = end
     blocks: list[Block | str] = [json.dumps(answer, ensure_ascii=False)]
     for one in page[:previews]:
-        with suppress(HostError):  # the others can be shown
+        with suppress(HostError):  # the others can still be shown
             image = picture(_preview(port, info(port, one.id)[1]))
             blocks += [f"{one.id}:", image] if image is not None else []
     return Result(blocks, answer) if previews else answer
@@ -95,7 +95,7 @@ def download(
 def _place(
     ctx: Any, port: Any, target: Path, remotes: Sequence[Remote], manifest: Json, preview: bytes
 ) -> None:
-    """All of it, under a name that nobody finds until it is whole."""
+    """Write the asset under a temporary name until it is complete."""
     staging = target.with_name(f".{target.name}.{token_hex(4)}")
     total, done = sum(one.size for one in remotes), 0
     require_folder(target)
@@ -146,7 +146,7 @@ def _manifest(asset: Asset, files: Json, preview: str | None) -> Json:
 
 
 def _preview(port: Any, url: str | None) -> bytes:
-    """The picture's file; empty where there is none: an asset does without."""
+    """Return the picture's file; empty when there is none, since an asset works without one."""
     if url is None:
         return b""
     try:

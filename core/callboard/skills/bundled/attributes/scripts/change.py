@@ -1,4 +1,4 @@
-"""The tool that sets an attribute, and reads it back."""
+"""The tool that sets an attribute, and checks the result."""
 
 from __future__ import annotations
 

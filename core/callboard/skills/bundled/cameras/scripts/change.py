@@ -1,4 +1,4 @@
-"""Tools that change cameras. Each reads back what it did."""
+"""Tools that change cameras. Each checks the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callboard.skill import (
     unit,
 )
 
-#: How far a camera's numbers may be off where they are near zero: film and clipping are small.
+#: Tolerance for a camera's numbers near zero: film and clipping are small.
 PRECISE = 1e-5
 
 
@@ -112,7 +112,7 @@ def _set(port: Any, reader: Any, editor: Any, path: str, given: Json) -> None:
 
 
 def _clear(port: Any, camera: Json, near: float, far: float) -> None:
-    """Nothing of what is framed is cut off."""
+    """Widen the clipping range so that it cuts off nothing of what is framed."""
     low, high = camera["clip"]
     wanted = [low if low <= near / 2 else max(near / 2, far / 100000), max(high, far * 2)]
     if wanted != camera["clip"]:

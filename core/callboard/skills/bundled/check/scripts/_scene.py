@@ -1,4 +1,4 @@
-"""The rules about objects and their places, by what the host's reader tells."""
+"""The rules about objects and their places, from what the host's reader reports."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 from callboard.content import Json
 from callboard.skill import Fault
 
-#: What applications call a thing that nobody named.
+#: Applications' default names of objects.
 _DEFAULT = re.compile(
     r"(p?(cube|sphere|cylinder|cone|plane|torus|box|circle|grid|suzanne|icosphere)|ufsphere|object"
     r"|geo|mesh|group|null|empty|polysurface|curve|nurbs\w*|untitled|teapot|text|material)"
     r"([._ ]?\d+)?",
     re.IGNORECASE,
 )
-#: Objects of which each is held against those near it.
+#: Most objects that are compared with those near them.
 _MOST = 5000
-#: Metres that a whole scene hardly has.
+#: Meters that a whole scene is hardly ever below or above.
 _TINY, _HUGE = 0.001, 20_000.0
 
 
 class Seen:
-    """What was read of the objects, for the rules that look at several."""
+    """The objects that were read, for rules that compare several."""
 
     def __init__(self, port: Any, reader: Any) -> None:
         self._port, self._info, self._reader = port, reader.info(), reader
@@ -124,7 +124,7 @@ class Seen:
             yield Fault("units", "", why, "warning")
 
     def _boxes(self) -> dict[str, tuple[list[float], list[float]]]:
-        """Of the meshes that are visible, low and high corner."""
+        """Return the low and high corners of the visible meshes' boxes."""
         told = ((path, self._objects[path]) for path in self._objects if path in self._meshes)
         return {
             path: (each["bounds"]["min"], each["bounds"]["max"])
@@ -133,11 +133,11 @@ class Seen:
         }
 
     def _slack(self) -> float:
-        """A millimetre, in scene units."""
+        """Return a millimeter in scene units."""
         return float(self._info["units_per_meter"]) / 1000
 
     def _near(self, boxes: dict[str, tuple[list[float], list[float]]]) -> Iterator[tuple[str, str]]:
-        """Pairs whose boxes touch, none of whom holds the other one in the scene's tree."""
+        """Yield pairs whose boxes touch, unless one is an ancestor of the other."""
         slack = self._slack()
         ordered = sorted(boxes, key=lambda path: boxes[path][0][0])[:_MOST]
         open_boxes: list[str] = []
@@ -161,7 +161,7 @@ class Seen:
             parent = self._objects[parent]["parent"]
 
     def _lifted(self, path: str, by: float) -> Json | None:
-        """The call that moves it up; of what has a parent that is another direction."""
+        """Return the call that moves the object up; None below a parent, where up may differ."""
         each = self._objects[path]
         if each["parent"] is not None:
             return None
@@ -187,8 +187,7 @@ RULES = tuple(_RULES)
 def _shared(
     a: tuple[list[float], list[float]], b: tuple[list[float], list[float]]
 ) -> tuple[float, float]:
-    """The share of the smaller box that lies in the other one, and how far they reach into each
-    other."""
+    """Return the share of the smaller box inside the other one, and how deep they overlap."""
     sides = [min(a[1][n], b[1][n]) - max(a[0][n], b[0][n]) for n in range(3)]
     if min(sides) <= 0:
         return 0.0, 0.0

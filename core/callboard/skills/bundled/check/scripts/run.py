@@ -21,7 +21,8 @@ _SLICE = 50
 def run(
     ctx: Any, rules: Sequence[str] = RULES, objects: Sequence[str] = (), limit: int = 100
 ) -> Generator[None, None, Json]:
-    """A mesh a slice, counted once however many objects share it: the artist goes on in between."""
+    """Check the scene, one mesh per slice so that the artist can go on in between. A mesh that
+    several objects share is analyzed once."""
     port, reader = ctx.port("check"), ctx.port("scene.read")
     chosen = set(rules or RULES)
     kept = {reader.get(name)["path"] for name in objects}
@@ -61,7 +62,7 @@ def usd_file(ctx: Any, path: str) -> Json:
 
 
 def _told(findings: list[Fault], limit: int) -> Json:
-    """The gravest first."""
+    """Return the findings as an answer, the gravest first."""
     order = ("error", "warning", "hint")
     findings.sort(key=lambda each: order.index(each.severity))
     return {

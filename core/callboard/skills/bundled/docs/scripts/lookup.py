@@ -10,20 +10,20 @@ from typing import Any
 
 from callboard.content import Json
 
-#: How long one slice holds the main thread, seconds.
+#: Seconds that one slice holds the main thread.
 SLICE = 0.005
-#: How many entries are looked at before the clock is.
+#: Entries between two looks at the clock.
 STRETCH = 50
-#: Characters of an entry's text.
+#: Most characters of an entry's text.
 TEXT_LIMIT = 600
-#: Words that nothing has, as a hint tells them.
+#: Most unknown words that a hint names.
 _MOST_UNKNOWN = 3
 
 _WORD = re.compile(r"[a-z0-9]+")
 
 
 def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
-    """Going through all of it takes a second the first time, so the host goes on in between."""
+    """Look words up, in slices: the first search takes a second, and the host must go on."""
     port, identity = ctx.port("docs"), ctx.host_identity
     wanted = words.strip().lower().removeprefix("bpy.types.")
     asked = list(dict.fromkeys(_WORD.findall(wanted)))
@@ -36,7 +36,7 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
         score = _score(entry, wanted, asked)
         if score > 0:
             fitting += 1
-            # Of equals the shorter name, and then the first.
+            # Among equal scores the shorter name wins, and then the first.
             ranked = (score, -len(entry.name), -number, entry)
             if len(best) < limit:
                 heappush(best, ranked)
@@ -62,18 +62,19 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
 
 
 def _hint(asked: Sequence[str], known: set[str], vocabulary: Iterable[str]) -> str:
-    """What to look up instead, where nothing has all words. ``known`` are those that something has,
-    ``vocabulary`` the words of all names."""
+    """Return what to look up instead when no entry has all words. ``known`` are the words that some
+    entry has, ``vocabulary`` the words of all names."""
     if not asked:
         return "there is no English word in it; look up words such as: bevel width"
     unknown = [word for word in asked if word not in known]
     if not unknown:
         return "each word is somewhere, but nothing has them all; look up fewer at once"
-    import difflib  # only for who finds nothing
+    import difflib  # only when nothing is found
 
     told = []
     for word in unknown[:_MOST_UNKNOWN]:
-        # What somebody misspells begins rightly, mostly; all of a large application takes long.
+        # A misspelled word mostly begins right, and comparing all words of a large application is
+        # slow.
         alike = difflib.get_close_matches(word, [w for w in vocabulary if w[0] == word[0]], 3, 0.7)
         told.append(f"nothing has '{word}'" + (f", but {', '.join(alike)}" if alike else ""))
     others = " ".join(word for word in asked if word in known)
@@ -82,7 +83,7 @@ def _hint(asked: Sequence[str], known: set[str], vocabulary: Iterable[str]) -> s
 
 
 def _score(entry: Any, wanted: str, asked: Sequence[str]) -> float:
-    """0 where a word of the question is nowhere in it."""
+    """Return the score; 0 when a word of the question is missing from the entry."""
     name = entry.name.lower()
     if name == wanted:
         return 1000.0
@@ -102,7 +103,7 @@ def _score(entry: Any, wanted: str, asked: Sequence[str]) -> float:
 
 
 def _parts(name: str) -> set[str]:
-    """``SphereLight.inputs:radius`` has the words sphere, light, inputs and radius."""
+    """Return a name's words: sphere, light, inputs and radius for ``SphereLight.inputs:radius``."""
     return set(_WORD.findall(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()))
 
 

@@ -20,7 +20,7 @@ from callboard.skill import (
     import_checked,
 )
 
-#: Names that an error lists.
+#: Most names that an error lists.
 NAMED = 5
 
 

@@ -1,4 +1,4 @@
-"""What every tool of the skill tells when it is done."""
+"""The answers of the skill's tools."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from callboard.errors import HostError
 from callboard.skill import alike as near_alike
 from callboard.skill import done as told_done
 
-#: Vertices that a shape may come to: its host has memory for more than that.
+#: Most vertices of a shape: hosts have memory for more than that.
 MOST = 10_000_000
 
 
 def alike(asked: Any, actual: Any) -> bool:
-    """Also of words and switches; None is like None."""
+    """Return whether values are alike, including words and switches; None is like None."""
     if isinstance(asked, (str, bool)) or actual is None:
         return bool(asked == actual)
     return near_alike(asked, actual, 1e-5)
 
 
 def refuse_endless(before: Json, times: float) -> None:
-    """Raises HostError where that many times the vertices that are shown would be too many;
-    ``before`` is what the port tells of the object."""
+    """Raise HostError when ``times`` the shown vertices would be too many. ``before`` is the port's
+    information on the object."""
     shown = before["result"]
     if shown is not None and (wanted := int(shown["vertices"] * times)) > MOST:
         raise HostError(
@@ -33,7 +33,7 @@ def refuse_endless(before: Json, times: float) -> None:
 
 
 def done(info: Json, created: Sequence[str] = (), doubt: str | None = None, **more: Any) -> Json:
-    """``info`` is what the port tells of the object now."""
+    """Return a change's answer. ``info`` is the port's present information on the object."""
     doubt = doubt or info.pop("doubt", None)
     changed = [] if created else [info["path"]]
     return {**told_done("shape", info, changed, created, doubt), **more}

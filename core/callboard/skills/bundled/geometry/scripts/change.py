@@ -1,4 +1,4 @@
-"""Tools that change a mesh. Each reads back what it did."""
+"""Tools that change a mesh. Each checks the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from callboard.skill import (
 from ._readback import alike, done, refuse_endless
 from .read import LARGEST
 
-#: Faces that an answer names.
+#: Most faces that an answer names.
 _NAMED = 1000
 
 
@@ -34,7 +34,7 @@ def subdivide(ctx: Any, name: str, levels: int = 2, scheme: str = "catmull_clark
     info = port.info(name)
     there = info["subdivision"]
     expect_that(there["scheme"] == scheme, f"the scheme is {there['scheme']}")
-    # Some hosts leave the levels to who draws it.
+    # Some hosts leave the levels to the renderer.
     expect_that(there["levels"] in (None, 0 if scheme == "none" else levels), "the levels differ")
     return done(info)
 
@@ -185,7 +185,7 @@ def _grown(port: Any, name: str, before: MeshFacts, moved: list[int]) -> Json:
 
 
 def _turns(mesh: MeshData) -> list[set[tuple[int, int]]]:
-    """Of each face its edges, as it goes along them."""
+    """Return the directed edges of each face, in its winding order."""
     return [
         set(zip(face, [*face[1:], *face[:1]], strict=True))
         for face in faces_of(mesh.counts, mesh.corners)
@@ -193,7 +193,7 @@ def _turns(mesh: MeshData) -> list[set[tuple[int, int]]]:
 
 
 def _all_sharp(mesh: MeshData, angle: float) -> bool:
-    """Whether no edge is flatter than that, so that a smooth shape looks flat."""
+    """Return whether no edge is flatter than ``angle``, so that a smooth shape looks flat."""
     smooth, _ = normals_of(mesh, True, angle)
     flat, _ = normals_of(mesh, False, None)
     of_face = [
@@ -203,7 +203,7 @@ def _all_sharp(mesh: MeshData, angle: float) -> bool:
 
 
 def _has_doubles(points: Sequence[Sequence[float]], distance: float) -> bool:
-    """Whether two points surely are that close: in one cell that is as wide."""
+    """Return whether two points are surely that close: in one cell half as wide."""
     seen = set()
     width = distance / 2 or 1e-9
     for point in points:

@@ -1,4 +1,4 @@
-"""Tools that change lights. Each reads back what it did."""
+"""Tools that change lights. Each checks the result."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from callboard.skill import (
     surround,
 )
 
-#: Each of three lights: degrees about the up axis and above the ground, and its part of the power.
+#: Degrees of each of three lights about the up axis and above the ground, and its share of the
+#: power.
 THREE = {"Key": (45.0, 35.0, 1.0), "Fill": (-50.0, 15.0, 0.25), "Rim": (170.0, 45.0, 0.8)}
-#: Watts at one metre with which an area light makes white paper as bright as white is.
+#: Watts at one meter with which an area light makes white paper exactly white.
 AT_A_METRE = math.pi**2
 
 

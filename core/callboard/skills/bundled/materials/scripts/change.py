@@ -1,4 +1,4 @@
-"""Tools that change materials. Each reads back what it did."""
+"""Tools that change materials. Each checks the result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from callboard.skill import (
     space_of,
 )
 
-#: Objects that a refusal lists.
+#: Most objects that a refusal lists.
 LISTED = 5
 
 
@@ -79,7 +79,7 @@ def set_texture(
 
 
 def _ports(ctx: Any, objects: Sequence[str]) -> tuple[Any, list[str]]:
-    """The port, and the paths of the named objects."""
+    """Return the port, and the paths of the named objects."""
     reader = ctx.port("scene.read")
     targets = list(dict.fromkeys(reader.get(each)["path"] for each in objects))
     ctx.port("scene.mutate")
@@ -87,7 +87,8 @@ def _ports(ctx: Any, objects: Sequence[str]) -> tuple[Any, list[str]]:
 
 
 def _for_whom(port: Any, name: str, targets: Sequence[str], shared: bool) -> tuple[str, list[str]]:
-    """The material to change, and what was created for it: a copy where others have the same."""
+    """Return the material to change, and what was created for it: a copy when other objects have
+    the same."""
     path: str = port.get(name)["path"]
     users = port.users().get(path, ())
     without = [each for each in targets if each not in users]

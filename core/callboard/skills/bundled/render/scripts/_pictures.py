@@ -1,4 +1,4 @@
-"""What was rendered, as pictures that an agent sees: at most 1,024 pixels, the file stays."""
+"""Rendered pictures for an agent, of at most 1,024 pixels. The file stays unchanged."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from callboard.skill import NotAPicture, Picture, decode, fitted, jpeg_size, png
 LONGEST = 1024
 _MOST_BYTES = 1_500_000
 _MOST_READ = 64_000_000
-#: Pictures of a turntable that are shown, and how large each is.
+#: Pictures of a turntable that are shown, and the size of each.
 _SHOWN, _SMALL = 8, 240
 
 
 def shown(port: Any, path: str) -> list[Image]:
-    """The rendered picture. Raises HostError where it can't be shown."""
+    """Return the rendered picture. Raises HostError when it can't be shown."""
     return [_image(_data(port, path, LONGEST), path)]
 
 
 def shown_turn(port: Any, paths: Sequence[str]) -> list[Image]:
-    """Some of the pictures, in turn: on one sheet where they can be put there. Raises HostError as
-    above."""
+    """Return some of a turntable's pictures in order, on one sheet if that is possible. Raises
+    HostError when one can't be shown."""
     step = -(-len(paths) // _SHOWN)
     small = [(path, _data(port, path, _SMALL)) for path in paths[::step]]
     if any(jpeg_size(data) for _, data in small):
@@ -34,7 +34,7 @@ def shown_turn(port: Any, paths: Sequence[str]) -> list[Image]:
 
 
 def _data(port: Any, path: str, longest: int) -> bytes:
-    """The file's bytes, or those of a smaller picture where the host makes one."""
+    """Return the file's bytes, or those of a smaller picture if the host makes one."""
     file = Path(path)
     with file.open("rb") as start:
         size = _size(start.read(65536))

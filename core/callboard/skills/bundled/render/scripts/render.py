@@ -22,7 +22,7 @@ def still(
     frame: int | None = None,
     as_job: bool = False,
 ) -> Generator[object, None, Result]:
-    """``as_job`` is the server's to heed, here as in ``turntable``."""
+    """Render one picture. The server handles ``as_job``, here as in ``turntable``."""
     ctx.port("filesystem.write")
     port = ctx.port("render")
     image = port.still(path, width, height, frame)
@@ -55,7 +55,7 @@ def turntable(
             ctx.progress(len(paths), frames, f"frame {len(paths)} of {frames}")
             yield
     finally:
-        # A cancel closes this generator; the host's own puts the camera back when it is closed.
+        # A cancel closes this generator; closing the host's own puts the camera back.
         images.close()
     if len(paths) != frames:
         raise HostError(f"{len(paths)} of {frames} frames were rendered")
@@ -66,7 +66,7 @@ def turntable(
 
 
 def _seen(answer: Json, pictures: Callable[[], list[Image]]) -> Result:
-    """The answer with its picture; without one, it says why."""
+    """Return the answer with its pictures, or with the reason why there are none."""
     try:
         return Result(
             [json.dumps(answer, ensure_ascii=False, separators=(",", ":")), *pictures()], answer
@@ -77,7 +77,7 @@ def _seen(answer: Json, pictures: Callable[[], list[Image]]) -> Result:
 
 
 def _numbered(path: str) -> str:
-    """The pattern with one run of ``#`` in the file's name: ``turn.png`` is ``turn_####.png``."""
+    """Return the path with a run of ``#`` in its name: ``turn_####.png`` for ``turn.png``."""
     file = Path(path)
     runs = re.findall("#+", file.name)
     if len(runs) > 1:

@@ -1,5 +1,4 @@
-"""Tools that change objects. Each reads back what it did, and says whether the saved file will
-hold it."""
+"""Tools that change objects. Each checks the result, and whether the saved file will have it."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import all_near, done, expect, expect_same_bounds, expect_transform, near
 
-#: What sizes each kind, and the sizes it has when none are given, in scene units.
+#: The sizes of each kind with their defaults, in scene units.
 DIMENSIONS: dict[str, dict[str, float]] = {
     "sphere": {"radius": 1.0},
     "cube": {"size": 2.0},
@@ -160,7 +159,7 @@ def _named(name: str | None, names: Sequence[str]) -> list[str]:
 
 
 def _size(kind: str, of: dict[str, float], up_axis: str) -> list[float]:
-    """How wide the bounds of a new primitive are along X, Y and Z."""
+    """Return the size of a new primitive's bounds along X, Y and Z."""
     wide = deep = tall = 0.0
     if kind == "sphere":
         wide = deep = tall = 2 * of["radius"]

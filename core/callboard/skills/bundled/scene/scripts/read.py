@@ -13,7 +13,7 @@ from callboard.content import Json
 # A change in between doesn't start the list again: beside an artist who works it would never end.
 #: How long one slice of a list that is looked through holds the main thread, seconds.
 SLICE = 0.005
-#: How many objects are looked at before the clock is.
+#: Objects between two looks at the clock.
 STRETCH = 50
 
 
@@ -31,7 +31,7 @@ def list_objects(
     limit: int = 100,
     details: bool = False,
 ) -> Generator[None, None, Json]:
-    """Looking through a whole scene takes long, so the host goes on in between."""
+    """List objects in slices, because a search of a whole scene is slow and the host must go on."""
     reader = ctx.port("scene.read")
     page = yield from _listed(ctx, reader, pattern, type, parent, offset, limit)
     if details:
@@ -85,7 +85,8 @@ def _fitting(pattern: str) -> Callable[[str], bool]:
 
 
 def _stretches(summaries: Any, count: int | None) -> Iterable[Any]:
-    """What has no length is one: it lives only as long as the scene stays as it is."""
+    """Return parts of the summaries. Those without a length stay one part, which is valid only
+    while the scene is unchanged."""
     if count is None:
         return [summaries]
     return (summaries[at : at + STRETCH] for at in range(0, count, STRETCH))
@@ -96,7 +97,7 @@ def get_object(ctx: Any, name: str) -> Json:
 
 
 def _whole(reader: Any, summaries: list[Json]) -> Generator[None, None, list[Json]]:
-    """What is gone meanwhile is told by its name alone."""
+    """Return the objects' entries. An object that is gone meanwhile keeps its summary."""
     entries = []
     slice_ends = perf_counter() + SLICE
     for summary in summaries:

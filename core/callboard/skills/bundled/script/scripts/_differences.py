@@ -1,4 +1,4 @@
-"""What is different in the scene after something that doesn't tell what it did."""
+"""Finds the differences in the scene after code that doesn't report its changes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 
-#: Objects that are read one by one; of a larger scene only the names are compared.
+#: Most objects that are compared one by one; in a larger scene only names are compared.
 READ_LIMIT = 500
-#: Paths that an answer names of each kind.
+#: Most paths of each kind that an answer lists.
 NAMED_LIMIT = 100
 
 
 def snapshot(reader: Any) -> dict[str, Json | None]:
-    """Every object by its path, with what it is like where the scene is small enough."""
+    """Return every object by its path, with its properties if the scene is small enough."""
     paths = reader.names()
     if len(paths) > READ_LIMIT:
         return dict.fromkeys(paths)
@@ -22,8 +22,8 @@ def snapshot(reader: Any) -> dict[str, Json | None]:
 
 
 def differences(before: dict[str, Json | None], after: dict[str, Json | None]) -> Json:
-    """``{created?, deleted?, changed?, counts?, not_compared?}``: full paths, in scene order;
-    ``counts`` tells how many there are where not all are named."""
+    """Return ``{created?, deleted?, changed?, counts?, not_compared?}``: full paths, in scene
+    order. ``counts`` has the totals of kinds that aren't listed completely."""
     paths_of = {
         "created": [path for path in after if path not in before],
         "deleted": [path for path in before if path not in after],
@@ -46,7 +46,7 @@ def _like(reader: Any, path: str) -> Json | None:
         entry: Json = dict(reader.get(path))
     except HostError:
         return None
-    # A parent isn't changed by what becomes of those below it.
+    # A parent isn't changed by changes to its children.
     if entry.pop("children", None):
         entry.pop("bounds", None)
     return entry

@@ -10,19 +10,19 @@ from callboard.errors import WrongArgument
 
 from ._differences import differences, snapshot
 
-#: Characters of a value's ``repr`` that an answer holds.
+#: Most characters of a value's ``repr`` in an answer.
 REPR_LIMIT = 10_000
 
 
 def execute(ctx: Any, code: str, language: str = "python", time_limit: float | None = None) -> Json:
-    """The server ends it after ``time_limit`` seconds."""
+    """Run the code. The server ends it after ``time_limit`` seconds."""
     port, reader = ctx.port("script.execute"), ctx.port("scene.read")
     languages = port.languages()
     wanted = language.lower()
     if wanted not in languages:
         raise WrongArgument(f"this host runs {', '.join(languages)}, not '{language}'")
     before = snapshot(reader)
-    # Asked for so that the server knows: from here on the scene may change.
+    # This port notes that the scene may change from here on.
     ctx.port("scene.mutate")
     answer: Json = {"language": wanted, "value": _plain(port.execute(code, wanted))}
     answer.update(differences(before, snapshot(reader)))
@@ -34,7 +34,7 @@ def execute(ctx: Any, code: str, language: str = "python", time_limit: float | N
 
 def _plain(value: object) -> Any:
     try:
-        # There and back: a tuple, or a number's subclass, becomes what JSON has for it.
+        # There and back: a tuple, or a number's subclass, becomes plain JSON.
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         return repr(value)[:REPR_LIMIT]

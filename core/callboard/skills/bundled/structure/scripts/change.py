@@ -1,4 +1,4 @@
-"""Tools that change what holds the scene together. Each reads back what it did."""
+"""Tools that change groups and the scene as a whole. Each checks the result."""
 
 from __future__ import annotations
 

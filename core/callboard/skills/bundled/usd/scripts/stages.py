@@ -8,13 +8,13 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 
-#: Paths that an answer lists; the count is always complete.
+#: Most paths that an answer lists; the count is always complete.
 LISTED = 200
 
 
 def import_usd(ctx: Any, path: str, parent: str | None = None) -> Json:
     ctx.port("scene.mutate")
-    # The port lists what it finds in the scene afterwards, so the list is the read-back.
+    # The port lists what it finds in the scene afterwards, so the list checks the result.
     imported = ctx.port("usd").import_usd(path, parent)
     created = imported["created"]
     if not created:

@@ -8,12 +8,12 @@ from callboard.errors import WrongArgument
 from callboard.skill import Picture, decode, encode
 
 _MOST = 8
-#: As files: a tenth of their size. Whoever knows the id may see it, so it can't be guessed.
+#: Kept as files, a tenth of the size. Ids can't be guessed, because an id gives access.
 _kept: dict[str, bytes] = {}
 
 
 def keep(picture: Picture) -> str:
-    """Its id from now on, until there are eight newer ones."""
+    """Keep a picture and return its id, which is valid until there are eight newer ones."""
     while len(_kept) >= _MOST:
         del _kept[next(iter(_kept))]
     id = token_hex(6)
@@ -22,7 +22,7 @@ def keep(picture: Picture) -> str:
 
 
 def earlier(id: str) -> Picture:
-    """Raises WrongArgument where it isn't kept any more."""
+    """Return a kept picture. Raises WrongArgument when it isn't kept any more."""
     if id not in _kept:
         raise WrongArgument(
             f"'{id}' is no picture that is kept: the newest {_MOST} are; look without 'before', and"

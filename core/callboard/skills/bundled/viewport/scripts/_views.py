@@ -1,4 +1,4 @@
-"""From where ``look`` and ``pick`` see the scene."""
+"""The views from which ``look`` and ``pick`` see the scene."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def views(
     angles: Sequence[str],
     aspect: float,
 ) -> Iterator[View]:
-    """What each view is called, and what ``Look`` takes for it."""
+    """Yield each view's name, and the arguments of ``Look`` for it."""
     if camera is not None:
         yield camera, {"camera": camera}
     elif not frame and not angles and port.own_view():

@@ -33,13 +33,13 @@ def main(
     before: str | None = None,
     max_bytes: int = 600_000,
 ) -> Generator[None, None, Result]:
-    """A picture a slice: the artist goes on in between."""
+    """Take the pictures, one per slice so that the artist can go on in between."""
     old = earlier(before) if before is not None else None
     port = ctx.port("look")
     count = count_of(camera, frame, angles) * max(1, len(frames))
     if count > _MOST:
         raise WrongArgument(f"that is {count} pictures; ask for {_MOST} at most")
-    # A strip for each view, else about as many rows as columns.
+    # One row for each view, else about as many rows as columns.
     columns = min(len(frames), 8) if len(frames) > 1 else ceil(sqrt(count))
     rows = ceil(count / columns)
     wide = max(16, (width - _GAP * (columns - 1)) // columns)

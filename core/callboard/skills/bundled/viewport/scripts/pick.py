@@ -1,4 +1,4 @@
-"""The tool ``pick``: what is seen at a point of a picture."""
+"""The tool ``pick``: the object at a point of a picture."""
 
 from __future__ import annotations
 
