@@ -1,1 +1,1 @@
-"""What skills share: reading back, framing, bringing files in."""
+"""Code shared by skills: reading back, framing, importing files."""

@@ -1,4 +1,4 @@
-"""Where a camera stands so that objects fill its picture."""
+"""Places a camera so that objects fill its picture."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _ANGLES: dict[str, tuple[float, float]] = {
 
 
 def around_point(middle: Point, away: float, turn: float, rise: float, up_axis: str) -> list[float]:
-    """The point at that distance, degrees about the up axis from the front, which is -Y where Z is
-    up and Z where Y is, and degrees above the ground."""
+    """Return the point at distance ``away`` from ``middle``. ``turn`` is degrees about the up axis
+    from the front, which is -Y when Z is up and Z when Y is; ``rise`` is degrees above ground."""
     a, b = radians(turn), radians(rise)
     x, y, z = away * cos(b) * sin(a), -away * cos(b) * cos(a), away * sin(b)
     offset = [x, z, -y] if up_axis == "Y" else [x, y, z]
@@ -35,7 +35,7 @@ def around_point(middle: Point, away: float, turn: float, rise: float, up_axis: 
 
 
 def axes_of(angle: Angle, up_axis: str) -> Rows:
-    """How a camera is turned that looks from there."""
+    """Return the axes of a camera that looks from there."""
     return facing(around_point([0, 0, 0], 1.0, *_ANGLES[angle], up_axis), [0, 0, 0], up_axis)
 
 
@@ -46,8 +46,8 @@ def corners(boxes: Sequence[Box]) -> list[tuple[float, ...]]:
 def framed(
     axes: Rows, fov: Sequence[float], points: Sequence[Point], margin: float
 ) -> tuple[Rows, float, float]:
-    """The camera with those axes that sees all points; how far away the nearest and the farthest
-    are. ``fov`` is the picture's, degrees; ``margin`` the part of it that stays free."""
+    """Return the camera with those axes that sees all points, and the depths of the nearest and the
+    farthest point. ``fov`` is the picture's, in degrees; ``margin`` is the part of it left free."""
     wide, high = (tan(radians(angle) / 2) * (1 - margin) for angle in fov)
     right, up, back = axes[:3]
     low, top = ([pick(axis) for axis in zip(*points, strict=True)] for pick in (min, max))
@@ -55,7 +55,7 @@ def framed(
     seen = [_seen(point, middle, axes) for point in points]
     away = max(max(abs(x) / wide, abs(y) / high) + z for x, y, z in seen)
     if away <= max(z for *_, z in seen):
-        # A point has no size; it is looked at from its own distance.
+        # A point has no size, so use its own distance.
         away += max(dist(low, top), 1.0)
     eye = [m + b * away for m, b in zip(middle, back, strict=True)]
     depths = [away - z for *_, z in seen]
@@ -63,8 +63,9 @@ def framed(
 
 
 def filled(camera: Rows, fov: Sequence[float], points: Sequence[Point]) -> list[float]:
-    """The part of the picture's width and height that reaches to the outermost point, counted from
-    its middle: more than 1 isn't seen. Raises HostError where something is behind the camera."""
+    """Return the part of the picture's width and height that reaches to the outermost point,
+    counted from its middle: more than 1 is out of view. Raises HostError when an object is behind
+    the camera."""
     wide, high = (tan(radians(angle) / 2) for angle in fov)
     parts = [0.0, 0.0]
     for point in points:

@@ -1,5 +1,5 @@
-"""Importing files of other programs through the port ``exchange``, read back. For the skills that
-ship; main thread, paths are absolute and checked. Raises HostError."""
+"""Importing other programs' files through the port ``exchange``, with a check of the result. For
+shipped skills, on the main thread. Paths are absolute and checked. Raises HostError."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callboard.errors import HostError, WrongArgument
 from callboard.host_kit.exchange_files import check_file
 from callboard.ports.exchange import UNTOLD, WITH_UVS, Axes, FileFormat, format_of
 
-#: Names that an answer lists; counts are complete.
+#: Most names that an answer lists; counts are complete.
 LISTED, SHOWN = 200, 50
 
 
@@ -23,12 +23,12 @@ def import_checked(
     meters_per_unit: float | None = None,
     up_axis: str | None = None,
 ) -> Json:
-    """Adds the file to the scene, below ``parent`` where given; the answer of
+    """Add the file to the scene, below ``parent`` if given. Return the answer of
     ``exchange__import``."""
     kind = format_of(path, port.formats(), write=False)
     axes = asked_axes(kind, meters_per_unit, up_axis)
     above = None if parent is None else reader.get(parent)["path"]
-    if kind.name != "usd":  # whose port checks more than that
+    if kind.name != "usd":  # usd's port checks more than that
         check_file(path)
     before = set(reader.names())
     counted = port.import_file(path, above, axes)
@@ -55,8 +55,8 @@ def import_checked(
 
 
 def asked_axes(kind: FileFormat, meters_per_unit: float | None, up_axis: str | None) -> Axes | None:
-    """How a file is taken that doesn't say it; None for one that does. Raises WrongArgument
-    where it is said all the same."""
+    """Return the axes for a file that doesn't state its own; None for one that does. Raises
+    WrongArgument when axes are given for such a file."""
     if kind.name in UNTOLD:
         unit = kind.meters_per_unit if meters_per_unit is None else meters_per_unit
         return Axes(unit, up_axis or kind.up_axis, meters_per_unit is not None)

@@ -1,5 +1,5 @@
-"""What is done with pictures before an agent sees them: made smaller, put side by side, compared,
-and measured. Any thread."""
+"""Prepares pictures for an agent: shrinking, tiling, comparing and measuring.
+Use it from any thread."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from callboard.ground.png import Picture, encode
 
 _GAP = 4
 _GROUND = bytes((24, 24, 24))
-#: A difference of fewer steps is noise, and the difference is shown that much brighter. What is
-#: empty may differ by more.
+#: A smaller difference is noise; the difference image is brightened by that factor; empty areas may
+#: differ by that much.
 _NOISE, _BRIGHTER, _EVEN = 8, 4, 24
-#: Pixels that are looked at one by one.
+#: Most pixels that are sampled.
 _SAMPLE = 40_000
 
 
 def shrunk(picture: Picture, longest: int) -> Picture:
-    """At most ``longest`` pixels on the longer side, each the mean of those it stands for."""
+    """Return a picture of at most ``longest`` pixels on the longer side, each the mean of
+    several."""
     by = ceil(max(picture.width, picture.height) / longest)
     if by <= 1:
         return picture
@@ -49,7 +50,7 @@ def shrunk(picture: Picture, longest: int) -> Picture:
 
 
 def sheet(pictures: Sequence[Picture], columns: int = 0) -> Picture:
-    """The pictures side by side, from the top left, in about as many rows as columns."""
+    """Return the pictures side by side, from the top left, in about as many rows as columns."""
     if len(pictures) == 1:
         return pictures[0]
     columns = min(columns or ceil(sqrt(len(pictures))), len(pictures))
@@ -74,9 +75,8 @@ def _row(pictures: Sequence[Picture], at: int, wide: int, columns: int) -> bytes
 
 
 def difference(before: Picture, after: Picture) -> tuple[Picture, Json]:
-    """What differs, brighter than it is, and ``{changed, box}``: the share of the pixels, and
-    ``[left, top, right, bottom]`` around them. Raises WrongArgument for pictures of different
-    sizes."""
+    """Return the brightened difference, and ``{changed, box}``: the share of changed pixels, and
+    ``[left, top, right, bottom]`` around them. Raises WrongArgument for different sizes."""
     if (before.width, before.height) != (after.width, after.height):
         raise WrongArgument(
             f"the earlier picture has {before.width} x {before.height} pixels; ask for that size"
@@ -94,8 +94,8 @@ def difference(before: Picture, after: Picture) -> tuple[Picture, Json]:
 
 
 def numbers_of(picture: Picture) -> Json:
-    """Shares from 0 to 1: ``mean`` brightness, ``contrast`` (its standard deviation), ``empty``
-    (as the picture's border mostly is), ``dark`` and ``bright`` (clipped to black, to white)."""
+    """Return shares from 0 to 1: ``mean`` brightness, ``contrast`` (its standard deviation),
+    ``empty`` (like most of the picture's border), ``dark`` and ``bright`` (clipped)."""
     pixels = _sampled(picture)
     lights = [(54 * r + 183 * g + 19 * b) / 65280 for r, g, b in pixels]
     mean = sum(lights) / len(lights)
@@ -115,7 +115,7 @@ def numbers_of(picture: Picture) -> Json:
 
 
 def _sampled(picture: Picture) -> list[tuple[int, int, int]]:
-    """Every pixel, or every few, spread over all rows and columns."""
+    """Return every pixel, or every nth, spread over all rows and columns."""
     count = picture.width * picture.height
     # A step that divides the width would look at a few columns only.
     step = max(1, count // _SAMPLE)
@@ -126,7 +126,7 @@ def _sampled(picture: Picture) -> list[tuple[int, int, int]]:
 
 
 def _ground(picture: Picture) -> tuple[int, int, int]:
-    """The colour that the picture's border has most often."""
+    """Return the most frequent color of the picture's border."""
     width, height, rgb = picture.width, picture.height, picture.rgb
     edge = chain(
         range(width),
@@ -139,7 +139,7 @@ def _ground(picture: Picture) -> tuple[int, int, int]:
 
 
 def fitted(picture: Picture, max_bytes: int) -> tuple[Picture, bytes]:
-    """The picture and its PNG file, made smaller until that has at most so many bytes, or the
+    """Return the picture and its PNG file, shrunk until the file has at most ``max_bytes`` or the
     picture 64 pixels."""
     data = encode(picture)
     while len(data) > max_bytes and max(picture.width, picture.height) > 64:

@@ -1,5 +1,5 @@
-"""Checking that the host did what it was asked, from what it says afterwards. For the skills that
-ship; any thread, though what a host says is asked for on the main thread."""
+"""Checks that the host did what it was asked, from what it reports afterwards. For shipped skills.
+Use it from any thread, but read from the host on the main thread."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from callboard.ground.matrices import compose
 
 
 class NotVerified(HostError):
-    """The scene isn't as asked. The call fails, so the host puts back what was there."""
+    """The scene isn't as asked. The call fails, so the host restores the former state."""
 
 
 def expect(right: bool, what: str, asked: object, actual: object) -> None:
-    """Raises NotVerified where it isn't right."""
+    """Raise NotVerified unless ``right``."""
     expect_that(right, f"{what} should be {asked}, but is {actual}")
 
 
 def expect_that(right: bool, instead: str) -> None:
-    """Raises NotVerified where it isn't right; ``instead`` says what is so, in half a sentence."""
+    """Raise NotVerified unless ``right``; ``instead`` is half a sentence with the actual state."""
     if not right:
         raise NotVerified(
             f"the host did not do what was asked: {instead}. The change was taken back."
@@ -38,8 +38,8 @@ def all_near(a: Sequence[float], b: Sequence[float], tolerance: float = 1e-4) ->
 
 
 def alike(asked: Any, actual: Any, absolute: float = 1e-3) -> bool:
-    """Whether a number, or each of a list, is what was asked, within a thousandth and
-    ``absolute``; nothing is like None."""
+    """Return whether a number, or each of a list, is as asked, within a thousandth and
+    ``absolute``. Nothing is like None."""
     if actual is None:
         return False
     if not isinstance(asked, list):
@@ -51,7 +51,8 @@ def alike(asked: Any, actual: Any, absolute: float = 1e-3) -> bool:
 
 
 def expect_turned(asked: Sequence[float], actual: Sequence[float], absolute: float = 1e-3) -> None:
-    """Euler XYZ degrees, by what they do: the same turn has several. Raises NotVerified."""
+    """Raise NotVerified unless two turns, in Euler XYZ degrees, are the same. They are compared by
+    their effect, because the same turn has several angles."""
     turns = (compose([0.0] * 3, angles, [1.0] * 3) for angles in (asked, actual))
     same = all(alike(a, b, absolute) for a, b in zip(*turns, strict=True))
     expect(same, "rotate", asked, actual)
@@ -64,8 +65,8 @@ def done(
     created: Sequence[str] = (),
     doubt: str | None = None,
 ) -> Json:
-    """A change's answer, with what is there now under ``kind``; not verified where there is a
-    doubt or that says one: the next load may show something else."""
+    """Return a change's answer, with the present state under ``kind``. It isn't verified when
+    ``doubt`` or the entry has a doubt: the next load may show something else."""
     doubt = doubt or entry.get("doubt")
     return {
         "changed": [*changed],
@@ -79,8 +80,8 @@ def done(
 def expect_transform(
     before: Json, after: Json, asked: Mapping[str, Sequence[float] | None]
 ) -> None:
-    """Whatever was asked is there, and the rest is as before. Turns are compared by what they do:
-    the same one has several Euler angles."""
+    """Check that the asked values are set and the others unchanged. Turns are compared by their
+    effect, because the same turn has several Euler angles. Raises NotVerified."""
     wanted = {key: before[key] if value is None else value for key, value in asked.items()}
     expect(
         all_near(after["translate"], wanted["translate"]),

@@ -1,5 +1,5 @@
-"""Making and changing materials through the port, each change read back. For the skills that ship;
-main thread. What isn't as asked raises NotVerified."""
+"""Creates and changes materials through the port, with a check of each change. For shipped skills,
+on the main thread. Raises NotVerified when the result isn't as asked."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from callboard.ports.materials import ColorSpace, Texture
 from callboard.skill_kit.read_back import alike, expect
 
 COLORS = ("color", "emission")
-#: What a new material is before anything is set, in every host.
+#: The values of a new material in every host, before any are set.
 PLAIN: Json = {"color": [0.8, 0.8, 0.8], "metalness": 0.0, "roughness": 0.5, "ior": 1.5}
 
 
 def new_material(port: Any, name: str | None, given: Mapping[str, Any]) -> str:
-    """Its path. Colours may be ``"#rrggbb"``."""
+    """Create a material and return its path. Colors may be ``"#rrggbb"``."""
     path: str = port.create(name)
     values = _values(given, port.get(path))
     plain = {**PLAIN, **values}
     if "specular" in values and "ior" not in values:
-        del plain["ior"]  # where one number stands for both, what was asked decides
+        del plain["ior"]  # where one number stands for both, the asked one decides
     port.set(path, plain)
     _expect_values(port.get(path), plain)
     return path
 
 
 def set_values(port: Any, path: str, given: Mapping[str, Any]) -> None:
-    """As with a new one, those that are given."""
+    """Set the given values of a material. Colors may be ``"#rrggbb"``."""
     values = _values(given, port.get(path))
     port.set(path, values)
     _expect_values(port.get(path), values)
 
 
 def space_of(slot: str) -> ColorSpace:
-    """How a picture for that slot is meant where nobody says."""
+    """Return the default color space of a picture for that slot."""
     return "srgb" if slot in COLORS else "raw"
 
 
 def put_texture(port: Any, path: str, slot: str, texture: Texture | None) -> None:
-    """Lets the picture, or nothing, drive the slot."""
+    """Let the picture drive the slot; None removes it."""
     port.set_texture(path, slot, texture)
     _expect_texture(port.get(path)["textures"].get(slot), texture, slot)
 
@@ -50,7 +50,7 @@ def put_texture(port: Any, path: str, slot: str, texture: Texture | None) -> Non
 def assign_material(
     port: Any, path: str, targets: Sequence[str], faces: Sequence[int] | None
 ) -> None:
-    """Gives it to the objects, or to those faces of the one."""
+    """Assign the material to the objects, or to those faces of the one object."""
     if not targets:
         return
     port.assign(path, targets, faces)
@@ -65,7 +65,7 @@ def assign_material(
 
 
 def _values(given: Mapping[str, Any], now: Json) -> Json:
-    """What is asked, as numbers. Light needs both a colour and a strength to shine."""
+    """Return the asked values as numbers. Light needs both a color and a strength to shine."""
     values = {key: linear(value) if key in COLORS else value for key, value in given.items()}
     if "emission" in values and "emission_strength" not in values:
         values["emission_strength"] = now.get("emission_strength") or 1.0
@@ -78,7 +78,7 @@ def _values(given: Mapping[str, Any], now: Json) -> Json:
 def _expect_values(material: Json, values: Json) -> None:
     asked, actual = dict(values), dict(material)
     if "emission" in asked:
-        # Some hosts keep the colour and its strength as one.
+        # Some hosts keep the color and its strength as one.
         for one in (asked, actual):
             color, strength = one["emission"], one.pop("emission_strength")
             known = color is not None and strength is not None

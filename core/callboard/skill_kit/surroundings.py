@@ -1,5 +1,5 @@
-"""Changing what surrounds the scene through the port of lights, read back. For the skills that
-ship; main thread."""
+"""Changes the scene's environment through the port of lights, with a check of the result. For
+shipped skills, on the main thread."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from callboard.skill_kit.read_back import alike, expect
 
 
 def surround(port: Any, values: Mapping[str, Any]) -> Json:
-    """Sets those of the environment's values and tells what it is then; colours are linear. Raises
-    NotVerified."""
+    """Set those values of the environment and return all. Colors are linear. Raises NotVerified."""
     port.set_environment(values)
     environment: Json = port.environment()
     for key, value in values.items():

@@ -1,4 +1,4 @@
-"""What can be said of a mesh's UVs without the host."""
+"""Facts about a mesh's UVs, found without the host."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from callboard.content import Json
 from callboard.host_kit.mesh_facts import faces_of, mesh_facts
 from callboard.ports.check import MeshData
 
-#: UVs closer than that are one.
+#: Digits that count: closer UVs are one.
 _DIGITS = 5
 
 
 def uv_facts(mesh: MeshData) -> Json:
-    """``{bounds, inside, islands, area, overlap}``: ``bounds`` are ``[[u, v], [u, v]]``; ``inside``
-    says whether all lie between 0 and 1; ``area`` is the sum of all faces', ``overlap`` the share
-    of what is covered that is used twice. None of a mesh without UVs."""
+    """Return ``{bounds, inside, islands, area, overlap}``. ``bounds`` are ``[[u, v], [u, v]]``.
+    ``inside`` is true when all UVs are between 0 and 1. ``area`` is the sum of all faces' areas.
+    ``overlap`` is the share of the covered area that is used twice. Values are None for a mesh
+    without UVs."""
     if mesh.uvs is None or not len(mesh.uvs):
         return {"bounds": None, "inside": None, "islands": 0, "area": 0.0, "overlap": None}
     us, vs = zip(*mesh.uvs, strict=True)
@@ -31,7 +32,7 @@ def uv_facts(mesh: MeshData) -> Json:
 
 
 def _places(mesh: MeshData, uvs: Sequence[Sequence[float]]) -> Iterator[list[Sequence[float]]]:
-    """Each face's UVs."""
+    """Yield each face's UVs."""
     for face in faces_of(mesh.counts, range(len(uvs))):
         yield [uvs[at] for at in face]
 
@@ -42,7 +43,7 @@ def _area(face: Sequence[Sequence[float]]) -> float:
 
 
 def _islands(mesh: MeshData, uvs: Sequence[Sequence[float]]) -> int:
-    """Faces that share a point at the same UV hang together."""
+    """Return the number of islands. Faces that share a point at the same UV are connected."""
     above: dict[object, object] = {}
 
     def top(each: object) -> object:
