@@ -1,4 +1,2 @@
-"""Skill bundles: installed on disk, at work with their own servers, and handed files.
-
-Loaded only where a bundle is installed.
-"""
+"""Skill bundles: installed on disk, run with their own servers, and given files. Imported only
+where a bundle is installed."""

@@ -1,1 +1,1 @@
-"""Files that a host hands to a bundle, and a bundle's side of asking for them."""
+"""The files that a host gives a bundle, and the bundle's side of requesting them."""

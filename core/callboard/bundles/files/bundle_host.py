@@ -13,8 +13,8 @@ from callboard.errors import INTERNAL_ERROR, INVALID_PARAMS, CallboardError, Ski
 
 
 class AsksHost(Protocol):
-    """What :func:`host` needs of a tool's context. ``ask`` raises CallboardError, with the code and
-    data of the answer, where the host answers with an error."""
+    """The part of a tool's context that :func:`host` needs. ``ask`` raises CallboardError, with the
+    answer's code and data, when the host answers with an error."""
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]: ...
@@ -23,7 +23,7 @@ class AsksHost(Protocol):
 
 
 class HostCapabilityMissing(SkillError):
-    """The host didn't advertise the capability; nothing was sent. ``capability_key`` names it."""
+    """The host didn't advertise ``capability_key``; nothing was sent."""
 
     def __init__(self, capability_key: str) -> None:
         super().__init__(
@@ -49,7 +49,7 @@ class ResourceContents:
 
     @property
     def data(self) -> bytes:
-        """The content as bytes, whichever way it came. Raises HostResourceError on bad base64."""
+        """The content as bytes, from text or blob. Raises HostResourceError on bad base64."""
         if self.text is not None:
             return self.text.encode("utf-8")
         try:
@@ -78,29 +78,29 @@ class ListResult:
 
 
 class HostResources:
-    """What the host offers this bundle. Made by :func:`host`, for one call of one tool."""
+    """The files that the host offers this bundle. Made by :func:`host` for one tool call."""
 
     def __init__(self, ctx: AsksHost) -> None:
         self._ctx = ctx
 
     @property
     def available(self) -> bool:
-        """Whether files can be read."""
+        """True when files can be read."""
         return self._enabled("read")
 
     @property
     def list_available(self) -> bool:
-        """Whether files can be listed."""
+        """True when files can be listed."""
         return self._enabled("list")
 
     def supports_scheme(self, scheme: str) -> bool:
-        """Whether URIs of this scheme can be read."""
+        """Return whether URIs of this scheme can be read."""
         schemes = self._offer().get("schemes")
         return isinstance(schemes, list) and scheme in schemes
 
     async def read(self, uri: str) -> ReadResult:
-        """A resource whole. Raises HostCapabilityMissing, and HostResourceError with one of the
-        codes -32002, -32004, -32005, -32602."""
+        """Return a whole resource. Raises HostCapabilityMissing, and HostResourceError with one of
+        the codes -32002, -32004, -32005, -32602."""
         if not self.available:
             raise HostCapabilityMissing(CAPABILITY)
         answer = await self._ask(READ_METHOD, {"uri": uri})
@@ -113,8 +113,8 @@ class HostResources:
         mime_type: str | None = None,
         tags: Sequence[str] | None = None,
     ) -> ListResult:
-        """Every resource that meets all of this: that very MIME type, all of these tags. Raises as
-        :meth:`read`."""
+        """Return every resource that meets all the conditions: exactly that MIME type, all of these
+        tags. Raises as :meth:`read`."""
         if not self.list_available:
             raise HostCapabilityMissing(CAPABILITY)
         if isinstance(tags, (str, bytes)) or not all(isinstance(tag, str) for tag in tags or ()):
@@ -138,7 +138,7 @@ class HostResources:
             raise HostResourceError(error.message, code=error.code, data=error.data) from error
         problem = answer.get("error") if isinstance(answer, Mapping) else None
         if isinstance(problem, Mapping) and isinstance(problem.get("code"), int):
-            # How an error comes back where questions are answered with the next request.
+            # The form of an error from a client that answers questions with its next request.
             data = problem.get("data")
             raise HostResourceError(
                 str(problem.get("message", ""))[:2000],
@@ -156,8 +156,8 @@ class HostResources:
 
 
 def offered_by(capabilities: Any) -> Mapping[str, Any]:
-    """What these capabilities advertise of host resources; empty where that is nothing, or nothing
-    that can be understood. Older hosts put it under ``experimental``."""
+    """Return what these capabilities advertise of host resources; empty when nothing, or nothing
+    valid. Older hosts put it under ``experimental``."""
     for slot in ("extensions", "experimental"):
         extensions = capabilities.get(slot) if isinstance(capabilities, Mapping) else None
         offer = extensions.get(CAPABILITY) if isinstance(extensions, Mapping) else None
@@ -167,11 +167,12 @@ def offered_by(capabilities: Any) -> Mapping[str, Any]:
 
 
 def host(ctx: AsksHost | Any) -> HostResources:
-    """The host behind a tool's ``ctx``: ``if host(ctx).available: await host(ctx).read(uri)``.
-    ``ctx`` is what callboard, FastMCP or the ``mcp`` package gives a tool.
+    """Return the host behind a tool's ``ctx``: ``if host(ctx).available: await
+    host(ctx).read(uri)``. ``ctx`` is what callboard, FastMCP or the ``mcp`` package gives a tool.
 
-    That is the client where it offers files: the URIs that its agent passes are the client's. Else
-    it is the application that the bundle is installed in."""
+    That is the client if it offers files, because the URIs that its agent passes are the client's.
+    Otherwise it is the application that the bundle is installed in.
+    """
     if not hasattr(ctx, "client_capabilities") and hasattr(ctx, "session"):
         from callboard.bundles.files.fastmcp_context import FastMcpContext
 

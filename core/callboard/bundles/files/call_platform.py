@@ -1,4 +1,4 @@
-"""The platform's side for a tool that runs in this process, as its ``host(ctx)`` uses it."""
+"""The platform's side of ``host(ctx)``, for a tool that runs in this process."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from callboard.workspace.roots import RootsBook
 
 
 class CallPlatform:
-    """What :func:`callboard.extensions.host` asks during one call. The roots are looked for at the
-    first question, because most calls never ask one."""
+    """The platform that :func:`callboard.extensions.host` asks during one call. The roots are
+    looked up at the first question, because most calls never ask one."""
 
     def __init__(self, call: Call, bundle: str, book: RootsBook, workspaces: Workspaces) -> None:
         self._call = call
@@ -27,7 +27,7 @@ class CallPlatform:
         self.client_capabilities: Mapping[str, Any] = {"extensions": workspaces.extensions()}
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Json:
-        """The answer. On the loop. Raises CallboardError."""
+        """Return the answer. Runs on the loop. Raises CallboardError."""
         roots = await self._roots()
         return await self._workspaces.answer(method, params, roots, self._bundle)
 

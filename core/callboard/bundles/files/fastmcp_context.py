@@ -1,8 +1,8 @@
-"""A FastMCP tool's context, as :func:`callboard.extensions.host` wants one.
+"""A FastMCP tool's context, in the form that :func:`callboard.extensions.host` needs.
 
-For servers that are written with the ``mcp`` or ``fastmcp`` package and run in a process of their
-own. What those packages want of a request and of a result's type is a method each, so neither is
-imported here, nor pydantic.
+For servers that use the ``mcp`` or ``fastmcp`` package and run in a process of their own. Those
+packages need only one method each of a request and of a result's type, so neither is imported here,
+nor pydantic.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from callboard.errors import CallboardError
 
 
 class FastMcpContext:
-    """``ctx`` is what the tool was given."""
+    """Wraps the ``ctx`` that the tool was given."""
 
     def __init__(self, ctx: Any) -> None:
         self._session = ctx.session
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:
-        """What the client declared when the session was opened; empty where that isn't known."""
+        """The client's declaration when the session was opened; empty when that isn't known."""
         params = getattr(self._session, "client_params", None)
         declared = getattr(params, "capabilities", None)
         dump = getattr(declared, "model_dump", None)
@@ -29,7 +29,7 @@ class FastMcpContext:
         return capabilities if isinstance(capabilities, dict) else {}
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Any:
-        """The client's answer. Raises CallboardError with the code and data of an error."""
+        """Return the client's answer. Raises CallboardError with the code and data of an error."""
         try:
             return await self._session.send_request(_Request(method, params), _Anything)
         except Exception as error:
@@ -55,7 +55,7 @@ class _Request:
 
 
 class _Anything:
-    """The type of a result that is taken as it comes."""
+    """The type of a result that is taken unchanged."""
 
     @classmethod
     def model_validate(cls, value: Any, **options: Any) -> Any:

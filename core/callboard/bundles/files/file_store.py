@@ -1,8 +1,8 @@
-"""The files of one workspace under ids that say nothing about where they are.
+"""The files of one workspace, under ids that reveal nothing about their location.
 
-A workspace's files are those below its roots, and what was uploaded. An id is a keyed hash of the
-path, so it outlives a restart; the key is the workspace's own, so an id means nothing in another.
-Tags are kept beside the uploads, and in a file's sidecar: ``hero.usda.tags``, one tag a line.
+A workspace's files are those below its roots, and the uploads. An id is a keyed hash of the path,
+so it survives a restart. The key is the workspace's own, so an id means nothing in another. Tags
+are kept beside the uploads, and in a file's sidecar: ``hero.usda.tags``, one tag a line.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from pathlib import Path
 from callboard.bundles.files import mime_types
 from callboard.ground.atomic_write import replacing
 
-#: Files a listing holds at most; a project may have millions, and the answer is one message.
+#: Most files of a listing; a project may have millions, and the answer is one message.
 MAX_LISTED = 5_000
-#: Folders looked into at most, for one listing.
+#: Most folders searched for one listing.
 MAX_FOLDERS = 20_000
 INDEX = "index.json"
 FILES = "files"
 KEY = "key"
-#: A file's tags, for whoever has no other way to give it some: lines of text beside it.
+#: The suffix of a sidecar: a text file beside a file, with its tags.
 SIDECAR = ".tags"
 MAX_SIDECAR = 4096
 MAX_TAGS = 64
@@ -52,7 +52,7 @@ class StoredFile:
 
 
 class TooLarge(Exception):
-    """The file is larger than what may be read; ``size`` is its size in bytes."""
+    """The file is larger than may be read; ``size`` is its size in bytes."""
 
     def __init__(self, size: int) -> None:
         super().__init__(f"{size} bytes")
@@ -60,8 +60,8 @@ class TooLarge(Exception):
 
 
 class FileStore:
-    """The files of one workspace. ``roots`` are absolute folders; ``uploads`` is a folder of its
-    own, created when something is put there. Any thread; works on the disk, so not the main one."""
+    """The files of one workspace. ``roots`` are absolute folders. ``uploads`` is a separate folder,
+    created at the first upload. Use it from any thread but the main one: it waits for the disk."""
 
     def __init__(self, roots: Iterable[Path], uploads: Path) -> None:
         self._roots = [Path(os.path.realpath(root)) for root in roots]
@@ -75,13 +75,13 @@ class FileStore:
         self._load()
 
     def list_files(self) -> list[StoredFile]:
-        """Every file, by root and path, hidden ones and links left out."""
+        """Return every file, by root and path, without hidden ones and links."""
         files = [self._stored(path, tagged) for path, tagged in self._walk()]
         self._walked = True
         return files
 
     def place_of(self, file: StoredFile) -> tuple[int, str] | None:
-        """The number of the root that a file is below, and its path from there, with forward
+        """Return the number of the root that a file is below, and its path from there, with forward
         slashes; None for an upload."""
         for number, root in enumerate(self._roots):
             if file.path.is_relative_to(root):
@@ -89,7 +89,7 @@ class FileStore:
         return None
 
     def put(self, name: str, data: bytes, tags: Sequence[str] = ()) -> StoredFile:
-        """Keeps an upload. Raises ValueError on a name that is none, OSError."""
+        """Keep an upload. Raises ValueError for an invalid file name, OSError."""
         if not name or name in (".", "..") or re.search(r'[\x00-\x1f/\\:*?"<>|]', name):
             raise ValueError(f"{name[:80]!r} is no file name")
         with self._lock:
@@ -103,7 +103,7 @@ class FileStore:
         return self._stored(path)
 
     def tag(self, file_id: str, tags: Iterable[str]) -> StoredFile:
-        """Gives a file these tags and no others. Raises KeyError on an unknown id, OSError."""
+        """Give a file exactly these tags. Raises KeyError for an unknown id, OSError."""
         path = self._path_of(file_id)
         with self._lock:
             self._tags[file_id] = frozenset(tags)
@@ -111,12 +111,12 @@ class FileStore:
         return self._stored(path)
 
     def read(self, file_id: str, most: int) -> tuple[StoredFile, bytes]:
-        """A file and its bytes. Raises KeyError on an unknown id and on a file that has left the
-        workspace, TooLarge, OSError."""
+        """Return a file and its bytes. Raises KeyError for an unknown id and for a file that has
+        left the workspace, TooLarge, OSError."""
         path = self._path_of(file_id)
         if not self._inside(path):
             raise KeyError(file_id)
-        # Not blocking: a pipe put where the file was must not hold the reader.
+        # Not blocking: a pipe put in the file's place must not block the reader.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
         fd = os.open(path, flags | getattr(os, "O_BINARY", 0))
         with os.fdopen(fd, "rb") as file:
@@ -131,7 +131,7 @@ class FileStore:
         return self._stored(path), data
 
     def _stored(self, path: Path, tagged: bool = True) -> StoredFile:
-        """``tagged`` tells whether it may have a sidecar."""
+        """Return the file's entry. ``tagged`` is true when it may have a sidecar."""
         with self._lock:
             file_id = self._id_of(path)
             tags = self._tags.get(file_id, frozenset())
@@ -151,20 +151,20 @@ class FileStore:
         return file_id
 
     def _path_of(self, file_id: str) -> Path:
-        """Raises KeyError. An id may have been told before this process began, so the first that
-        isn't known has the files looked through."""
+        """Return the path of an id. Raises KeyError. An id may be from before this process began,
+        so the first unknown one causes a search of all files."""
         if file_id not in self._paths and not self._walked and _ID.fullmatch(file_id):
             self.list_files()
         return self._paths[file_id]
 
     def _inside(self, path: Path) -> bool:
-        """Whether the path, links resolved, is where it was and still below a root."""
+        """Return whether the path, with links resolved, is unchanged and still below a root."""
         real = Path(os.path.realpath(path))
         tops = [*self._roots, self._uploads / FILES]
         return real == path and any(real.is_relative_to(top) for top in tops)
 
     def _walk(self) -> Iterator[tuple[Path, bool]]:
-        """Every file, and whether it has a sidecar."""
+        """Yield every file, and whether it has a sidecar."""
         listed: set[Path] = set()
         folders = 0
         for top in (self._uploads / FILES, *self._roots):
@@ -202,7 +202,7 @@ class FileStore:
                 self._tags[file_id] = frozenset(map(str, entry.get("tags") or ()))
 
     def _save(self) -> None:
-        """Remembers what was uploaded or tagged."""
+        """Save the index of uploaded and tagged files."""
         index = {
             file_id: {"path": str(self._paths[file_id]), "tags": sorted(tags)}
             for file_id, tags in self._tags.items()
@@ -220,7 +220,7 @@ def _is_plain(path: Path) -> bool:
 
 
 def _sidecar(path: Path) -> frozenset[str]:
-    """The tags in the file beside ``path``; none where it has none, or where it is a link."""
+    """Return the tags in the sidecar of ``path``; none without one, or when it is a link."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
     try:
         fd = os.open(path.with_name(path.name + SIDECAR), flags | getattr(os, "O_BINARY", 0))
@@ -233,8 +233,8 @@ def _sidecar(path: Path) -> frozenset[str]:
 
 
 def _kept_key(folder: Path) -> bytes:
-    """The workspace's own key, made by whoever needs it first. Where the disk can't keep one, ids
-    last as long as the process."""
+    """Return the workspace's own key, made by the first process that needs it. When the disk can't
+    keep one, ids last as long as the process."""
     fresh = secrets.token_bytes(32)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""``ai.nimblebrain/host-resources``: its names and codes, and the platform's side of it.
+"""The platform's side of ``ai.nimblebrain/host-resources``, with its names and codes.
 
-The platform answers a bundle that asks for the files of its workspace. What it answers to another
-workspace's file, a file that is gone and one that can't be read is the same, so that nothing leaks.
+The platform answers a bundle that requests its workspace's files. The answer is the same for
+another workspace's file, a missing file and an unreadable one, so that nothing leaks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SCHEME = "files"
 
 
 def advertisement() -> dict[str, Any]:
-    """What goes under ``capabilities.extensions[CAPABILITY]``; a fresh dict each time."""
+    """Return the value of ``capabilities.extensions[CAPABILITY]``; a fresh dict each time."""
     return {
         "read": {"enabled": True, "range": False, "maxSize": MAX_SIZE},
         "list": {"enabled": True},
@@ -52,7 +52,7 @@ class HostResourceNotFound(CallboardError):
 
 
 class RateLimited(CallboardError):
-    """The bundle asks too often."""
+    """The bundle sends requests too often."""
 
     code = RATE_LIMITED
 
@@ -76,8 +76,8 @@ class ResponseTooLarge(CallboardError):
 
 
 class HostResourcesPlatform:
-    """Answers bundles' requests. ``store_of`` gives a workspace's files, or None where there is no
-    such workspace. Any thread; reads files, so not the main one."""
+    """Answers bundles' requests. ``store_of`` returns a workspace's files, or None when there is no
+    such workspace. Use it from any thread except the main one, because it reads files."""
 
     def __init__(
         self,
@@ -90,11 +90,11 @@ class HostResourcesPlatform:
     def handle(
         self, method: str, params: Mapping[str, Any] | None, *, workspace: str, bundle: str
     ) -> dict[str, Any]:
-        """The result of one request from ``bundle``, which may see ``workspace`` and nothing else.
-        Raises CallboardError with the contract's code and data."""
+        """Return the result of one request from ``bundle``, which may see ``workspace`` and nothing
+        else. Raises CallboardError with the contract's code and data."""
         if method not in METHODS:
             raise MethodNotFound(f"method not found: {method}")
-        # Charged before anything is looked at: nonsense costs as much as sense.
+        # Charged before any check: invalid requests cost as much as valid ones.
         if (wait := self._buckets.take((workspace, bundle))) is not None:
             raise RateLimited(wait)
         params = params or {}
@@ -133,7 +133,7 @@ def _content(file: StoredFile, data: bytes) -> dict[str, Any]:
         try:
             return {**content, "text": data.decode("utf-8")}
         except UnicodeDecodeError:
-            pass  # text in another encoding arrives whole as bytes rather than mangled as text
+            pass  # text in another encoding is sent whole as bytes, not mangled as text
     return {**content, "blob": base64.b64encode(data).decode("ascii")}
 
 

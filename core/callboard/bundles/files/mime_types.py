@@ -1,4 +1,4 @@
-"""What kind of file it is, by its name: the same on every machine, whatever its registry says."""
+"""MIME types by file name, the same on every machine, whatever its registry says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import mimetypes
 
 DEFAULT = "application/octet-stream"
 
-#: What Python doesn't know, or knows only since some version, and this field uses every day.
+#: Types that Python doesn't know, or only since some version, and that are common here.
 _OURS = {
     ".abc": "application/x-alembic",
     ".blend": "application/x-blender",
@@ -46,7 +46,7 @@ _KNOWN = mimetypes.MimeTypes()
 
 
 def guess(name: str) -> str:
-    """The MIME type of a file of that name; :data:`DEFAULT` where nothing is known."""
+    """Return the MIME type of a file of that name; :data:`DEFAULT` when it isn't known."""
     dot = name.rfind(".")
     suffix = name[dot:].lower() if dot > 0 else ""
     if suffix in _OURS:
@@ -56,7 +56,7 @@ def guess(name: str) -> str:
 
 
 def is_text(mime: str) -> bool:
-    """Whether such a file travels as text: ``text/*``, and JSON, XML and YAML in any dress."""
+    """Return whether such a file is sent as text: ``text/*``, and all kinds of JSON, XML, YAML."""
     kind = mime.partition(";")[0].strip().lower()
     subtype = kind.rpartition("/")[2]
     return kind.startswith("text/") or any(

@@ -1,4 +1,4 @@
-"""How often is too often."""
+"""A limit on the rate of requests."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from collections.abc import Callable, Hashable
 
 RATE = 100.0
 BURST = 1000
-#: Buckets kept; a full one says nothing, so the oldest can go.
+#: Most buckets kept. The oldest goes first: it is probably full, and so the same as none.
 MAX_BUCKETS = 10_000
 
 
 class TokenBuckets:
-    """A bucket per key: ``burst`` at once, ``rate`` a second in the long run. Any thread."""
+    """A bucket per key: ``burst`` tokens at once, ``rate`` per second on average. For any
+    thread."""
 
     def __init__(
         self,
@@ -29,7 +30,7 @@ class TokenBuckets:
         self._buckets: dict[Hashable, tuple[float, float]] = {}
 
     def take(self, key: Hashable) -> int | None:
-        """Takes one token. None, or after how many whole milliseconds there will be one."""
+        """Take one token. Return None, or the whole milliseconds until there will be one."""
         with self._lock:
             now = self._clock()
             tokens, since = self._buckets.pop(key, (float(self._burst), now))

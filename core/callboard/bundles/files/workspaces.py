@@ -1,7 +1,7 @@
-"""Which files a bundle may ask for, and the platform that answers.
+"""The files that a bundle may request, and the platform that answers.
 
-A workspace is the roots that a call sees and an uploads folder of its own. Bundles of calls with
-the same roots see the same files, under the same ids.
+A workspace is the roots that a call sees, plus its own uploads folder. Bundles of calls with the
+same roots see the same files, under the same ids.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from callboard.errors import RefusedByArtist
 from callboard.ports.capability_names import FILESYSTEM_READ
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Workspaces whose ids are remembered; the one that came first goes first.
+#: Most workspaces whose ids are remembered; the oldest goes first.
 MAX_WORKSPACES = 256
 
 
 class Workspaces:
-    """The file stores, made when first asked for. ``folder`` holds the uploads."""
+    """The file stores, each made at its first use. ``folder`` contains the uploads."""
 
     def __init__(self, folder: Path, capabilities: Capabilities) -> None:
         self._folder = folder
@@ -42,7 +42,7 @@ class Workspaces:
 
     @property
     def offered(self) -> bool:
-        """Whether files are handed out: the artist may have withdrawn ``filesystem.read``."""
+        """True unless the artist withdrew ``filesystem.read``, so that files may be given out."""
         return FILESYSTEM_READ not in self._capabilities.withdrawn
 
     @property
@@ -51,15 +51,16 @@ class Workspaces:
         return (CAPABILITY,) if self.offered else ()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Calls ``listener`` whenever that may be others; returns the way to stop."""
+        """Call ``listener`` when :attr:`provided` may have changed. Return a function to stop
+        it."""
         return self._capabilities.watch(listener)
 
     def extensions(self) -> dict[str, Any]:
-        """What is advertised to bundles under ``extensions``; a fresh dict each time."""
+        """Return what is advertised to bundles under ``extensions``; a fresh dict each time."""
         return {CAPABILITY: advertisement()} if self.offered else {}
 
     def name(self, roots: WorkspaceRoots | None) -> str:
-        """The workspace of a call that sees these roots. Doesn't touch the disk."""
+        """Return the name of the workspace with these roots. Doesn't touch the disk."""
         paths = tuple(root.path for root in roots.roots if root.path) if roots is not None else ()
         text = os.pathsep.join(paths).encode("utf-8", "surrogateescape")
         name = hashlib.sha256(text).hexdigest()[:16]
@@ -72,21 +73,21 @@ class Workspaces:
         return name
 
     def stores(self) -> list[FileStore]:
-        """Those made so far."""
+        """Return the stores made so far."""
         with self._lock:
             return list(self._stores.values())
 
     async def answer(
         self, method: str, params: Mapping[str, Any], roots: WorkspaceRoots | None, bundle: str
     ) -> dict[str, Any]:
-        """The answer to one request of a bundle; the files are read off the loop. Raises
+        """Return the answer to one request of a bundle. Files are read off the loop. Raises
         CallboardError with the contract's codes."""
         return await asyncio.to_thread(self.answer_now, method, params, roots, bundle)
 
     def answer_now(
         self, method: str, params: Mapping[str, Any], roots: WorkspaceRoots | None, bundle: str
     ) -> dict[str, Any]:
-        """As :meth:`answer`, on a thread that may wait for the disk."""
+        """Do as :meth:`answer`, on a thread that may wait for the disk."""
         if not self.offered:
             raise RefusedByArtist(
                 "the artist withdrew filesystem.read, so no files are handed out; pass the "
@@ -95,7 +96,7 @@ class Workspaces:
         return self.platform.handle(method, params, workspace=self.name(roots), bundle=bundle)
 
     def store(self, roots: WorkspaceRoots | None) -> FileStore:
-        """The files of the workspace of a call that sees these roots."""
+        """Return the files of the workspace of a call that sees these roots."""
         store = self._store(self.name(roots))
         assert store is not None
         return store

@@ -1,9 +1,9 @@
-"""Bundles on disk: installed all or nothing, the old version kept until the new one has loaded.
+"""Bundles on disk, installed all or nothing. The old version is kept until the new one has loaded.
 
-Under the folder, every bundle has one of its own with a folder per version and ``current.json``,
-which says which version counts. A version is unpacked elsewhere and renamed into place, and
-``current.json`` is replaced as a whole, so at any moment the folder holds either the old state or
-the new one. What an interrupted step leaves lying is cleared by the next.
+Each bundle has its own folder, with a folder per version and ``current.json``, which names the
+version in use. A version is unpacked elsewhere and renamed into place, and ``current.json`` is
+replaced as a whole. So at any moment the folder has either the old state or the new one. The next
+step removes the leftovers of an interrupted one.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ _VERSION_FOLDER = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]*-[0-9a-f]{8}")
 
 
 class InstallError(SkillError):
-    """It could not be installed, confirmed or removed; what was installed before is still there."""
+    """An installation, confirmation or removal failed; the former state is still there."""
 
 
 @dataclass(frozen=True)
 class InstalledBundle:
-    """A bundle in use. ``folder`` holds its files. ``pending`` until :meth:`Bundles.confirm`;
-    ``previous`` is the version it would fall back to. ``missing`` are the preferred host
-    capabilities that weren't there when it was installed."""
+    """A bundle in use. ``folder`` contains its files. It is ``pending`` until
+    :meth:`Bundles.confirm`; ``previous`` is the version it would fall back to. ``missing`` are the
+    preferred host capabilities that this host didn't have at the installation."""
 
     manifest: BundleManifest
     folder: Path
     missing: tuple[str, ...] = ()
     pending: bool = False
     previous: str | None = None
-    #: What its user answered to its settings.
+    #: The user's answers to its settings.
     answers: Mapping[str, Answer] = field(default_factory=dict)
 
     @property
@@ -72,8 +72,8 @@ class InstalledBundle:
         return (self.folder / SKILL).is_file()
 
     def as_json(self) -> dict[str, Any]:
-        """For programs and agents. ``missing_capabilities`` are host capabilities that it would
-        like and that this host doesn't provide."""
+        """Return the bundle for programs and agents. ``missing_capabilities`` are the preferred
+        host capabilities that this host doesn't provide."""
         return {
             "name": self.name,
             "version": self.manifest.version,
@@ -91,7 +91,7 @@ class InstalledBundle:
 
 
 def require_content(manifest: BundleManifest, folder: Path) -> None:
-    """Raises ManifestError where there is nothing in it to use."""
+    """Raise ManifestError when the bundle has nothing to use."""
     if manifest.server is None and not (folder / SKILL).is_file():
         raise ManifestError(
             f"server is missing: the bundle has neither a {SKILL} nor a server to run"
@@ -99,8 +99,8 @@ def require_content(manifest: BundleManifest, folder: Path) -> None:
 
 
 class Bundles:
-    """The bundles in one folder, the user's or a project's. Any thread, any process: changes are
-    made one at a time. Every method works on the disk and may take a second."""
+    """The bundles in one folder, the user's or a project's. Use it from any thread and any process:
+    changes are made one at a time. Every method works on the disk and may take a second."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -112,12 +112,14 @@ class Bundles:
         check: Callable[[InstalledBundle], None] = lambda bundle: None,
         settings: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> InstalledBundle:
-        """Installs, or upgrades, the bundle in ``source``, a folder or a zip archive, for a host
-        that provides these capabilities. It counts at once, as pending. ``check`` is given it
-        before that, and what it raises leaves everything as it was. ``settings`` are what the user
-        answers to its ``user_config``; answers to an earlier version are kept. Raises UnpackError,
-        ManifestError, SettingError, CapabilityUnavailable, InstallError, and OSError for a disk
-        that can't."""
+        """Install, or upgrade, the bundle in ``source``, a folder or a zip archive, for a host that
+        provides these capabilities. It is in use at once, as pending.
+
+        ``check`` is called with it before that; when it raises, everything stays as it was.
+        ``settings`` are the user's answers to its ``user_config``; answers to an earlier version
+        are kept. Raises UnpackError, ManifestError, SettingError, CapabilityUnavailable,
+        InstallError, and OSError for a failing disk.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._alone():
             staging = self.folder / f"{_STAGING}{uuid.uuid4().hex[:12]}"
@@ -151,7 +153,7 @@ class Bundles:
             raise InstallError(f"'{manifest.name}' was not installed: {how_to_answer(lacking)}")
         version = f"{manifest.version}-{uuid.uuid4().hex[:8]}"
         state: dict[str, Any] = {"active": version, "pending": True, "missing": list(missing)}
-        # The innermost folder carries the bundle's name, as its SKILL.md expects.
+        # The innermost folder has the bundle's name, as its SKILL.md expects.
         new_home = staging / "home"
         (new_home / version).mkdir(parents=True)
         inner = unpacked.rename(new_home / version / home.name)
@@ -168,7 +170,7 @@ class Bundles:
         return home
 
     def _replaced(self, home: Path, manifest: BundleManifest) -> dict[str, Any] | None:
-        """What is there already. Raises InstallError where it isn't this bundle."""
+        """Return the existing state. Raises InstallError when it isn't this bundle's."""
         if not home.exists():
             return None
         state = _read_state(home)
@@ -183,8 +185,9 @@ class Bundles:
         return {} if there is None else state
 
     def confirm(self, name: str, version: Path | None = None) -> InstalledBundle:
-        """The pending version loaded: the one before it goes. ``version`` is the folder that
-        loaded: InstallError where another one counts by now, or there is none of that name."""
+        """Confirm the pending version, which has loaded, and remove the one before it. ``version``
+        is the folder that loaded. Raises InstallError when another version is in use by now, or
+        there is no such bundle."""
         with self._alone():
             home, state = self._known(name, version)
             _write_state(home, {**state, "pending": False, "previous": None})
@@ -192,8 +195,8 @@ class Bundles:
         return _current(home)
 
     def revert(self, name: str, version: Path | None = None) -> InstalledBundle | None:
-        """The pending version did not load: the one before it counts again; a bundle that has none
-        is removed. Returns what counts now. Raises InstallError, as :meth:`confirm` does."""
+        """Go back from a pending version that did not load to the one before it, or remove a bundle
+        without one. Return the bundle in use now. Raises InstallError, as :meth:`confirm` does."""
         with self._alone():
             home, state = self._known(name, version)
             if not state.get("pending"):
@@ -203,19 +206,19 @@ class Bundles:
                 return None
             _write_state(home, state["previous"])
             _clear(home)
-            # Whoever watches this folder sees that something else counts.
+            # Watchers of this folder notice that another version is in use.
             os.utime(self.folder)
         return _current(home)
 
     def uninstall(self, name: str) -> None:
-        """Removes every version of it. Raises InstallError when there is none of that name, or when
-        a file of it is in use and the system won't let go."""
+        """Remove every version of a bundle. Raises InstallError when there is no such bundle, or
+        the system doesn't release a file in use."""
         with self._alone():
             home, _ = self._known(name)
             self._remove(home)
 
     def installed(self) -> list[InstalledBundle]:
-        """What counts now, by name. A bundle whose files were damaged isn't there."""
+        """Return the bundles in use, by name, without those whose files are damaged."""
         if not self.folder.is_dir():
             return []
         homes = sorted(path for path in self.folder.iterdir() if not path.name.startswith("."))
@@ -245,7 +248,7 @@ class Bundles:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keeps other installers out, and clears what an interrupted one left."""
+        """Keep other installers out, and remove what an interrupted one left."""
         if not self.folder.is_dir():
             yield
             return
@@ -266,8 +269,8 @@ class Bundles:
 
 
 def bundle_in(folder: Path) -> InstalledBundle | None:
-    """The bundle whose files are in this folder, where it is the version in use; else None. Reads
-    two small files."""
+    """Return the bundle whose files are in this folder, if it is the version in use; else None.
+    Reads two small files."""
     bundle = _bundle(folder.parent.parent) if folder.parent.parent.name == folder.name else None
     return bundle if bundle is not None and bundle.folder == folder else None
 
@@ -318,26 +321,26 @@ def _read_state(home: Path) -> dict[str, Any] | None:
 
 
 def _versions(state: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    """A state, and those it would fall back to, one after the other."""
+    """Yield a state, and those it would fall back to, one after the other."""
     while state:
         yield state
         state = state.get("previous")
 
 
 def _kept(state: dict[str, Any]) -> dict[str, Any] | None:
-    """What a new version falls back to: the newest that has loaded; where none has yet, the one
-    that counts. None without any."""
+    """Return the state that a new version falls back to: the newest that has loaded, or else the
+    one in use. None without any."""
     loaded = next((one for one in _versions(state) if not one.get("pending")), None)
     return loaded or ({**state, "previous": None} if state else None)
 
 
 def _write_state(home: Path, state: dict[str, Any]) -> None:
-    # Whoever may read a site's folder must see which version counts.
+    # Every reader of a site's folder must see which version is in use.
     _write_json(home, CURRENT, state, 0o666)
 
 
 def _write_json(home: Path, name: str, value: dict[str, Any], mode: int = 0o600) -> None:
-    """Readable by the user alone, unless ``mode`` lets others: answers may be secrets."""
+    """Write a file, private unless ``mode`` says otherwise: answers may be secrets."""
     with replacing(str(home / name)) as path:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
         with os.fdopen(fd, "w", encoding="utf-8") as file:
@@ -347,7 +350,7 @@ def _write_json(home: Path, name: str, value: dict[str, Any], mode: int = 0o600)
 
 
 def _clear(home: Path) -> None:
-    """Removes the versions that the state doesn't name. A folder without a state isn't ours."""
+    """Remove the versions that the state doesn't name. A folder without a state isn't ours."""
     state = _read_state(home)
     if state is None:
         return

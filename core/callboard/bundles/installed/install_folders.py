@@ -1,7 +1,7 @@
-"""Where bundles are installed: the user's, those of one project, and the site's.
+"""The places where bundles are installed: the user's, those of one project, and the site's.
 
 A project's bundles are kept with the user's data under the project's name, not inside the project:
-opening a folder that someone sent must not run what lies in it.
+opening a folder from another person must not run its content.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from callboard.ground.folders import data_folder, site_folder
 
 BundleScope = Literal["user", "project", "site"]
 
-#: What this host provides to bundles; the gate at installation compares with it.
+#: The host capabilities that this host provides; the check at installation compares with them.
 PROVIDED = (CAPABILITY,)
 
 
 def bundles_folder() -> Path:
-    """Holds a folder per scope. Not created."""
+    """Return the folder with one folder per scope. It isn't created."""
     return data_folder() / "bundles"
 
 
@@ -33,20 +33,20 @@ def user_bundles() -> Bundles:
 
 
 def project_bundles(project: str | Path) -> Bundles:
-    """Those of the project in this folder, however its path is written."""
+    """Return the bundles of the project in this folder, however its path is written."""
     real = os.path.normcase(os.path.realpath(project))
     name = hashlib.sha256(real.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return Bundles(bundles_folder() / f"project-{name}")
 
 
 def site_bundles() -> Bundles | None:
-    """Those that a studio gives all its users, where there is a site. Hosts only read them."""
+    """Return the bundles that a studio gives all its users, if any. Hosts only read them."""
     site = site_folder()
     return None if site is None else Bundles(site / "bundles")
 
 
 def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
-    """Where to look, the most important first."""
+    """Return the places to look in, the most important first."""
     project_places: list[tuple[Bundles, BundleScope]] = [
         (project_bundles(path), "project") for path in projects
     ]
@@ -59,8 +59,8 @@ def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
 def as_offered(
     bundle: InstalledBundle, provided: Collection[str] = PROVIDED
 ) -> tuple[InstalledBundle, tuple[str, ...]]:
-    """The bundle with what it misses of what is provided now, which may be more or less than when
-    it was installed, and what of that it can't do without."""
+    """Return the bundle with the capabilities that are missing from ``provided``, which may have
+    changed since the installation, and those of them that it requires."""
     wanted = bundle.manifest.capabilities
     missing = tuple(name for name in wanted if name not in provided)
     return replace(bundle, missing=missing), tuple(name for name in missing if wanted[name])

@@ -1,8 +1,7 @@
-"""A bundle's ``manifest.json`` (the MCPB shape), and the gate that its host capabilities pass.
+"""A bundle's ``manifest.json`` (the MCPB shape), and the check of its host capabilities.
 
-What a bundle says is read as values and checked whole before anything of it is installed. Keys that
-this version doesn't know are kept out of the way, except inside a capability requirement: there a
-typo would turn a requirement into a wish.
+A manifest is read as values and checked completely before anything is installed. Unknown keys are
+ignored, except inside a capability requirement: there a typo would make a requirement optional.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ from callboard.errors import SkillError
 from callboard.skills.reserved_names import is_shipped_prefix
 
 HOST_KEY = "ai.nimblebrain/host"
-#: The first ``host_version`` that may ask for host capabilities.
+#: The first ``host_version`` that may require host capabilities.
 CAPABILITIES_SINCE = (1, 1)
 MAX_BYTES = 2**20
 
 _NAME = re.compile(r"(?:@[a-z0-9][a-z0-9-]{0,38}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}")
-#: Control characters, which a terminal obeys, and halves of characters, which have no UTF-8.
+#: Control characters, which a terminal obeys, and half surrogate pairs, which have no UTF-8.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _NO_ARGUMENT = re.compile(r"[\x00\ud800-\udfff]")
 _CAPABILITY = re.compile(r"[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+(?:/[A-Za-z0-9._-]{1,128})?", re.I)
 
 
 class ManifestError(SkillError):
-    """The manifest is wrong. The message names the field, at its beginning, and the rule."""
+    """The manifest is wrong. The message begins with the field and names the rule."""
 
 
 class UnknownVariable(ManifestError):
-    """The server's command uses a variable that nobody sets."""
+    """The server's command uses a variable that isn't set."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"the server's command uses ${{{name}}}, which is not set")
@@ -65,7 +64,7 @@ class CapabilityUnavailable(SkillError):
 
 @dataclass(frozen=True)
 class ServerCommand:
-    """How a bundle's own server is started, with ``${…}`` still in it."""
+    """The command that starts a bundle's own server, with ``${…}`` still in it."""
 
     command: str
     args: tuple[str, ...] = ()
@@ -74,10 +73,12 @@ class ServerCommand:
     def resolved(
         self, folder: Path, settings: Mapping[str, str | list[str]] | None = None
     ) -> tuple[list[str], dict[str, str]]:
-        """``(argv, environment additions)`` for the bundle in ``folder``. ``settings`` are what
-        its user answered, an empty list where that is nothing: an argument, or a variable of the
-        environment, that is one setting and no more becomes as many as that has values, or goes.
-        Raises UnknownVariable on one that means nothing."""
+        """Return ``(argv, environment additions)`` for the bundle in ``folder``.
+
+        ``settings`` are the user's answers, an empty list for none. An argument, or a variable of
+        the environment, that is exactly one setting becomes as many as the setting has values, or
+        is left out. Raises UnknownVariable for a variable that isn't set.
+        """
         values = {
             **places_of_user(),
             "__dirname": str(folder),
@@ -111,8 +112,8 @@ def _listed(answer: str | list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class BundleManifest:
-    """What a bundle says about itself. ``capabilities`` maps a host capability to whether it is
-    required; ``server`` is None for a bundle that is a skill and nothing else."""
+    """A bundle's description of itself. ``capabilities`` maps a host capability to whether it is
+    required. ``server`` is None for a bundle that is only a skill."""
 
     name: str
     version: str
@@ -127,16 +128,15 @@ class BundleManifest:
 
 
 def folder_name(name: str) -> str:
-    """A bundle's name as a folder: ``@studio/rigging`` is ``studio__rigging``. Raises ManifestError
-    on what is no name."""
+    """Return a bundle's name as a folder: ``studio__rigging`` for ``@studio/rigging``. Raises
+    ManifestError for an invalid name."""
     if not _NAME.fullmatch(name):
         raise ManifestError(f"'{name[:80]}' can't be a bundle's name")
     return name.lstrip("@").replace("/", "__")
 
 
 def gate(manifest: BundleManifest, provided: Collection[str]) -> tuple[str, ...]:
-    """The preferred capabilities that are missing. Raises CapabilityUnavailable when a required
-    one is."""
+    """Return missing preferred capabilities. Raises CapabilityUnavailable for required ones."""
     missing = [name for name in manifest.capabilities if name not in provided]
     if required := [name for name in missing if manifest.capabilities[name]]:
         raise CapabilityUnavailable(manifest.name, required, provided)
@@ -144,7 +144,7 @@ def gate(manifest: BundleManifest, provided: Collection[str]) -> tuple[str, ...]
 
 
 def read_manifest(folder: Path) -> BundleManifest:
-    """The manifest of an unpacked bundle. Raises ManifestError."""
+    """Return the manifest of an unpacked bundle. Raises ManifestError."""
     try:
         with (folder / "manifest.json").open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -161,7 +161,7 @@ def read_manifest(folder: Path) -> BundleManifest:
 
 
 def parse_manifest(data: bytes) -> BundleManifest:
-    """Raises ManifestError that names the first field that is wrong."""
+    """Return the manifest. Raises ManifestError that names the first wrong field."""
     if len(data) > MAX_BYTES:
         raise ManifestError(f"manifest.json is larger than {MAX_BYTES} bytes")
     try:
@@ -247,7 +247,7 @@ def _server(server: Any) -> ServerCommand | None:
 
 
 def _host_block(meta: Any) -> dict[str, Any]:
-    """``host_version``, ``icon`` and ``capabilities`` of ``_meta["ai.nimblebrain/host"]``."""
+    """Read ``host_version``, ``icon``, ``capabilities`` in ``_meta["ai.nimblebrain/host"]``."""
     block = meta.get(HOST_KEY) if isinstance(meta, dict) else None
     if block is None:
         return {}

@@ -1,4 +1,4 @@
-"""Which bundle a skill came with."""
+"""The bundle that a skill came with."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 
 def bundle_of(folder: Path) -> dict[str, Any] | None:
-    """What is told of the bundle that a skill's folder came with, None for other skills. Any
-    thread."""
+    """Return a description of the bundle that a skill's folder came with, None for other skills.
+    Call it from any thread."""
     if not (folder.parent.parent / "current.json").is_file():
         return None
-    # Most servers have no bundle.
+    # Imported here, because most servers have no bundle.
     from callboard.bundles.installed.install import bundle_in
     from callboard.bundles.installed.install_folders import as_offered
 

@@ -1,4 +1,4 @@
-"""Whether a bundle's skill can be loaded, told without running any of it."""
+"""Checks whether a bundle's skill can be loaded, without running any of it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _FILE_KINDS = ("read", "parse", "missing", "empty")
 
 
 def skill_of(bundle: InstalledBundle) -> SkillMetadata | None:
-    """The bundle's skill, or None for a bundle that is a server and nothing else."""
+    """Return the bundle's skill, or None for a bundle that is only a server."""
     return load_skill(bundle.folder) if bundle.has_skill else None
 
 
 def problem_of(skill: SkillMetadata) -> str | None:
-    """Why it can't be loaded, in one line; None where it can."""
+    """Return why the skill can't be loaded, in one line; None when it can."""
     broken = [failure for failure in skill.failures if failure.kind in _FILE_KINDS]
     if not is_usable(skill):
         broken = broken or list(skill.failures)
@@ -37,8 +37,8 @@ def problem_of(skill: SkillMetadata) -> str | None:
 
 
 def trouble_here(bundle: InstalledBundle) -> str | None:
-    """What this machine, or its user, lacks for the bundle's server, in one line; None where that
-    can't be told before it is started. Looks for files."""
+    """Return what this machine, or its user, is missing for the bundle's server, in one line; None
+    when nothing is known before its start. Looks for files."""
     if lacking := unanswered(bundle.manifest.settings, bundle.answers):
         return how_to_answer(lacking)
     if bundle.manifest.server is None:
@@ -56,7 +56,7 @@ def trouble_here(bundle: InstalledBundle) -> str | None:
 
 
 def command_of(bundle: InstalledBundle) -> tuple[list[str], dict[str, str]]:
-    """How its server is started: ``(argv, environment additions)``. Raises ManifestError."""
+    """Return ``(argv, environment additions)`` that start its server. Raises ManifestError."""
     server = bundle.manifest.server
     assert server is not None
     values = values_of(bundle.manifest.settings, bundle.answers)

@@ -1,7 +1,7 @@
-"""A bundle's files, from a folder or an archive that may be hostile, into an empty folder.
+"""Unpacks a bundle from a folder or an archive, which may be hostile, into an empty folder.
 
-Every name is checked before the first byte is written, and sizes are counted as they are read, not
-as the archive claims them.
+Every name is checked before the first byte is written. Sizes are counted as they are read, not as
+the archive claims.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from callboard.errors import SkillError
 MAX_FILES = 10_000
 MAX_TOTAL = 512 * 2**20
 MAX_PATH = 200
-#: Not part of a bundle, whoever packed it.
+#: Never part of a bundle.
 IGNORED = frozenset({".git", "__pycache__", ".DS_Store", "__MACOSX"})
 
 _FORBIDDEN = re.compile(r'[\x00-\x1f<>:"|?*\\]')
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.I)
 
 
-#: What :mod:`zipfile` raises about an archive; a name that isn't the UTF-8 it claims is among it.
+#: Exceptions of :mod:`zipfile` for a bad archive, including a name that isn't the UTF-8 it claims.
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(EOFError, NotImplementedError, UnicodeDecodeError),
@@ -52,9 +52,9 @@ class _Entry:
 def unpack(
     source: Path, target: Path, *, max_files: int = MAX_FILES, max_total: int = MAX_TOTAL
 ) -> None:
-    """Writes the files of ``source``, a folder or a zip archive, into ``target``, an empty folder.
-    Raises UnpackError, also past so many files or bytes, and OSError; ``target`` may then hold
-    some of them."""
+    """Write the files of ``source``, a folder or a zip archive, into ``target``, an empty folder.
+    Raises UnpackError, also for too many files or bytes, and OSError, perhaps after writing some.
+    """
     if source.is_dir():
         _write(_checked(_folder_entries(source), max_files), target, max_total)
     elif source.is_file():
@@ -69,7 +69,7 @@ def unpack(
 
 def _checked(entries: Iterable[_Entry], max_files: int) -> list[_Entry]:
     checked: list[_Entry] = []
-    seen: dict[str, bool] = {}  # a path as a careless file system compares it: is it a file?
+    seen: dict[str, bool] = {}  # key: path as a case-insensitive file system sees it; is it a file?
     for entry in entries:
         if len(checked) == max_files:
             raise UnpackError(f"the bundle has more than {max_files} files")
@@ -100,7 +100,7 @@ def _write(entries: Iterable[_Entry], target: Path, max_total: int) -> None:
 
 
 def check_name(path: PurePosixPath) -> None:
-    """Raises UnpackError unless every system takes this relative path as a file's name."""
+    """Raise UnpackError unless every system accepts this relative path as a file's name."""
     shown = str(path)[:120]
     if not path.parts or path.is_absolute() or ".." in path.parts:
         raise UnpackError(f"'{shown}' leads out of the bundle")
@@ -130,7 +130,7 @@ def _raise(error: OSError) -> None:
 
 def _archive_entries(archive: zipfile.ZipFile) -> Iterable[_Entry]:
     for info in archive.infolist():
-        # The name as it was packed: zipfile turns separators and cuts at NUL before we see it.
+        # The name as it was packed: zipfile changes separators and cuts at NUL before we see it.
         name = info.orig_filename
         mode = info.external_attr >> 16
         if info.flag_bits & 0x1:
@@ -152,6 +152,6 @@ def _archive_entries(archive: zipfile.ZipFile) -> Iterable[_Entry]:
 
 
 def remove_tree(path: Path) -> None:
-    """Deletes a folder with all in it, as far as possible; what another program holds open stays
-    for the next time."""
+    """Delete a folder and its content, as far as possible. A file that another program holds open
+    stays for the next time."""
     shutil.rmtree(path, ignore_errors=True)

@@ -1,7 +1,5 @@
-"""``user_config`` of a bundle's manifest: what its user has to say before its server can run.
-
-An answer is a string, a number, a boolean, or, where ``multiple`` says so, a list of those.
-"""
+"""``user_config`` of a bundle's manifest: questions that its user answers before its server can
+run. An answer is a string, a number, a boolean, or with ``multiple`` a list of those."""
 
 from __future__ import annotations
 
@@ -26,12 +24,12 @@ Answer = str | int | float | bool | list[Any]
 
 
 class SettingError(SkillError):
-    """A bundle's setting is declared wrongly, or answered with what it can't take."""
+    """A bundle's setting is declared wrongly, or has an invalid answer."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One question. ``default`` is None where there is none."""
+    """One question. ``default`` is None when there is none."""
 
     key: str
     kind: str
@@ -44,7 +42,7 @@ class Setting:
     most: float = math.inf
 
     def read(self, texts: Sequence[str]) -> Answer:
-        """What somebody wrote, several times where it takes several. Raises SettingError."""
+        """Return the answer written in one text, or several if allowed. Raises SettingError."""
         if self.multiple:
             return [self._one(text) for text in texts]
         if len(texts) != 1:
@@ -83,7 +81,7 @@ class Setting:
 
 
 def read_settings(written: Any) -> dict[str, Setting]:
-    """The settings that a manifest declares, in its order. Raises SettingError."""
+    """Return the settings that a manifest declares, in its order. Raises SettingError."""
     if written is None:
         return {}
     if not isinstance(written, dict):
@@ -130,8 +128,8 @@ def answered(
     given: Mapping[str, Sequence[str]],
     kept: Mapping[str, Answer],
 ) -> dict[str, Answer]:
-    """The answers to keep: those given now, and those that were kept of an earlier version. Raises
-    SettingError for an answer to no question."""
+    """Return the answers to keep: those given now, and those kept from an earlier version. Raises
+    SettingError for an answer to an unknown question."""
     if unknown := sorted(set(given) - set(settings)):
         known = ", ".join(settings) or "(none)"
         raise SettingError(f"the bundle has no setting '{unknown[0][:64]}'; it has: {known}")
@@ -140,8 +138,7 @@ def answered(
 
 
 def unanswered(settings: Mapping[str, Setting], answers: Mapping[str, Answer]) -> list[Setting]:
-    """The questions that must be answered, have no default, and weren't. An empty list is no
-    answer."""
+    """Return required questions without a default or an answer. An empty list is no answer."""
     return [
         setting
         for key, setting in settings.items()
@@ -150,7 +147,7 @@ def unanswered(settings: Mapping[str, Setting], answers: Mapping[str, Answer]) -
 
 
 def how_to_answer(missing: Sequence[Setting]) -> str:
-    """The sentence that asks for them."""
+    """Return the sentence that asks for the missing settings."""
     asked = ", ".join(f"'{setting.key}' ({setting.title})" for setting in missing)
     flags = " ".join(f"--set {setting.key}=…" for setting in missing)
     return f"it needs {asked}; install it with {flags}"
@@ -159,8 +156,8 @@ def how_to_answer(missing: Sequence[Setting]) -> str:
 def values_of(
     settings: Mapping[str, Setting], answers: Mapping[str, Answer]
 ) -> dict[str, str | list[str]]:
-    """What stands for ``${user_config.…}``: answers and defaults, as text; an empty list where
-    there is neither. A default may name the user's folders, an answer is taken as it is."""
+    """Return the values of ``${user_config.…}``: answers and defaults, as text; an empty list when
+    there is neither. A default may name the user's folders; an answer is used unchanged."""
     values: dict[str, str | list[str]] = {}
     for key, setting in settings.items():
         value = answers.get(key)
@@ -175,7 +172,7 @@ def values_of(
 
 
 def places_of_user() -> dict[str, str]:
-    """What the variables mean that stand for the user's own folders."""
+    """Return the values of the variables for the user's own folders."""
     home, separator = Path.home(), "\\" if sys.platform == "win32" else "/"
     return {
         "HOME": str(home),

@@ -1,4 +1,4 @@
-"""A bundle's own server: started, asked for its tools, called, started again when it dies."""
+"""A bundle's own server: started, asked for its tools, called, and restarted when it dies."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ log = logging.getLogger(__name__)
 #: Seconds before a server that died is started again: the first pause, doubled up to the longest.
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
-#: One that ran for so many seconds begins with the first pause again.
+#: Seconds of a run after which the pauses begin at the first one again.
 HEALTHY = 60.0
-#: Seconds a call waits for a server that is being started.
+#: Seconds that a call waits for a server that is being started.
 PATIENCE = 15.0
 LIST_CHANGED = tuple(
     f"notifications/{kind}/list_changed" for kind in ("tools", "prompts", "resources")
 )
-#: Seconds a server may take to look at roots that changed, before it is called.
+#: Seconds that a server may take to read changed roots, before it is called.
 ROOTS_PATIENCE = 2.0
 _CLIENT = {"name": "callboard", "version": __version__}
 
@@ -61,7 +61,7 @@ _CLIENT = {"name": "callboard", "version": __version__}
 class BundleServer:
     """One bundle's server. Made and used on the loop.
 
-    ``changed`` is told when the tools are others. ``opened`` is done when the first start has
+    ``changed`` is called when the tools changed. ``opened`` is done when the first start has
     succeeded, with None, or failed, with the reason.
     """
 
@@ -73,14 +73,14 @@ class BundleServer:
         changed: Callable[[], None] | None,
         roots: Callable[[], WorkspaceRoots] | None = None,
     ) -> None:
-        """``roots`` are those that the process is told outside calls, by default the host's own.
-        Without ``changed`` nothing is listed: it is a further process of a bundle, for clients of
-        another workspace."""
+        """``roots`` returns the roots that the process sees outside calls, by default the host's
+        own. Without ``changed`` nothing is listed: the server is an additional process of a bundle,
+        for clients of another workspace."""
         self.bundle = bundle
         self.tools: list[Tool] = []
         self.prompts: list[FunctionPrompt] = []
         self.resources: list[ListedResource] = []
-        #: Why it doesn't run, while it doesn't.
+        #: The reason why it doesn't run; None while it runs.
         self.problem: str | None = "it is being started"
         loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[str | None] = loop.create_future()
@@ -106,11 +106,11 @@ class BundleServer:
 
     @property
     def wants_files(self) -> bool:
-        """Whether the bundle asks for the host's files."""
+        """True when the bundle requests the host's files."""
         return CAPABILITY in self.bundle.manifest.capabilities
 
     async def close(self) -> None:
-        """Ends the process and whatever it is doing."""
+        """End the process and whatever it is doing."""
         if self._lanes is not None:
             await self._lanes.close()
         self._task.cancel()
@@ -127,15 +127,15 @@ class BundleServer:
 
     @property
     def workspace(self) -> str:
-        """The workspace of the roots that the process is told outside calls."""
+        """The workspace of the roots that the process sees outside calls."""
         return self._workspaces.name(self._roots())
 
     async def roots_changed(self) -> bool:
-        """Tells the process that its roots are others, and waits, not for long, until one that
-        looked at them before has looked again; whether it goes by no others now."""
+        """Notify the process that its roots changed. Wait a short time until a process that read
+        its roots before has read them again. Return whether it uses no outdated roots now."""
         connection, talk = self._connection, self._talk
         if connection is None or talk is None:
-            return False  # it is being started, and may have looked already
+            return False  # it is being started, and may have read them already
         if talk.stateless:
             return True
         told = self._callers.expect_roots()
@@ -165,7 +165,7 @@ class BundleServer:
             pause = min(pause * 2, LONGEST_PAUSE)
 
     async def _run(self) -> str:
-        """One run, until it ends; why it did. Raises SkillError, OSError."""
+        """Run once until it ends, and return the reason. Raises SkillError, OSError."""
         process = await self._start()
         ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         connection = Conversation(
@@ -217,7 +217,7 @@ class BundleServer:
             opening.cancel()
             await asyncio.wait([opening])
             if not opening.cancelled():
-                opening.exception()  # whoever waited knows
+                opening.exception()  # the waiting caller already has the error
 
     async def _start(self) -> ChildProcess:
         if trouble := await asyncio.to_thread(trouble_here, self.bundle):
@@ -230,7 +230,7 @@ class BundleServer:
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
-            # Stopped while it was starting: the process may be there a moment later.
+            # Stopped during the start: the process may exist a moment later.
             with suppress(OSError):
                 await asyncio.to_thread((await starting).stop)
             raise
@@ -249,7 +249,7 @@ class BundleServer:
 
     async def _list(self, connection: Conversation, talk: Dialect) -> None:
         entries = await listed(connection, talk, "tools")
-        # Schemas are compiled here, and nobody knows how large they are.
+        # Schemas are compiled here, and they may be large.
         self.tools = await asyncio.to_thread(tools_of, self.name, entries, self._call)
         self.prompts = await self._offered(connection, talk, "prompts", prompts_of)
         templates = await self._offered(connection, talk, "resourceTemplates", resources_of)
@@ -267,7 +267,7 @@ class BundleServer:
         key: ListKey,
         read: Callable[[str, list[Any], AskServer], list[L]],
     ) -> list[L]:
-        """What it lists besides tools; nothing where it can't, which hinders no tool."""
+        """Return another list than the tools; empty when the server can't give it."""
         if not talk.offers("prompts" if key == "prompts" else "resources"):
             return []
         try:
@@ -283,7 +283,7 @@ class BundleServer:
         return result_of(await self._for_call(ctx, "tools/call", params))
 
     async def _for_call(self, ctx: AsyncToolContext, method: str, params: Json) -> Json:
-        """The server's answer to a request on behalf of a call of ours."""
+        """Return the server's answer to a request for one of our calls."""
         _, talk = await self._connected(method)
         call = call_of(ctx)
         roots = call.roots
@@ -292,13 +292,12 @@ class BundleServer:
         caller = Caller(call, roots, self.name, self._book, self._workspaces)
         if talk.stateless or self._lanes is None:
             return await self.perform(caller, method, params)
-        # Who asks in a session doesn't say for whose call: each workspace has a process.
+        # A question in a session doesn't say which call it is for, so each workspace has a process.
         async with self._lanes.lane(caller) as server:
             return await server.perform(caller, method, params)
 
     async def perform(self, caller: Caller, method: str, params: Json) -> Json:
-        """Puts a request to this very process. Raises BundleError, CallboardError,
-        InputRequired."""
+        """Send a request to this process. Raises BundleError, CallboardError, InputRequired."""
         connection, talk = await self._connected(method)
         meta = {**talk.meta(caller.capabilities, caller.call.request.peer.log_level)}
         meta.update(caller.call.trace)
@@ -329,14 +328,14 @@ class BundleServer:
         assert self._talk is not None
         return self._connection, self._talk
 
-    # -- what it asks and tells -------------------------------------------------------------------
+    # -- its questions and notifications ----------------------------------------------------------
 
     async def _asked(self, method: str, params: Json) -> Json:
-        # Whom it is for is settled now: a moment later another client's call may be under way.
+        # Decide now whom it is for: a moment later another client's call may be running.
         id, caller = self._callers.asking(method)
         if method in METHODS and self._process is not None:
-            # Files are large: each is read once the one before has left, however many are asked
-            # for at once.
+            # Files are large: each is read only after the one before was sent, however many are
+            # requested at once.
             async with self._handing_out:
                 await self._process.written()
                 return await self._answer(method, params, id, caller)
@@ -351,8 +350,8 @@ class BundleServer:
             self._callers.notified(method)
             return answer
         except InputRequired as needed:
-            # The client's next request brings the answer; then the tool is called anew. This run
-            # of it gets none, so that it does nothing more while the server cancels it.
+            # The client's next request brings the answer, and then the tool is called again. This
+            # run gets no answer, so that it does nothing more while the server cancels it.
             if self._connection is not None:
                 self._connection.interrupt(id, needed)
             raise Unanswered from None

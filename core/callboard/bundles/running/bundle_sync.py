@@ -1,8 +1,8 @@
-"""Keeps what is served in step with the bundles that are installed.
+"""Keeps what is served in step with the installed bundles.
 
-A new version counts as soon as it is installed, and is confirmed once its skill has loaded and its
-server has listed its tools; else the version before it comes back. A server that dies is no matter
-of this module: ``bundle_server`` starts its own again.
+A new version is in use as soon as it is installed. It is confirmed once its skill has loaded and
+its server has listed its tools; otherwise the version before it comes back. ``bundle_server``, not
+this module, restarts a server that dies.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ log = logging.getLogger(__name__)
 Place = tuple[Bundles, SkillScope]
 
 
-#: Serves these resources instead of those with these URIs; which are served.
+#: Serves these resources in place of those with these URIs, and returns the served ones.
 ServeResources = Callable[[Sequence[str], Sequence[ListedResource]], Sequence[str]]
 
 
 @dataclass(frozen=True)
 class ServedContents:
-    """What of a bundle's server is served: tools, prompts by name, resources by URI."""
+    """The served parts of a bundle's server: tools, prompts by name, resources by URI."""
 
     tools: Sequence[Tool] = ()
     prompts: Sequence[str] = ()
@@ -51,8 +51,8 @@ class ServedContents:
 
 
 class BundleSync:
-    """``base`` are the search paths of skills without the bundles'. ``look`` may be called from any
-    thread; everything that concerns servers runs on the loop."""
+    """Keeps the served bundles up to date. ``base`` are skills' search paths without the bundles'.
+    ``refresh`` may be called from any thread; everything about servers runs on the loop."""
 
     def __init__(
         self,
@@ -77,20 +77,20 @@ class BundleSync:
         self._loop = loop
         self._lock = threading.Lock()
         self._projects: tuple[str, ...] = ()
-        #: The host capabilities that bundles got when they were looked for last.
+        #: The host capabilities that bundles got when they were last looked for.
         self._provided: tuple[str, ...] = ()
-        #: Why bundles aren't taken into use, by their folders; and the others' folders.
+        #: Reasons why bundles aren't used, by their folders; and the folders of those that are.
         self._held: dict[Path, str] = {}
         self._usable: set[Path] = set()
         self._seen: object = None
         self._installed: dict[Path, InstalledBundle] = {}
         self._skills: dict[str, InstalledBundle] = {}
-        #: Why a bundle's skill isn't loaded, by its folder.
+        #: The reason why a bundle's skill isn't loaded, by its folder.
         self._problems: dict[Path, str] = {}
         self._servers: dict[Path, BundleServer] = {}
         self._served: dict[Path, ServedContents] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        #: What each server was told last: the workspace of its own roots.
+        #: The workspace of its own roots that each server was last notified of.
         self._told: dict[Path, str] = {}
         self._closed = False
         forget_roots = book.watch(lambda: self._on_loop(self._tell_roots))
@@ -100,17 +100,17 @@ class BundleSync:
     # -- the disk -----------------------------------------------------------------------------
 
     def set_projects(self, projects: Sequence[str]) -> None:
-        """Whose bundles are used beside the user's; takes effect with the next refresh."""
+        """Set the projects whose bundles are used too. Takes effect with the next refresh."""
         self._projects = tuple(projects)
         self._on_loop(self._tell_roots)
 
     def changed(self) -> bool:
-        """Whether something was installed or removed since the last refresh. Quick."""
+        """Return whether a bundle was installed or removed since the last refresh. Fast."""
         return self._stamp() != self._seen
 
     def refresh(self, *, load: bool = True) -> None:
-        """Finds what is installed now and takes it into use. ``load`` also loads skills that are
-        new; at the start, that is left to whoever loads all of them."""
+        """Find the installed bundles and start using them. ``load`` also loads new skills; at the
+        start they are loaded with all others."""
         with self._lock:
             self._seen = self._stamp()
             installed = self._find()
@@ -154,8 +154,7 @@ class BundleSync:
         return list(by_name.values())
 
     def _take(self, place: Bundles, bundle: InstalledBundle, *, load: bool) -> None:
-        """Loads a bundle's skill, and settles a pending version that is a skill and nothing
-        else."""
+        """Load a bundle's skill, and confirm or revert a pending version that is only a skill."""
         skill = skill_of(bundle) if load or bundle.pending else None
         if skill is None or not suits(skill, self._dcc):
             return
@@ -188,7 +187,7 @@ class BundleSync:
         except (InstallError, OSError) as error:
             log.info("bundle '%s' isn't taken back: %s", bundle.name, error)
             return
-        self._seen = None  # so that the next refresh takes the other version into use
+        self._seen = None  # so that the next refresh starts using the other version
         outcome = f"{back.manifest.version} is in use again" if back else "it was removed"
         log.warning("bundle '%s' %s: %s; %s", bundle.name, version, problem, outcome)
 
@@ -201,18 +200,18 @@ class BundleSync:
                 continue
         return stamps
 
-    # -- what others ask ------------------------------------------------------------------------
+    # -- queries ------------------------------------------------------------------------
 
     def of_skill(self, name: str | None) -> InstalledBundle | None:
-        """The bundle that a served skill came with."""
+        """Return the bundle that a served skill came with."""
         return None if name is None else self._skills.get(name)
 
     def missing(self) -> dict[str, tuple[str, ...]]:
-        """Host capabilities that a skill's bundle would like and doesn't get, by the skill."""
+        """Return the missing preferred host capabilities of skills' bundles, by skill."""
         return {name: bundle.missing for name, bundle in self._skills.items() if bundle.missing}
 
     def in_use(self) -> list[tuple[InstalledBundle, str | None]]:
-        """Bundles with why they aren't loaded, where they aren't."""
+        """Return the bundles, each with the reason why it isn't loaded, or None."""
         servers = self._servers
         return [
             (
@@ -225,8 +224,8 @@ class BundleSync:
         ]
 
     def platform(self, call: Call) -> HostResources | None:
-        """What this host offers a tool of an installed bundle, as :func:`callboard.extensions.host`
-        wants it; None for other tools. Any thread."""
+        """Return what this host offers a tool of an installed bundle, for
+        :func:`callboard.extensions.host`; None for other tools. Call it from any thread."""
         bundle = self.of_skill(call.tool.skill)
         if bundle is None or not self.workspaces.offered:
             return None
@@ -255,8 +254,8 @@ class BundleSync:
                     self._start(self._settle(server))
 
     def _offer_again(self) -> None:
-        """Other host capabilities are offered: bundles that need them come or go, and running
-        servers, which are told only when they are opened, are opened anew."""
+        """Follow a change of the offered host capabilities. Bundles that need them come or go.
+        Running servers are restarted, because they learn of capabilities only at their start."""
         if self._closed or self.workspaces.provided == self._provided:
             return
         self._provided = self.workspaces.provided
@@ -265,7 +264,7 @@ class BundleSync:
         self._loop.run_in_executor(None, self.refresh)
 
     def _tell_roots(self) -> None:
-        """Tells servers, where the host's own roots are others now."""
+        """Notify servers when the host's own roots changed."""
         for folder, server in self._servers.items():
             workspace = server.workspace
             if workspace != self._told.get(folder):
@@ -273,7 +272,7 @@ class BundleSync:
                 self._start(_tell_roots(server))
 
     def _serve(self, folder: Path) -> None:
-        """Serves what a bundle's server lists, where nothing else has the name."""
+        """Serve what a bundle's server lists, except under names that are taken."""
         server = self._servers.get(folder)
         before = self._served.get(folder) or ServedContents()
         tools, prompts, resources = (
@@ -310,7 +309,7 @@ class BundleSync:
         await server.close()
 
     async def _settle(self, server: BundleServer) -> None:
-        """Confirms a pending version once its server has started, or takes it back."""
+        """Confirm a pending version once its server has started, or revert it."""
         problem = await asyncio.shield(server.opened)
         if self._closed:
             return
@@ -319,7 +318,7 @@ class BundleSync:
         if problem is None:
             await asyncio.to_thread(self._confirm, place, bundle)
         elif bundle.previous is None or (await asyncio.to_thread(trouble_here, bundle)) is not None:
-            # What this machine lacks, or this host, is no reason to take it from the others.
+            # A fault of this machine or host is no reason to revert it for the others.
             log.warning("bundle '%s' isn't loaded, because its server %s", bundle.name, problem)
         else:
             await asyncio.to_thread(self._revert, place, bundle, f"its server {problem}")
@@ -335,7 +334,7 @@ class BundleSync:
             self._loop.call_soon_threadsafe(function)
 
     async def close(self) -> None:
-        """Stops every server. On the loop."""
+        """Stop every server. Runs on the loop."""
         self._closed = True
         for forget in self._forget:
             forget()
@@ -344,5 +343,5 @@ class BundleSync:
 
 
 async def _tell_roots(server: BundleServer) -> None:
-    # Calls are under way: one that keeps the roots of before isn't ended here.
+    # Calls are running, so a server that keeps the old roots isn't ended here.
     await server.roots_changed()

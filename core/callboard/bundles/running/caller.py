@@ -1,4 +1,4 @@
-"""The client behind a call of a bundle's tool, as the bundle's server may ask it."""
+"""The client behind a call of a bundle's tool, which the bundle's server may ask."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from callboard.workspace.path_text import file_uri
 from callboard.workspace.roots import RootsBook
 
 ROOTS = "roots/list"
-#: What only the client itself can answer.
+#: Methods that only the client itself can answer.
 PASSED_ON = ("elicitation/create", "sampling/createMessage")
 
 
 class Caller:
-    """One call. ``roots`` are those whose files the bundle may read for it. On the loop."""
+    """One call. ``roots`` are those whose files the bundle may read for it. Used on the loop."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Caller:
 
     @property
     def capabilities(self) -> Json:
-        """What the bundle's server is told that it may ask for during this call."""
+        """The capabilities that the bundle's server may use during this call."""
         own = self.call.request.peer.capabilities
         passed_on = ("elicitation", "sampling")
         shared: Json = {name: own[name] for name in passed_on if isinstance(own.get(name), dict)}
@@ -56,10 +56,10 @@ class Caller:
         return {**shared, "roots": {}, "extensions": extensions}
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> Json:
-        """The answer to one of the server's requests. Raises CallboardError, and InputRequired
-        where the client can only answer with its next request."""
+        """Return the answer to one of the server's requests. Raises CallboardError, and
+        InputRequired when the client can only answer with its next request."""
         request = self.call.request
-        # The URIs that a client's agent passes are the client's own, where it has files.
+        # The URIs that a client's agent passes are the client's own, if it has files.
         to_client = method in PASSED_ON or (
             method in METHODS and bool(offered_by(request.peer.capabilities))
         )
@@ -78,7 +78,7 @@ class Caller:
             raise AskFailed(f"the client's answer to {method} is no object")
         problem = answer.get("error") if method in METHODS else None
         if isinstance(problem, dict) and isinstance(problem.get("code"), int):
-            # How an error comes back from a client that answers with its next request.
+            # The form of an error from a client that answers with its next request.
             data = problem.get("data")
             raise CallboardError(
                 str(problem.get("message", ""))[:2000],
@@ -88,7 +88,7 @@ class Caller:
         return answer
 
     async def answers(self, answer: Mapping[str, Any]) -> Json:
-        """What goes with the next round of a request that was answered with questions
+        """Return the parameters for the next round of a request that was answered with questions
         (2026-07-28, Multi Round-Trip Requests). Raises as :meth:`answer` does."""
         asked = answer.get("inputRequests", {})
         if not isinstance(asked, dict):
@@ -112,7 +112,7 @@ class Caller:
         return result
 
     def _key(self, ask: Ask) -> str:
-        """The same for the same question, when the bundle's tool is run again with its answer."""
+        """Return the same key for the same question when the tool is run again with the answer."""
         params = {key: value for key, value in ask.params.items() if key != "elicitationId"}
         text = json.dumps([ask.method, params], sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -121,8 +121,7 @@ class Caller:
 
 
 async def roots_answer(roots: WorkspaceRoots | None) -> Json:
-    """The result of ``roots/list``: the folders that are there, and nothing else that a client
-    may have named, written as URIs anew."""
+    """Return the result of ``roots/list``: the existing folders only, with newly written URIs."""
     paths = [(root.path, root.name) for root in roots.roots] if roots is not None else []
     return {"roots": await asyncio.to_thread(_folders, paths)}
 

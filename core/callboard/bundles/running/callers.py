@@ -1,4 +1,4 @@
-"""Whose calls a bundle's server is working on, and so whom its questions and progress concern."""
+"""The calls that a bundle's server works on, and so the clients of its questions and progress."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from callboard.workspace.containment import WorkspaceRoots
 
 log = logging.getLogger(__name__)
 
-#: Seconds for which a server may still ask on behalf of a call that was cancelled.
+#: Seconds for which a server may still ask on behalf of a cancelled call.
 AFTERLIFE = 30.0
 
 
 class Callers:
-    """The calls of one bundle that wait for its server, by the id of the request. On the loop."""
+    """The calls of one bundle that wait for its server, by the request's id. Used on the loop."""
 
     def __init__(
         self, bundle: str, workspaces: Workspaces, own_roots: Callable[[], WorkspaceRoots]
     ) -> None:
-        """``own_roots`` are what the server sees outside any call."""
+        """``own_roots`` returns the roots that the server sees outside any call."""
         self._bundle = bundle
         self._workspaces = workspaces
         self._own_roots = own_roots
-        #: Done when the server has asked for its roots, in a call or not; None until it did once.
+        #: Done once the server has read its roots, in a call or not; None until it did so once.
         self._told_roots: asyncio.Future[None] | None = None
         self._waiting: dict[int, Caller] = {}
-        #: Cancelled calls, and since when: the server may not have noticed.
+        #: Cancelled calls with their times: the server may not have noticed.
         self._abandoned: deque[tuple[float, Caller]] = deque()
 
     @contextmanager
     def waiting(self, id: int, caller: Caller) -> Iterator[None]:
-        """The request ``id`` is under way for ``caller``."""
+        """Note that the request ``id`` is running for ``caller``."""
         self._waiting[id] = caller
         try:
             yield
@@ -51,8 +51,8 @@ class Callers:
             del self._waiting[id]
 
     def asking(self, method: str) -> tuple[int, Caller | None]:
-        """For whose call the server asks, None where no call is under way. A question doesn't say,
-        so it is refused (PeerError) where it could be another client's."""
+        """Return the call that the server asks for, None when no call is running. A question
+        doesn't name its call, so it is refused (PeerError) when it could be another client's."""
         if not self._waiting:
             return 0, None
         id, caller = next(reversed(self._waiting.items()))
@@ -67,7 +67,7 @@ class Callers:
         )
 
     async def answer_own(self, method: str, params: Json) -> Json:
-        """The answer to what is asked outside any call: with the server's own roots, and no
+        """Return the answer to a question outside any call: with the server's own roots, and no
         client. Raises CallboardError."""
         own = self._own_roots()
         if method in METHODS:
@@ -77,8 +77,8 @@ class Callers:
         raise MethodNotFound(f"method not found outside a call: {method[:80]}")
 
     def notified(self, method: str) -> None:
-        """A question of the server's was answered. It may ask for its roots as it begins, while a
-        call has begun too, and keep them."""
+        """Note that a question of the server was answered. It may read its roots at its start,
+        while a call has also begun, and keep them."""
         if method == ROOTS:
             if self._told_roots is None:
                 self._told_roots = asyncio.get_running_loop().create_future()
@@ -86,7 +86,7 @@ class Callers:
                 self._told_roots.set_result(None)
 
     def expect_roots(self) -> asyncio.Future[None] | None:
-        """Done when the server has been told its roots anew; None for one that never asked."""
+        """Return a future, done once the server has read its roots again; None if it never did."""
         if self._told_roots is None:
             return None
         if self._told_roots.done():
@@ -94,7 +94,7 @@ class Callers:
         return self._told_roots
 
     def progress(self, params: Json) -> None:
-        """Passes ``notifications/progress`` on to the call that it names."""
+        """Pass ``notifications/progress`` on to the call that it names."""
         token, done, total = (params.get(key) for key in ("progressToken", "progress", "total"))
         caller = self._waiting.get(token) if type(token) is int else None
         if caller is not None and isinstance(done, (int, float)):
@@ -106,7 +106,7 @@ class Callers:
             )
 
     def log(self, params: Json) -> None:
-        """Passes ``notifications/message`` on to the client it must be for, else to our log."""
+        """Pass ``notifications/message`` on to the client it must be for, else to our log."""
         data, level = params.get("data"), params.get("level")
         text = (data if isinstance(data, str) else str(data))[:4000]
         peers = {one.call.request.peer for one in self._possible()}
@@ -116,7 +116,7 @@ class Callers:
             log.info("%s: %.400s", self._bundle, text)
 
     def _possible(self) -> list[Caller]:
-        """Whose call the server may be speaking of."""
+        """Return the calls that the server may be speaking of."""
         oldest = monotonic() - AFTERLIFE
         while self._abandoned and self._abandoned[0][0] < oldest:
             self._abandoned.popleft()

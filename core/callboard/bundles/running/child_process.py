@@ -1,7 +1,7 @@
 """A bundle's own server as a process: messages in, messages out, and an end that leaves nothing.
 
-Three threads move the bytes, because a pipe that nobody reads or fills must hold up neither the
-server's loop nor the host, and because Windows' pipes can't be waited for with sockets.
+Three threads move the bytes: a pipe that isn't read or filled must not block the server's loop or
+the host, and Windows' pipes can't be waited for with sockets.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if sys.platform == "win32":
 
 log = logging.getLogger(__name__)
 
-#: Bytes of one message. A file of 10 MiB in base64 fits.
+#: Most bytes of one message. A file of 10 MiB in base64 fits.
 MAX_MESSAGE = 16 * 2**20
-#: Messages handed over and not yet taken.
+#: Most messages handed over and not yet taken.
 ROOM = 64
 #: Messages read in one second; a process that sends more waits at its pipe.
 LINES_A_SECOND = 2_000
-#: Bytes waiting for a process that doesn't read.
+#: Most bytes waiting for a process that doesn't read.
 MAX_WAITING = 64 * 2**20
-#: Lines of stderr logged in one second, and lines of noise on stdout logged at all.
+#: Lines of stderr logged in one second, and lines of noise on stdout logged in total.
 LOGGED_A_SECOND = 50
 LOGGED_NOISE = 5
 NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
@@ -51,8 +51,8 @@ _INHERITED = {
 
 
 def environment(additions: Mapping[str, str]) -> dict[str, str]:
-    """What a bundle's process inherits. Not all of it: a host's ``PYTHONHOME`` would break another
-    Python, and its secrets are nobody's business."""
+    """Return the environment of a bundle's process. It isn't complete: a host's ``PYTHONHOME``
+    would break another Python, and the host's secrets must not be passed on."""
     harmless = {
         name: value
         for name, value in os.environ.items()
@@ -63,11 +63,8 @@ def environment(additions: Mapping[str, str]) -> dict[str, str]:
 
 
 class ChildProcess:
-    """One run of one process.
-
-    Making one raises OSError where the program can't be started; nothing is read before
-    :meth:`start`.
-    """
+    """One run of one process. The constructor raises OSError when the program can't be started.
+    Nothing is read before :meth:`start`."""
 
     def __init__(
         self,
@@ -82,7 +79,7 @@ class ChildProcess:
         self._outbox: queue.SimpleQueue[bytes | Callable[[], None] | None] = queue.SimpleQueue()
         self._waiting = 0
         self._lock = threading.Lock()
-        #: Why we ended it, where we did.
+        #: Our reason for ending it, if we did.
         self._blame: str | None = None
         self._process = subprocess.Popen(
             list(command),
@@ -91,7 +88,7 @@ class ChildProcess:
             stderr=subprocess.PIPE,
             cwd=folder,
             env=dict(env),
-            # A group of its own: what it starts itself can be ended with it.
+            # A group of its own, so that the processes it starts can be ended with it.
             start_new_session=os.name == "posix",
             creationflags=NO_WINDOW,
         )
@@ -104,10 +101,12 @@ class ChildProcess:
                 raise
 
     def start(self, received: Callable[[Any], None], ended: Callable[[str], None]) -> None:
-        """Begins to read. ``received`` is told of every JSON value it sends, ``ended`` once, with
-        a sentence, when it is gone by itself; both on threads of this object, so they pass things
-        on and return. For every value received, :meth:`taken` must be called once it has been
-        dealt with."""
+        """Begin to read.
+
+        ``received`` is called with every JSON value it sends, ``ended`` once, with a sentence, when
+        it ends without :meth:`stop`. Both are called on this object's threads, so they must pass
+        things on and return. Call :meth:`taken` for every value once it has been handled.
+        """
         self._received = received
         self._ended = ended
         self._threads = [
@@ -118,8 +117,8 @@ class ChildProcess:
             thread.start()
 
     def start_on_loop(self, received: Callable[[Any], None], ended: Callable[[str], None]) -> None:
-        """As :meth:`start`; both are called on the loop that runs, and a value counts as dealt with
-        when ``received`` returns."""
+        """Do as :meth:`start`, but call both functions on the running loop. A value counts as
+        handled when ``received`` returns."""
         loop = asyncio.get_running_loop()
 
         def take(value: Any) -> None:
@@ -129,7 +128,7 @@ class ChildProcess:
                 self.taken()
 
         def on_loop(function: Callable[[Any], None], value: Any) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            with contextlib.suppress(RuntimeError):  # the loop is closed, so there is no receiver
                 loop.call_soon_threadsafe(function, value)
 
         self.start(partial(on_loop, take), partial(on_loop, ended))
@@ -139,7 +138,7 @@ class ChildProcess:
         return self._process.pid
 
     def send(self, message: bytes) -> None:
-        """Queues one message. One that waits for too much to be read is ended instead."""
+        """Queue one message. A process with too much unread input is ended instead."""
         with self._lock:
             self._waiting += len(message)
             full = self._waiting > MAX_WAITING
@@ -149,24 +148,25 @@ class ChildProcess:
             self._outbox.put(message + b"\n")
 
     async def written(self) -> None:
-        """Returns once everything sent before has left; never where the process ends before."""
+        """Return once everything sent before was written; never if the process ends before."""
         loop = asyncio.get_running_loop()
         left = asyncio.Event()
 
         def tell() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with contextlib.suppress(RuntimeError):  # the loop is closed, so there is no waiter
                 loop.call_soon_threadsafe(left.set)
 
         self._outbox.put(tell)
         await left.wait()
 
     def taken(self) -> None:
-        """A value that was received has been dealt with."""
+        """Note that a received value has been handled."""
         self._room.release()
 
     def stop(self, patience: float = 1.5) -> None:
-        """Ends it and what it started: its input is closed, then it is asked to terminate, then
-        killed, with so many seconds between. Blocks; idempotent; not for the loop."""
+        """End the process and those it started: its input is closed, then it is asked to terminate,
+        then killed, ``patience`` seconds apart. Blocks, so don't call it on the loop. May be called
+        again."""
         self._closing.set()
         self._outbox.put(None)
         insistence: tuple[Callable[[], None] | None, ...] = (None, self._terminate, self._kill)
@@ -217,13 +217,13 @@ class ChildProcess:
         self._close(stdout)
 
     def _settle(self) -> None:
-        """It closed its output: it is gone, or as good as gone."""
+        """Handle the end of its output: the process has ended or is about to."""
         try:
             status = self._process.wait(0.5)
         except subprocess.TimeoutExpired:
             self._kill()
             status = self._process.wait()
-        self._kill_for_good()  # what it left behind
+        self._kill_for_good()  # processes that it left behind
         self._outbox.put(None)
         self._ended(self._blame or f"ended with exit status {status}")
 
@@ -262,7 +262,7 @@ class ChildProcess:
 
     def _terminate(self) -> None:
         if sys.platform == "win32":
-            self._job.kill()  # there is no way to ask
+            self._job.kill()  # Windows has no way to ask
         else:
             self._signal(signal.SIGTERM)
 

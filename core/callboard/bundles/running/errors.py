@@ -1,4 +1,4 @@
-"""How a bundle's server fails."""
+"""The errors of a bundle's server."""
 
 from __future__ import annotations
 

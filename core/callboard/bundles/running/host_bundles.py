@@ -1,4 +1,4 @@
-"""The bundles of one host. Most hosts have none, and load nothing for them."""
+"""The bundles of one host. Most hosts have none, and import nothing for them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class HostBundles:
-    """``keeper`` is there from the first bundle on. On the server's loop, or before it runs."""
+    """The bundles of one host. ``keeper`` is set from the first bundle on. Used on the server's
+    loop, or before it runs."""
 
     def __init__(
         self,
@@ -38,8 +39,8 @@ class HostBundles:
         prompts: PromptRegistry,
         serve_resources: ServeResources,
     ) -> None:
-        """``kind`` is the host's; ``base`` are the search paths of skills without the bundles'.
-        ``serve_resources`` takes what a bundle's server lists of resources."""
+        """``kind`` is the host's. ``base`` are the search paths of skills, without the bundles'.
+        ``serve_resources`` takes the resources that a bundle's server lists."""
         self.keeper: BundleSync | None = None
         self._roots = roots
         self._loop = loop
@@ -58,7 +59,7 @@ class HostBundles:
         self._make: Callable[[], BundleSync] = make
 
     def workspaces(self) -> Workspaces:
-        """The files that are handed out. Any thread."""
+        """Return the files that are given out. Call it from any thread."""
         from callboard.bundles.files.workspaces import Workspaces
 
         with self._lock:
@@ -67,37 +68,37 @@ class HostBundles:
             return self._workspaces
 
     def start(self) -> None:
-        """Takes what is installed into use. Its skills are left to whoever loads all of them."""
+        """Start using the installed bundles. Their skills are loaded with all others."""
         keeper = self._find_keeper()
         if keeper is not None:
             keeper.refresh(load=False)
 
     def refresh(self) -> None:
-        """Takes into use, in another thread, what was installed or removed since the last time."""
+        """Start using, in another thread, what was installed or removed since the last time."""
         keeper = self._find_keeper()
         if keeper is not None and keeper.changed():
             self._loop.run_in_executor(None, keeper.refresh)
 
     def project_changed(self) -> None:
-        """The host opened another project, which may have bundles of its own."""
+        """Note that the host opened another project, which may have its own bundles."""
         if self.keeper is not None:
             self.keeper.set_projects(self._projects())
             self.refresh()
 
     def platform(self, call: Call) -> HostResources | None:
-        """What this host offers a tool of a bundle; None for other tools. Any thread."""
+        """Return what this host offers a bundle's tool; None for other tools. For any thread."""
         return None if self.keeper is None else self.keeper.platform(call)
 
     def missing(self) -> dict[str, tuple[str, ...]]:
-        """Host capabilities that a skill's bundle would like and doesn't get, by the skill."""
+        """Return the missing preferred host capabilities of skills' bundles, by skill."""
         return {} if self.keeper is None else self.keeper.missing()
 
     def in_use(self) -> list[tuple[InstalledBundle, str | None]]:
-        """Bundles with why their servers don't run, where they have one that doesn't."""
+        """Return the bundles, each with the reason why its server doesn't run, or None."""
         return [] if self.keeper is None else self.keeper.in_use()
 
     async def close(self) -> None:
-        """Stops every server."""
+        """Stop every server."""
         if self.keeper is not None:
             await self.keeper.close()
 
@@ -108,11 +109,11 @@ class HostBundles:
         return self.keeper
 
     def _projects(self) -> list[str]:
-        """The folders whose own bundles are used: the artist's roots and the host's project."""
+        """Return the folders with their own bundles: the artist's roots and the project."""
         roots = [*self._roots.artist, *self._roots.project]
         return [root.path for root in roots if root.path is not None]
 
 
 def _folders() -> list[Path]:
-    """Where bundles may be; without them their code isn't even imported."""
+    """Return the folders for bundles; without them their code isn't even imported."""
     return [home / "bundles" for home in (data_folder(), site_folder()) if home is not None]

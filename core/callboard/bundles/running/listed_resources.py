@@ -25,14 +25,14 @@ _PROMPT_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,128}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f]{1,2000}")
 _VARIABLE = re.compile(r"\{(\+?)([A-Za-z_][A-Za-z0-9_]*)\}")
 
-#: Puts a request to the server, on behalf of the call that a context belongs to.
+#: Sends a request to the server, for the call that a context belongs to.
 AskServer = Callable[[AsyncToolContext, str, Json], Awaitable[Json]]
 
 
 @dataclass(frozen=True)
 class ListedResource:
-    """A resource, or, where the URI has ``{variables}``, a template. ``read`` is a coroutine that
-    takes those by name, and ``ctx``."""
+    """A resource, or a template if the URI has ``{variables}``. ``read`` is a coroutine that takes
+    those by name, and ``ctx``."""
 
     uri: str
     name: str
@@ -43,7 +43,7 @@ class ListedResource:
 
 
 def prompts_of(bundle: str, entries: list[Any], ask: AskServer) -> list[FunctionPrompt]:
-    """The prompts that can be served, ``<bundle>.<name>``; others are logged and left out."""
+    """Return the prompts to serve, named ``<bundle>.<name>``; others are logged and left out."""
     by_name: dict[str, FunctionPrompt] = {}
     for entry in entries:
         try:
@@ -90,7 +90,7 @@ def _prompt(bundle: str, entry: Any, ask: AskServer) -> FunctionPrompt:
 
 
 def resources_of(bundle: str, entries: list[Any], ask: AskServer) -> list[ListedResource]:
-    """The resources and templates that can be served; others are logged and left out."""
+    """Return the resources and templates that can be served; others are logged and left out."""
     resources: dict[str, ListedResource] = {}
     for entry in entries:
         uri = _text(entry, "uri") or _text(entry, "uriTemplate")

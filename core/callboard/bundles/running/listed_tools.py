@@ -1,4 +1,4 @@
-"""What a bundle's server lists and returns, checked before it is served as our own."""
+"""Tools and results of a bundle's server, checked before they are served as our own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from callboard.protocol.tool_names import is_tool_name
 log = logging.getLogger(__name__)
 
 MAX_DESCRIPTION = 32_768
-#: ``_meta`` keys that only we, or the protocol, may set.
+#: ``_meta`` keys that only callboard, or the protocol, may set.
 _OURS = ("callboard/", "dcc", "io.modelcontextprotocol/")
 
 RunTool = Callable[[AsyncToolContext, str, Json], Awaitable[Any]]
@@ -37,12 +37,12 @@ class ListedTool:
 
 
 def prefix(bundle: str) -> str:
-    """``@studio/rig-tools`` serves its tools as ``studio__rig_tools__…``."""
+    """Return the prefix of a bundle's tools: ``studio__rig_tools__`` for ``@studio/rig-tools``."""
     return re.sub(r"[^A-Za-z0-9_]", "_", folder_name(bundle)) + "__"
 
 
 def tools_of(bundle: str, entries: list[Any], run: RunTool) -> list[Tool]:
-    """The tools that can be served, by the order of the list; others are logged and left out."""
+    """Return the tools that can be served, in the list's order; others are logged and left out."""
     by_name: dict[str, Tool] = {}
     for entry in entries:
         try:
@@ -98,7 +98,7 @@ def _tool(bundle: str, entry: Any, run: RunTool) -> Tool:
 
 
 def result_of(answer: Mapping[str, Any]) -> Result:
-    """What a ``tools/call`` of the server's returned. Raises BundleError where it is nonsense."""
+    """Return the result of the server's ``tools/call``. Raises BundleError when it is invalid."""
     content = answer.get("content", [])
     if not isinstance(content, list) or not all(
         isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
@@ -118,7 +118,7 @@ def result_of(answer: Mapping[str, Any]) -> Result:
 
 
 def _is_whole(block: Json) -> bool:
-    """Whether the block holds what each client reads of one of its type."""
+    """Return whether the block has what every client reads of its type."""
     if block["type"] == "text":
         return isinstance(block.get("text"), str)
     if block["type"] in ("image", "audio"):

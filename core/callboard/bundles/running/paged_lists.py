@@ -1,4 +1,4 @@
-"""A server's lists, whole, whatever pages they come in."""
+"""A server's lists, complete, however many pages they have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_ENTRIES = 1000
 
 
 async def listed(connection: Conversation, talk: Dialect, key: ListKey) -> list[Any]:
-    """Its entries, at most ``MAX_ENTRIES``. Raises BundleError where it doesn't list them."""
+    """Return the entries, at most ``MAX_ENTRIES``. Raises BundleError for any other answer."""
     method = _METHODS.get(key, f"{key}/list")
     entries: list[Any] = []
     cursor: str | None = None

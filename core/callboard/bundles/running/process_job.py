@@ -1,7 +1,7 @@
-"""A process and all that it starts, ended together, on Windows: a job object.
+"""A process and all processes that it starts, ended together, on Windows: a job object.
 
-Ending ``npx.cmd`` or ``uvx`` alone leaves the server that it started. With the job's last handle,
-also when the host crashes, Windows ends every process in it.
+Ending only ``npx.cmd`` or ``uvx`` would leave the server that it started. When the job's last
+handle closes, also when the host crashes, Windows ends every process in it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if sys.platform == "win32":
         )
 
     class ProcessJob:
-        """Holds ``process`` and what it starts from now on. Any thread. Raises OSError."""
+        """Controls ``process`` and those it starts from now on. For any thread. Raises OSError."""
 
         def __init__(self, process: subprocess.Popen[bytes]) -> None:
             self._kernel = kernel = ctypes.WinDLL("kernel32", use_last_error=True)
@@ -62,12 +62,12 @@ if sys.platform == "win32":
                 raise error
 
         def kill(self) -> None:
-            """Ends all that is in it. Idempotent."""
+            """End all its processes. May be called again."""
             if self._handle is not None:
                 self._kernel.TerminateJobObject(wintypes.HANDLE(self._handle), 1)
 
         def close(self) -> None:
-            """Ends all that is still in it, and forgets it. Idempotent."""
+            """End all its processes and close the job. May be called again."""
             handle, self._handle = self._handle, None
             if handle is not None:
                 self._kernel.CloseHandle(wintypes.HANDLE(handle))

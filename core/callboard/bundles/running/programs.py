@@ -1,8 +1,8 @@
-"""Where the program is that a bundle names: on the artist's own path, never beside the host.
+"""Finds the program that a bundle names: on the artist's own path, never beside the host.
 
-Windows would look in the folder of the application that starts it first, then in the current one;
-its path holds aliases that open a shop instead of Python; and it starts only what is named with its
-ending (``npx.cmd``).
+Windows would look in the folder of the starting application first, then in the current one. Its
+path has aliases that open a store instead of Python. And it starts a program only by its full name
+(``npx.cmd``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-#: Programs that have one name on some systems and another one elsewhere.
+#: Programs that have another name on some systems.
 _ALSO = {"python": "python3", "python3": "python"}
 _SHOP = ("microsoft", "windowsapps")
 
@@ -23,8 +23,8 @@ def as_called_here(
     *,
     windows: bool = os.name == "nt",
 ) -> list[str]:
-    """``command`` with the full path of its program, as found here; as it is where nothing is
-    found, which starting it then says. May wait for a disk."""
+    """Return ``command`` with the full path of its program, or unchanged when it isn't found, which
+    its start then reports. May wait for a disk."""
     name = command[0]
     if Path(name).is_absolute():
         return command

@@ -1,7 +1,7 @@
 """A process for each workspace of a bundle whose server keeps sessions.
 
-Such a server is told one set of roots, and doesn't say for whose call it asks. Clients of one
-workspace share a process; the first one is that of the host's own roots.
+Such a server knows one set of roots, and doesn't say which call it asks for. Clients of one
+workspace share a process. The first process is for the host's own roots.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from callboard.content import Json
 from callboard.protocol.peer import Peer
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Processes of one bundle besides its first.
+#: Most processes of one bundle besides its first.
 MAX_LANES = 8
-#: Seconds for which one that nobody calls is kept.
+#: Seconds for which an unused one is kept.
 IDLE = 300.0
 
 
@@ -31,26 +31,26 @@ class WorkspaceServer(Protocol):
 
     @property
     def name(self) -> str:
-        """The bundle's."""
+        """The bundle's name."""
 
     @property
     def workspace(self) -> str:
-        """The workspace of the roots that it is told outside calls."""
+        """The workspace of the roots that it sees outside calls."""
 
     async def roots_changed(self) -> bool:
-        """Tells it that those are others; whether it goes by these now."""
+        """Notify it of changed roots. Return whether it uses the new ones now."""
 
     async def perform(self, caller: Caller, method: str, params: Json) -> Json:
-        """Puts a request to it."""
+        """Send a request to it."""
 
     async def close(self) -> None:
-        """Ends it."""
+        """End it."""
 
 
 @dataclass(eq=False)
 class WorkspaceProcess:
-    """One process. ``busy`` counts the calls in it, ``peers`` are who called it so far; ``moved``
-    is whether it has to hear of other roots, and ``moving`` whether somebody sees to it."""
+    """One process. ``busy`` counts its running calls, ``peers`` are its callers so far. ``moved``
+    is true when it must be notified of other roots, and ``moving`` is locked meanwhile."""
 
     roots: WorkspaceRoots
     server: WorkspaceServer = field(init=False)
@@ -62,7 +62,7 @@ class WorkspaceProcess:
 
 
 class WorkspaceProcesses:
-    """Those of one bundle, by the workspace. On the loop."""
+    """The processes of one bundle, by workspace. Used on the loop."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class WorkspaceProcesses:
         make: Callable[[Callable[[], WorkspaceRoots]], WorkspaceServer],
         workspaces: Workspaces,
     ) -> None:
-        """``make`` starts a process that is told these roots."""
+        """``make`` starts a process with these roots."""
         self._first = first
         self._make = make
         self._workspaces = workspaces
@@ -79,8 +79,8 @@ class WorkspaceProcesses:
 
     @asynccontextmanager
     async def lane(self, caller: Caller) -> AsyncIterator[WorkspaceServer]:
-        """The process for a call, as long as the call takes. Raises BundleError where as many
-        workspaces as may be are being worked for."""
+        """Return the process for a call, as long as the call takes. Raises BundleError when the
+        maximum of workspaces is in use."""
         name = self._workspaces.name(caller.roots)
         if name == self._first.workspace:
             yield self._first
@@ -102,8 +102,8 @@ class WorkspaceProcesses:
                 lane.ending = loop.call_later(IDLE, self._end, lane)
 
     async def _move(self, lane: WorkspaceProcess) -> None:
-        """No call gets to a process that still goes by the roots it was told before: where it is
-        late, or never looks again, a new one takes its place."""
+        """Keep calls from a process that still uses its former roots: when it is late, or never
+        reads them again, a new one replaces it."""
         if not await lane.server.roots_changed():
             before, lane.server = lane.server, self._make(lambda: lane.roots)
             self._close(before)
@@ -115,7 +115,7 @@ class WorkspaceProcesses:
         roots = caller.roots or WorkspaceRoots()
         peer = caller.call.request.peer
         for before, lane in self._lanes.items():
-            # The only client that it works for went to another workspace, and takes it along.
+            # Its only client went to another workspace, and takes the process along.
             if not lane.busy and peer.features.sessions and set(lane.peers) == {peer}:
                 lane.roots, lane.moved = roots, True
                 self._lanes[name] = self._lanes.pop(before)
@@ -150,7 +150,7 @@ class WorkspaceProcesses:
         task.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
-        """Ends every process but the first."""
+        """End every process but the first."""
         lanes, self._lanes = list(self._lanes.values()), {}
         for lane in lanes:
             if lane.ending is not None:
