@@ -1,1 +1,1 @@
-"""What a user interface sees of a server and may do to it. A panel imports only this."""
+"""A user interface's view of a server, and its actions. A panel imports only this."""

@@ -1,4 +1,4 @@
-"""What the artist does with what calls changed: undo it, select it in the scene."""
+"""The artist's actions on changes made by calls: undo them, select their objects in the scene."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ T = TypeVar("T")
 
 
 class ChangeControls:
-    """Any thread; every method returns at once."""
+    """The actions on changes. Call them from any thread; every method returns at once."""
 
     def __init__(
         self, host: Host, dispatcher: Dispatcher, do: Callable[[Callable[[], None]], None]
     ) -> None:
-        """``do`` runs something on the server's loop."""
+        """``do`` runs a function on the server's loop."""
         self._host = host
         self._main = dispatcher.main
         self._book = dispatcher.changed
@@ -35,14 +35,14 @@ class ChangeControls:
         self._do = do
 
     def made_here(self, call: str) -> bool:
-        """Whether a call that ended was this server's; others write into the same records."""
+        """Return whether a call in the records was this server's; other servers write there too."""
         return self._made_here(call)
 
     def undo_back(
         self, call: str, answered: Callable[[UndoAnswer], None] = lambda answer: None
     ) -> None:
-        """Undoes a change and all that came after it, newest first, up to what somebody else
-        changed. ``answered`` hears on the main thread or the server's."""
+        """Undo a change and all later ones, newest first, up to a change by someone else.
+        ``answered`` is called on the main thread or the server's."""
         port, book = self._host.undo, self._book
 
         def undo() -> UndoAnswer:
@@ -58,8 +58,8 @@ class ChangeControls:
     def select(
         self, call: str, answered: Callable[[str | None], None] = lambda problem: None
     ) -> None:
-        """Selects what is left of a change in the scene. ``answered`` hears what is wrong, or None,
-        on the main thread or the server's."""
+        """Select a change's remaining objects in the scene. ``answered`` is called with the
+        problem, or None, on the main thread or the server's."""
         book, host = self._book, self._host
         change = next((one for one in book.all() if one.call == call), None)
         step = None if host.undo is None else UndoStep(host.undo, "Callboard: select")
@@ -91,7 +91,7 @@ class ChangeControls:
         answered: Callable[[T], None],
         failed: Callable[[str], T],
     ) -> None:
-        """Does what the artist asks for, once nothing else is in the middle of a change."""
+        """Do what the artist asks for, once nothing else is in the middle of a change."""
 
         def done(value: Any, error: BaseException | None) -> None:
             if error is not None and not isinstance(error, CallboardError):

@@ -1,4 +1,4 @@
-"""What a user interface needs to connect a client: the clients that are known, and their files with
+"""Everything a user interface needs to connect a client: the known clients, and their files with
 this server in them, shown before anything is written."""
 
 from __future__ import annotations
@@ -13,6 +13,6 @@ __all__ = ["Change", "ClientFormat", "Instance", "bridge", "formats", "own_token
 
 
 def own_token(client: str) -> str:
-    """The token of the client with that name, made if it has none. Reads and writes files. Raises
-    PeerError for a name that can't be one, HostError."""
+    """Return the token of the client with that name, made if it has none. Reads and writes files.
+    Raises PeerError for an invalid name, HostError."""
     return token_of(client, ClientBook())

@@ -1,7 +1,7 @@
-"""What a user interface may do to a running server, and what it is shown of it.
+"""The actions and the view that a user interface has of a running server.
 
-Every method may be called from any thread and returns at once; what it changes shows in the next
-snapshot.
+Every method may be called from any thread and returns at once. The next snapshot shows what it
+changed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["ConsentPolicy", "Controls", "Decision", "Serving", "Subject"]
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two snapshots at most often, and between two looks at a stalled main thread.
+#: Least seconds between two snapshots, and between two looks at a stalled main thread.
 SNAPSHOT_PAUSE = 0.1
 STALL_LOOK = 0.25
 
@@ -70,9 +70,9 @@ class Controls:
         records: Store | None,
         instance: Callable[[], Instance],
     ) -> None:
-        """``records`` is None where none are kept; ``instance`` says where the server is."""
+        """``records`` is None when none are kept. ``instance`` returns address and token."""
         self.status = StatusFeed(self._attended)
-        #: What the artist does with what calls changed.
+        #: The artist's actions on changes made by calls.
         self.changes = ChangeControls(host, dispatcher, self._do)
         self._view = view
         self._host = host
@@ -99,12 +99,12 @@ class Controls:
 
     @property
     def records(self) -> Reader | None:
-        """Reads the calls that ended; None where none are kept."""
+        """A reader of the calls that ended; None when no records are kept."""
         return None if self._records is None else self._records.reader()
 
     @property
     def saved_runs(self) -> SavedRuns | None:
-        """Makes skills of calls that ended; None where none are kept."""
+        """Makes skills from calls that ended; None when no records are kept."""
         if self._records is None:
             return None
         redact = self._records.redactor.text
@@ -113,11 +113,11 @@ class Controls:
     # -- commands ---------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """Calls get ``paused`` from now on, those that wait too; lists still work."""
+        """Refuse calls with ``paused`` from now on, waiting ones too. Lists still work."""
         self._do(self._dispatcher.pause)
 
     def stop(self) -> None:
-        """Pauses, and ends what runs, waits or asks; the snapshot says how many that were."""
+        """Pause, and end all running, waiting and asking calls. The snapshot has their number."""
         self._do(self._dispatcher.stop)
 
     def resume(self) -> None:
@@ -126,8 +126,9 @@ class Controls:
     def stop_client(
         self, holder: str, answered: Callable[[int], None] = lambda ended: None
     ) -> None:
-        """Ends what one client, by its token's name, has running, waiting or asking, its jobs too;
-        it may call again. ``answered`` hears on the server's loop how many calls that were."""
+        """End one client's running, waiting and asking calls and its jobs. ``holder`` is its
+        token's name. It may call again. ``answered`` is called on the server's loop with the number
+        of calls."""
 
         def stop() -> None:
             ended = self._dispatcher.stop_client(holder)
@@ -139,8 +140,9 @@ class Controls:
     def revoke_client(
         self, holder: str, answered: Callable[[str | None], None] = lambda problem: None
     ) -> None:
-        """Lets a client, by its token's name, in no more, here and in every other server; what it
-        has open ends. ``answered`` hears on another thread why that failed, or None."""
+        """Stop letting a client in, here and in every other server, and end its open connections.
+        ``holder`` is its token's name. ``answered`` is called on another thread with the reason of
+        a failure, or None."""
 
         def end() -> None:
             try:
@@ -154,14 +156,14 @@ class Controls:
         self._do(self._in_thread, end)
 
     def withdraw(self, capability: str) -> None:
-        """Stops offering a capability until it is restored."""
+        """Stop offering a capability until it is restored."""
         self._do(self._capabilities.withdraw, capability)
 
     def restore(self, capability: str) -> None:
         self._do(self._capabilities.restore, capability)
 
     def set_roots(self, roots: Sequence[Root]) -> None:
-        """Replaces the artist's own roots; the first is the workspace."""
+        """Replace the artist's own roots; the first is the workspace."""
         self._do(self._roots.set_artist, list(roots))
 
     def set_roots_policy(self, policy: RootsPolicy) -> None:
@@ -171,7 +173,7 @@ class Controls:
         self._do(self._dispatcher.consent.set_policy, subject, policy)
 
     def answer(self, question: str, answer: Decision) -> None:
-        """Answers one question that the snapshot shows."""
+        """Answer one question of the snapshot."""
         if question.startswith(NEWCOMER):
             id = question.removeprefix(NEWCOMER)
             self._do(self._in_thread, lambda: self._answer_newcomer(id, yes=answer == "allow"))
@@ -179,24 +181,24 @@ class Controls:
             self._do(self._dispatcher.consent.answer, question, answer)
 
     def revoke_grant(self, grant: str) -> None:
-        """Ends what the artist allowed a client, by the grant's id."""
+        """End a grant, by its id."""
         self._do(self._dispatcher.consent.revoke, grant)
 
     def attend(self) -> Callable[[], None]:
-        """Somebody can answer questions from now on; returns the way to leave."""
+        """Note that questions can be answered from now on. Return a function that ends that."""
         desk = self._dispatcher.consent
         self._do(desk.attend)
         return lambda: self._do(desk.leave)
 
     def cancel(self, call: str) -> None:
-        """Cancels a call that runs or waits; its client is told."""
+        """Cancel a call that runs or waits. Its client is notified."""
         self._do(self._dispatcher.cancel, call)
 
     def load_plug_in(
         self, capability: str, answered: Callable[[str | None], None] = lambda problem: None
     ) -> None:
-        """Loads what brings a capability, on the main thread. ``answered`` hears why that failed,
-        or None, on that thread or the server's."""
+        """Load the plug-in for a capability, on the main thread. ``answered`` is called on that
+        thread or the server's, with the reason of a failure, or None."""
         plug_in = self._host.plug_ins.get(capability)
         if plug_in is None or plug_in.load is None:
             answered("there is nothing to load")
@@ -226,8 +228,8 @@ class Controls:
         client: str | None = None,
         write: bool = False,
     ) -> None:
-        """What ``path`` would mean to a call of that client's (its status's id), or of one without
-        roots. ``answered`` is called on another thread."""
+        """Resolve ``path`` as for a call of that client (its status's id), or of one without roots.
+        ``answered`` is called on another thread."""
 
         def ask() -> None:
             session = self._view.session_of(client)
@@ -236,7 +238,7 @@ class Controls:
         self._do(ask)
 
     def list_prompts(self, answered: Callable[[PromptsStatus], None]) -> None:
-        """Reads the prompts as they are on disk now. ``answered`` is called on another thread."""
+        """Read the prompts as they are on disk now. ``answered`` is called on another thread."""
 
         def read() -> None:
             served = self._prompts.all()
@@ -252,11 +254,11 @@ class Controls:
         self._do(self._in_thread, read)
 
     def reload_skills(self) -> None:
-        """Looks at the skills on disk again."""
+        """Look at the skills on disk again."""
         self._do(self._refresh_catalog)
 
     def refresh(self) -> None:
-        """Asks for a new snapshot, soon."""
+        """Request a new snapshot, soon."""
         if self._dispatcher.closed:
             last = self.status.snapshot
             ended = replace(last, serving=False, clients=(), calls=(), questions=(), stalled_ms=0)
@@ -268,7 +270,7 @@ class Controls:
     def _answer_newcomer(self, client: str, *, yes: bool) -> None:
         try:
             ClientBook().answer(client, yes=yes)
-        except CallboardError as error:  # somebody else's answer was first
+        except CallboardError as error:  # another answer came first
             log.warning("%s", error.message)
         self._do(self._clients.reread)
 
@@ -292,7 +294,7 @@ class Controls:
         self._loop.run_in_executor(None, contained)
 
     def _attended(self) -> None:
-        """Somebody looks for the first time, or one more does."""
+        """Note a new viewer, the first or another one."""
         self._do(self._watch)
 
     def _watch(self) -> None:
@@ -334,12 +336,12 @@ class Controls:
         self.status.publish(snapshot)
         self._expect_change()
         if self.status.wanted and (snapshot.calls or snapshot.stalled_ms):
-            # Stalls and queues change without anybody saying so.
+            # Stalls and queues change without a notification.
             self._pending = True
             self._loop.call_later(STALL_LOOK, self._publish)
 
     def _expect_change(self) -> None:
-        """A client that calls no more vanishes without anybody saying so."""
+        """Plan a snapshot for when an idle client disappears, because that has no notification."""
         if self._expiry is not None:
             self._expiry.cancel()
             self._expiry = None

@@ -1,7 +1,5 @@
-"""What the artist decided for a project: its roots, their order, and how strict they are.
-
-One small JSON file for each project, in the user's data folder.
-"""
+"""The artist's settings for a project: its roots, their order, and how strict they are. Each
+project has one small JSON file in the user's data folder."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ _MOST_ROOTS = 100
 
 @dataclass(frozen=True)
 class ProjectSettings:
-    """``problem`` says why a file that is there could not be read; then the rest is empty."""
+    """The settings. ``problem`` is set when a file could not be read; then the rest is empty."""
 
     roots: tuple[Root, ...] = ()
     policy: RootsPolicy = "advisory"
@@ -40,12 +38,12 @@ class ProjectSettings:
 
 
 def settings_file(project: str) -> Path:
-    """Where a project's settings are. It may not exist."""
+    """Return the path of a project's settings. The file may not exist."""
     return project_file(project)
 
 
 def load(project: str) -> ProjectSettings | None:
-    """The settings of a project, or None where nothing was ever decided. Never raises."""
+    """Return the settings of a project, or None when there are none. Never raises."""
     path = settings_file(project)
     try:
         with path.open("rb") as file:
@@ -60,8 +58,8 @@ def load(project: str) -> ProjectSettings | None:
 
 
 def save(project: str, settings: ProjectSettings, file: Path | None = None) -> None:
-    """Replaces the project's file, whole or not at all; ``file`` is what :func:`settings_file` said
-    when the artist decided. Raises OSError, HostError."""
+    """Replace the project's file, whole or not at all. ``file`` is the result of
+    :func:`settings_file` at the time of the artist's decision. Raises OSError, HostError."""
     path = file or settings_file(project)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     roots = [

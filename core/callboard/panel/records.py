@@ -1,4 +1,4 @@
-"""The calls that ended, as a panel reads them. Whoever reads does it in a thread of their own."""
+"""The calls that ended, as a panel reads them. Read them on a separate thread."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["CallRecord", "Filter", "Outcome", "Page", "Reader", "missing_capabil
 
 
 def missing_capabilities(reader: Reader, since: float) -> list[dict[str, Any]]:
-    """What agents asked for and didn't get since that Unix time, most wanted first: ``{capability,
-    count, sessions, source, confidence, examples}``. Raises sqlite3.Error."""
-    from callboard.demand.report import build  # with it comes what only a report needs
+    """Return what agents asked for and didn't get since that Unix time, most wanted first:
+    ``{capability, count, sessions, source, confidence, examples}``. Raises sqlite3.Error."""
+    from callboard.demand.report import build  # brings modules that only a report needs
 
     missing: list[dict[str, Any]] = build(reader, since=since)["topMissingCapabilities"]
     return missing

@@ -1,4 +1,4 @@
-"""Calls that went well, saved as a skill."""
+"""Saves calls that succeeded as a skill."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from callboard.skills.new_folder import write_folder
 
 @dataclass(frozen=True)
 class SavedRun:
-    """``left_out`` says, a sentence each, which calls aren't in it; ``wanted`` are the inputs that
-    whoever runs it must give."""
+    """A saved skill. ``left_out`` says in one sentence each which calls aren't in it. ``wanted``
+    are the inputs that its user must give."""
 
     folder: Path
     steps: int
@@ -27,8 +27,8 @@ class SavedRun:
 
 
 class SavedRuns:
-    """Writes skills of one server's recorded calls. Any thread but the main one: it reads the
-    records and writes files."""
+    """Writes skills from one server's recorded calls. Use it from any thread except the main one,
+    because it reads the records and writes files."""
 
     def __init__(
         self, reader: Reader, catalog: SkillCatalog, redact: Callable[[str], str], host: Host
@@ -41,7 +41,7 @@ class SavedRuns:
 
     @property
     def folder(self) -> Path:
-        """Where own skills lie: the first search path that can be written, else the home folder."""
+        """The folder for own skills: the first writable search path, else the home folder."""
         shipped = {BUNDLED, *map(Path, self._host.skill_paths)}
         for path in self._catalog.paths:
             if path not in shipped and path.is_dir() and os.access(path, os.W_OK):
@@ -49,8 +49,8 @@ class SavedRuns:
         return Path.home()
 
     def save(self, ids: Sequence[str], name: str, parent: Path) -> SavedRun:
-        """Writes ``parent/name``. Raises CallboardError, and sqlite3.Error for damaged records."""
-        # Most panels never save any.
+        """Write ``parent/name``. Raises CallboardError, and sqlite3.Error for damaged records."""
+        # Imported here, because most panels never save a run.
         from callboard.skills.from_calls.skill_writer import make_skill
 
         calls = self._reader.several(ids)

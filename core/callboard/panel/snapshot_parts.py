@@ -1,4 +1,4 @@
-"""Parts of the snapshot, made of what the server holds."""
+"""Parts of the snapshot, made from the server's state."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from callboard.skills.catalog import KnownSkill
 from callboard.skills.model import Failure, ToolDeclaration
 from callboard.workspace.containment import Root
 
-#: How the id of such a question begins; the client's id follows.
+#: Prefix of such a question's id; the client's id follows.
 NEWCOMER = "client "
 
 
 class Served:
-    """What is served at one moment, as the snapshot says it."""
+    """The tools and capabilities at one moment, in the snapshot's form."""
 
     def __init__(
         self,
@@ -91,8 +91,8 @@ def bundle_status(bundle: InstalledBundle, problem: str | None) -> BundleStatus:
 def skill_status(
     known: KnownSkill, lacking: tuple[str, ...], failures: Iterable[Failure]
 ) -> SkillStatus:
-    """``failures`` are the catalog's: those that name this skill, such as another of its name that
-    isn't used, are shown with it."""
+    """Return a skill's status. ``failures`` are the catalog's; those that name this skill, such as
+    an unused one of the same name, are included."""
     skill = known.skill
     named = (failure for failure in failures if failure.skill == skill.name)
     return SkillStatus(
@@ -113,7 +113,7 @@ def root_status(root: Root) -> RootStatus:
 
 
 def newcomer(known: KnownClient) -> QuestionStatus:
-    """A client that asks to come from another machine, as a question of every host's."""
+    """Return the question about a client that asks to connect from another machine."""
     told = {"address": known.asks_from, "fingerprint of its token": known.fingerprint}
     if known.asks_as:
         told["says it is"] = known.asks_as

@@ -1,4 +1,4 @@
-"""What any user interface shows: one immutable snapshot, and a way to hear of the next."""
+"""The state that any user interface shows: an immutable snapshot, and notifications of the next."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class RootStatus:
-    """One workspace root; ``path`` is None where it names nothing on this machine."""
+    """One workspace root; ``path`` is None when it names nothing on this machine."""
 
     uri: str
     name: str
@@ -46,7 +46,7 @@ class RootStatus:
 
 @dataclass(frozen=True)
 class ClientStatus:
-    """One session, or one stateless client that called lately. ``id`` tells them apart."""
+    """One session, or one stateless client that called lately. ``id`` identifies it."""
 
     id: str
     name: str
@@ -56,14 +56,14 @@ class ClientStatus:
     roots_problem: str | None = None
     #: The name of its token.
     holder: str = ""
-    #: Its connection broke, and nothing was heard of it since.
+    #: True when its connection broke and the client hasn't returned.
     lost: bool = False
 
 
 @dataclass(frozen=True)
 class TokenStatus:
-    """One client that is let in, whether it is here or not. ``last_seen`` and ``made`` are Unix
-    time, seconds, None where nobody knows."""
+    """One client that is let in, connected or not. ``last_seen`` and ``made`` are Unix time in
+    seconds, None when unknown."""
 
     name: str
     connected: bool
@@ -73,8 +73,8 @@ class TokenStatus:
 
 @dataclass(frozen=True)
 class GrantStatus:
-    """One rule that the artist made. ``tool`` is None for all that ``subject`` is about; ``made``
-    is Unix time, seconds."""
+    """One rule that the artist made. ``tool`` is None for everything that ``subject`` is about.
+    ``made`` is Unix time in seconds."""
 
     id: str
     client: str
@@ -87,7 +87,7 @@ class GrantStatus:
 
 @dataclass(frozen=True)
 class CallStatus:
-    """One call that runs or waits. ``started`` is Unix time, seconds."""
+    """One call that runs or waits. ``started`` is Unix time in seconds."""
 
     id: str
     tool: str
@@ -98,24 +98,24 @@ class CallStatus:
     total: float | None = None
     message: str | None = None
     arguments: Any = None
-    #: What the artist does that it waits for.
+    #: The artist's action that the call waits for.
     held_by: str | None = None
 
 
-#: What a question is about that no call asks.
+#: The subject of a question that no call asks.
 OTHER_MACHINE = "other_machine"
 _CHOICES: dict[str, tuple[Decision, ...]] = {
     OTHER_MACHINE: ("allow", "refuse"),
-    # Folders are the client's for a session at most: what a project keeps are the artist's own.
+    # Folders are the client's for a session at most; a project keeps the artist's own.
     "client_roots": ("allow", "allow_session", "refuse"),
-    "farm": ("allow", "refuse"),  # each map by itself
+    "farm": ("allow", "refuse"),  # each map separately
 }
 
 
 @dataclass(frozen=True)
 class QuestionStatus:
-    """One thing the artist is asked. ``deadline`` is Unix time, seconds; 0 is never. ``tool`` is
-    empty where it isn't about a call."""
+    """One question to the artist. ``deadline`` is Unix time in seconds; 0 is never. ``tool`` is
+    empty when it isn't about a call."""
 
     id: str
     tool: str
@@ -124,21 +124,21 @@ class QuestionStatus:
     why: str
     arguments: Any
     deadline: float
-    #: The name of the client's token, and the answer that the policy has in mind for a yes.
+    #: The name of the client's token, and the answer that the policy suggests for a yes.
     holder: str = ""
     suggests: str = "allow"
 
     @property
     def choices(self) -> tuple[Decision, ...]:
-        """The answers that make sense."""
+        """The possible answers."""
         return _CHOICES.get(self.subject, get_args(Decision))
 
 
 @dataclass(frozen=True)
 class CapabilityStatus:
-    """``unlocks`` counts the tools that need it. Where it isn't offered, ``plug_in`` and ``advice``
-    say what would bring it, as far as the host knows, and ``loadable`` whether the host can load
-    it now."""
+    """One capability. ``unlocks`` counts the tools that need it. When it isn't offered, ``plug_in``
+    and ``advice`` say what would bring it, as far as the host knows, and ``loadable`` whether the
+    host can load it now."""
 
     name: str
     offered: bool
@@ -151,8 +151,8 @@ class CapabilityStatus:
 
 @dataclass(frozen=True)
 class ToolStatus:
-    """One tool that is served; ``missing`` is what it needs and isn't offered now, ``title`` what
-    people read, or empty."""
+    """One served tool. ``missing`` are its needs that aren't offered now. ``title`` is its name for
+    people, or empty."""
 
     name: str
     description: str
@@ -171,16 +171,16 @@ class SkillStatus:
     loaded: bool
     tools: int
     failures: tuple[str, ...] = ()
-    #: What its bundle would like of the host and doesn't get.
+    #: The preferred host capabilities that its bundle doesn't get.
     missing: tuple[str, ...] = ()
-    #: Its first call loads it.
+    #: True when its first call loads it.
     when_called: bool = False
 
 
 @dataclass(frozen=True)
 class BundleStatus:
-    """One installed bundle, and the host capabilities that its manifest names. ``missing`` is what
-    of them it doesn't get; ``problem`` is why its own server doesn't run."""
+    """One installed bundle, and the host capabilities that its manifest names. ``missing`` are
+    those that it doesn't get. ``problem`` is the reason why its own server doesn't run."""
 
     name: str
     version: str
@@ -193,7 +193,7 @@ class BundleStatus:
 
 @dataclass(frozen=True)
 class PromptStatus:
-    """One prompt that is served. ``source`` says which file of its skill it comes from."""
+    """One served prompt. ``source`` is the kind of file that it comes from."""
 
     name: str
     description: str
@@ -204,7 +204,7 @@ class PromptStatus:
 
 @dataclass(frozen=True)
 class PromptsStatus:
-    """The prompts, and what is wrong with their files: ``(skill, "file:line: message")``."""
+    """The prompts, and the problems in their files: ``(skill, "file:line: message")``."""
 
     prompts: tuple[PromptStatus, ...] = ()
     failures: tuple[tuple[str, str], ...] = ()
@@ -212,8 +212,8 @@ class PromptsStatus:
 
 @dataclass(frozen=True)
 class PathAnswer:
-    """What a path means to a call. ``resolved`` is None where it is refused; ``reason`` says why,
-    or which root holds it."""
+    """The meaning of a path for a call. ``resolved`` is None when it is refused. ``reason`` says
+    why, or which root contains it."""
 
     resolved: str | None
     reason: str
@@ -221,8 +221,8 @@ class PathAnswer:
 
 @dataclass(frozen=True)
 class UndoAnswer:
-    """How many changes were undone, and how many were not. ``problem`` says what the application
-    has against it; where that is empty, something that callboard didn't do lies on them."""
+    """The numbers of changes that were undone, and that were not. ``problem`` is the application's
+    objection; when it is empty, a change that callboard didn't make lies on top of them."""
 
     undone: int
     left: int
@@ -238,13 +238,13 @@ class Snapshot:
     host_version: str = ""
     serving: bool = False
     paused: bool = False
-    #: How many calls the artist's Stop ended; 0 once calls are taken again.
+    #: Number of calls that the artist's Stop ended; 0 once calls are taken again.
     stopped: int = 0
     url: str = ""
     #: The open scene's file; empty for one that was never saved.
     scene: str = ""
     stalled_ms: int = 0
-    #: The call, and what the host says, that the main thread is busy with.
+    #: The call, and the host's description, that the main thread is busy with.
     stalled_by: str | None = None
     queued: int = 0
     clients: tuple[ClientStatus, ...] = ()
@@ -257,18 +257,18 @@ class Snapshot:
     questions: tuple[QuestionStatus, ...] = ()
     policies: tuple[tuple[str, str], ...] = ()
     grants: tuple[GrantStatus, ...] = ()
-    #: Who may connect.
+    #: The clients that may connect.
     tokens: tuple[TokenStatus, ...] = ()
     skills: tuple[SkillStatus, ...] = ()
     bundles: tuple[BundleStatus, ...] = ()
-    #: What this server's calls changed, oldest first.
+    #: The changes that this server's calls made, oldest first.
     changes: tuple[SceneChange, ...] = ()
-    #: Counts calls that ended, so that a view knows when to look into the records again.
+    #: Number of calls that ended, so that a view knows when to read the records again.
     ended_calls: int = 0
 
 
 def living(clients: Sequence[ClientStatus]) -> tuple[ClientStatus, ...]:
-    """All but those that were lost and came again under the same name."""
+    """Return the clients, without lost ones that came back under the same name."""
     here = {(one.holder, one.name) for one in clients if not one.lost}
     lost = {(one.holder, one.name): one.id for one in clients if one.lost}
     return tuple(
@@ -280,11 +280,11 @@ def living(clients: Sequence[ClientStatus]) -> tuple[ClientStatus, ...]:
 
 
 class StatusFeed:
-    """Holds the newest snapshot. Any thread; listeners are called on the thread that publishes,
-    which is the server's, so they post to their own and return."""
+    """The newest snapshot. Use it from any thread. Listeners are called on the server's thread, so
+    they must post to their own and return."""
 
     def __init__(self, wanted: Callable[[], None] = lambda: None) -> None:
-        """``wanted`` is called when a listener comes, so that a snapshot is made for it."""
+        """``wanted`` is called when a listener is added, so that a snapshot is made for it."""
         self._snapshot = Snapshot()
         self._changes: Changes[[Snapshot]] = Changes()
         self._wanted = wanted
@@ -295,18 +295,18 @@ class StatusFeed:
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody looks."""
+        """True while there are listeners."""
         return self._changes.watched
 
     def publish(self, snapshot: Snapshot) -> None:
-        """Replaces the snapshot and tells everyone, if it differs."""
+        """Replace the snapshot, and notify all listeners if it differs."""
         if snapshot == self._snapshot:
             return
         self._snapshot = snapshot
         self._changes.tell(snapshot)
 
     def watch(self, listener: Callable[[Snapshot], None]) -> Callable[[], None]:
-        """Calls ``listener`` with every new snapshot; returns the way to stop."""
+        """Call ``listener`` with every new snapshot. Return a function that stops it."""
         stop = self._changes.watch(listener)
         self._wanted()
         return stop

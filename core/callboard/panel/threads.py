@@ -1,4 +1,4 @@
-"""Threads for what a panel asks of disks that may never answer."""
+"""Threads for a panel's access to disks that may never answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a panel is shown of a running server, made anew of its parts for every snapshot."""
+"""A panel's view of a running server, composed again for every snapshot."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from callboard.workspace.roots import RootsBook
 
 
 class ServedView:
-    """Reads the parts of one server and changes none. On the server's loop."""
+    """Reads the parts of one server and changes none. Used on the server's loop."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class ServedView:
         clients: ClientBook,
         url: Callable[[], str],
     ) -> None:
-        """``url`` says where the server is; empty before it starts."""
+        """``url`` returns the server's address; empty before it starts."""
         self._host = host
         self._dispatcher = dispatcher
         self._endpoint = endpoint
@@ -67,8 +67,8 @@ class ServedView:
         dispatcher.ended.watch(self._count)
 
     def watch(self, changed: Callable[[], None]) -> None:
-        """Calls ``changed`` whenever a snapshot may be another one, on the thread that changed
-        it, for as long as the server lives."""
+        """Call ``changed`` whenever a snapshot may differ, on the thread of the change, for as long
+        as the server lives."""
         self._dispatcher.ended.watch(lambda *ended: changed())
         self._dispatcher.activity.watch(changed)
         self._dispatcher.changed.changed.watch(changed)
@@ -84,7 +84,7 @@ class ServedView:
             part.watch(changed)
 
     def snapshot(self, scene: str) -> Snapshot:
-        """What there is to show now; ``scene`` is the open scene's file."""
+        """Return the present state; ``scene`` is the open scene's file."""
         identity, dispatcher, roots = self._host.identity, self._dispatcher, self._roots
         stall, served = dispatcher.main.stall(), self._serving()
         return Snapshot(
@@ -117,11 +117,11 @@ class ServedView:
 
     @property
     def next_client_goes_in(self) -> float | None:
-        """Seconds until a client that is shown now isn't any more; None where there is none."""
+        """Seconds until a client that is shown now disappears; None when there is none."""
         return self._endpoint.stateless.recent.next_goes_in
 
     def session_of(self, client: str | None) -> Session | None:
-        """The session of the client with that status's id; None for one without."""
+        """Return the session of the client with that status's id; None for one without."""
         return next((s for s in self._endpoint.sessions if s.id[:8] == client), None)
 
     # -- the parts --------------------------------------------------------------------------
@@ -174,7 +174,8 @@ class ServedView:
         return tuple(tokens)
 
     def _recent_clients(self) -> list[ClientStatus]:
-        # The stdio bridge asks for itself in its client's name, beside the client's own session.
+        # The stdio bridge makes requests of its own in its client's name, beside the client's
+        # session.
         there = {session.client for session in self._endpoint.sessions}
         return [
             ClientStatus(f"recent {client!r}", client.title or client.name, client.version, era)
@@ -183,7 +184,7 @@ class ServedView:
         ]
 
     def _serving(self) -> Served:
-        """Tools and capabilities, counted again only when one of them changed."""
+        """Return tools and capabilities, counted again only when one of them changed."""
         capabilities, tools = self._capabilities, self._tools.all()
         state = (capabilities.offered_by_host, capabilities.withdrawn, capabilities.offer)
         if tools is not self._served.source or state != self._served.state:
