@@ -1,7 +1,7 @@
-"""What the gateway's page is shown of this server and may do here: some of what a panel may.
+"""The routes of the gateway's page: what it shows of this server, and a part of a panel's actions.
 
-Only who proves to be the artist is answered (``clients/artist_key.py``); a client's token alone
-isn't enough, the instance's own neither.
+Only a client that proves to be the artist gets an answer (``clients/artist_key.py``). A client's
+token alone isn't enough, and neither is the instance's own.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ if TYPE_CHECKING:  # most hosts that answer over REST have no page
 EVENTS = "/v1/artist/events"
 ACT = "/v1/artist/act"
 
-#: Changes that are told of, the newest.
+#: Most changes that are shown, the newest ones.
 MOST_CHANGES = 50
-#: Bytes of a question's arguments. Whoever can't be shown all of them can only refuse.
+#: Most bytes of a question's arguments. A page that can't show them all can only refuse.
 MOST_ARGUMENTS = 200_000
-#: Seconds that an undo may take before nobody waits for it.
+#: Seconds to wait for an undo.
 UNDO_PATIENCE = 30.0
 
 
 def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Route, ...]:
-    """``controls`` are made with the first who may use them; ``instance`` is the server's id."""
+    """Return the routes. ``controls`` are made with the first client that may use them;
+    ``instance`` is the server's id."""
 
     async def require(asked: ReadRequest) -> Controls:
         word = asked.incoming.headers.get(ARTIST_HEADER.lower(), "")
@@ -62,7 +63,7 @@ def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Rout
         stream = exchange.open_stream()
 
         def tell(snapshot: Snapshot) -> None:
-            # The last one, of a server that ends, may come from any thread; the stream ends too.
+            # The last snapshot of a server that ends may come from any thread; the stream ends too.
             if snapshot.serving:
                 stream.send(snapshot_as_json(snapshot))
 
@@ -127,7 +128,7 @@ async def _undo(controls: Controls, call: str) -> Json:
     return {"done": not undone.left, "undone": undone.undone, "problem": undone.problem}
 
 
-#: What each asks of the controls, by the id of a call or a question.
+#: Actions on the controls, each with the id of a call or a question.
 _ACTS: dict[str, Callable[[Controls, str], Awaitable[Json]]] = {
     "cancel": _cancel,
     "undo": _undo,
@@ -136,12 +137,12 @@ _ACTS: dict[str, Callable[[Controls, str], Awaitable[Json]]] = {
 
 
 def _asked_here(snapshot: Snapshot) -> list[QuestionStatus]:
-    """Who comes from another machine the gateway asks about itself."""
+    """Return the questions, without those about other machines, which the gateway asks."""
     return [one for one in snapshot.questions if one.subject != OTHER_MACHINE]
 
 
 def snapshot_as_json(snapshot: Snapshot) -> Json:
-    """What the page shows of it."""
+    """Return the part of the snapshot that the page shows."""
     return {
         "host": snapshot.host_name,
         "version": snapshot.host_version,
@@ -190,7 +191,7 @@ def _root(root: RootStatus) -> Json:
 
 
 def _arguments(question: QuestionStatus) -> Any:
-    """None where they are too long."""
+    """Return the question's arguments; None when they are too long."""
     try:
         return question.arguments if len(encode(question.arguments)) <= MOST_ARGUMENTS else None
     except ValueError:
