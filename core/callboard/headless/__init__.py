@@ -1,1 +1,1 @@
-"""A host without windows, by the command `serve`."""
+"""A host without windows, started by the command `serve`."""

@@ -1,4 +1,4 @@
-"""One run of the command line: ``python -m callboard``, and what 3dsmaxbatch starts."""
+"""One run of the command line: ``python -m callboard``, and the script that 3dsmaxbatch starts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from callboard.errors import CallboardError
 from callboard.ground.plain_text import plain, plain_json
 from callboard.headless.parser import Parser
 
-#: The commands of a whole installation. What is put into an application comes without them.
+#: The commands of a whole installation. An application's archive comes without them.
 _PROGRAMS = "callboard_programs"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs any command where callboard is installed whole, and ``serve`` alone elsewhere."""
+    """Run any command if callboard is installed whole, and only ``serve`` otherwise."""
     if find_spec(_PROGRAMS) is not None:
         return int(import_module(f"{_PROGRAMS}.cli").main(argv))
     return run(argv, _serve_alone)
@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(
     argv: Sequence[str] | None, parser_of: Callable[[Sequence[str]], argparse.ArgumentParser]
 ) -> int:
-    """One command: 0 on success, 1 when it failed, 2 when it was asked wrongly."""
+    """Run one command. Return 0 on success, 1 on failure, 2 for wrong arguments."""
     words = sys.argv[1:] if argv is None else list(argv)
     _speak_utf8()
     try:
@@ -39,7 +39,7 @@ def run(
     try:
         status = int(arguments.run(arguments))
         if sys.stdout is not None:
-            sys.stdout.flush()  # what can't be written is told, not thrown when Python ends
+            sys.stdout.flush()  # report an unwritable stdout here, not when Python ends
         return status
     except CallboardError as error:
         return _failed(error.message, arguments)
@@ -47,7 +47,7 @@ def run(
         return 130
     except OSError as error:
         _drop_unwritten()
-        # What Windows says of a pipe that nobody reads is an invalid argument without a name.
+        # For a pipe without a reader, Windows reports an invalid argument without a name.
         unread = os.name == "nt" and error.errno == errno.EINVAL and error.filename is None
         if not (unread or isinstance(error, BrokenPipeError)):
             named = "" if error.filename is None else f"{str(error.filename)[:200]!r}: "
@@ -71,7 +71,7 @@ def _serve_alone(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _failed(why: str, arguments: argparse.Namespace) -> int:
-    """Says so in a sentence, and to programs as the commands that call a tool do."""
+    """Report the failure in a sentence, and to programs as the commands that call a tool do."""
     print(f"callboard: {plain(why)}", file=sys.stderr)
     if getattr(arguments, "json", False):
         print(plain_json({"error": {"kind": "failed", "message": why}}))
@@ -79,7 +79,7 @@ def _failed(why: str, arguments: argparse.Namespace) -> int:
 
 
 def _drop_unwritten() -> None:
-    """Python would fail a second time at what stdout doesn't take."""
+    """Discard what stdout doesn't take, so that Python doesn't fail again at its end."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -90,7 +90,7 @@ def _drop_unwritten() -> None:
 
 
 def _speak_utf8() -> None:
-    """Into a pipe Windows writes in an old code page, which lacks most of the letters there are."""
+    """Write UTF-8: Windows' old code page for pipes is missing most letters."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

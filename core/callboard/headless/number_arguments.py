@@ -1,4 +1,4 @@
-"""What commands take for a port, for seconds and for how many."""
+"""Parsers of commands' arguments: ports, seconds and counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def port_number(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """As long as a thread can wait."""
+    """Return seconds, at most as long as a thread can wait."""
     value = float(text)
     if not 0 < value <= threading.TIMEOUT_MAX:
         raise argparse.ArgumentTypeError(f"{text!r} is no time to wait; give seconds, such as 60")
@@ -22,19 +22,19 @@ def seconds(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """From 1 on."""
+    """Return a whole number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
     return int(text)
 
 
 def repetitions(text: str) -> int:
-    """How often again, 0 for not at all."""
+    """Return a number of repetitions, 0 for none."""
     return 0 if text == "0" else count(text)
 
 
 def size(text: str) -> int:
-    """Bytes, as 500M or 4G."""
+    """Return a number of bytes, written as 500M or 4G."""
     units = {"K": 2**10, "M": 2**20, "G": 2**30}
     digits, unit = (
         (text[:-1], units[text[-1:].upper()]) if text[-1:].upper() in units else (text, 1)
@@ -43,7 +43,7 @@ def size(text: str) -> int:
 
 
 def amount(text: str) -> tuple[str, float]:
-    """A name and how much of it; 1 where that isn't said."""
+    """Return a name and its amount, 1 by default."""
     name, equals, value = text.partition("=")
     try:
         number = float(value) if equals else 1.0

@@ -1,4 +1,4 @@
-"""The parser of every command: what is written wrongly is told with what was meant."""
+"""The parser of every command. Its errors suggest what was meant."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _CHOICE = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (?P<know
 
 
 class Parser(argparse.ArgumentParser):
-    """As argparse's, beside what it says of errors. The parsers of its commands are such, too."""
+    """An argparse parser with better errors. The parsers of its commands are of this class too."""
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        """Refuses what it doesn't know itself: the parser above would show another usage."""
+        """Refuse unknown arguments here: the parser above would show another usage."""
         read, unknown = super().parse_known_args(args, namespace)
         if unknown:
             words = " ".join(unknown)
@@ -27,10 +27,10 @@ class Parser(argparse.ArgumentParser):
         return read, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Ends the program with 2, after the usage and what is wrong."""
+        """End the program with 2, after the usage and the error."""
         wrong = _CHOICE.search(message)
         if wrong and (meant := _meant(wrong["given"], re.findall(r"[\w.-]+", wrong["known"]))):
-            # Behind twenty-six others nobody finds the one that was meant.
+            # In a list of twenty-six choices, the one that was meant is hard to find.
             message = f"{message[: wrong.start()]}invalid choice: '{wrong['given']}'{meant}"
         super().error(f"{message}\nsee: {self.prog} --help")
 

@@ -1,4 +1,4 @@
-"""Which host a command starts where nobody named one."""
+"""Chooses the host that a command starts when none is named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from callboard.errors import PeerError
 
-#: The host whose own scene files end so. What several hosts read, such as USD, is OpenUSD's.
+#: The host for each ending of a scene file. Formats of several hosts, such as USD, go to OpenUSD.
 ENDINGS = {
     ".blend": "blender",
     ".hip": "houdini",
@@ -27,13 +27,13 @@ _USUAL = "openusd"
 
 
 def host_by_scene(parser: argparse.ArgumentParser) -> None:
-    """After ``add_host``: a ``--host`` that is left out is for :func:`settle_host` to choose."""
+    """Let :func:`settle_host` choose when ``--host`` is left out. Call it after ``add_host``."""
     parser.set_defaults(host=None)
 
 
 def settle_host(arguments: argparse.Namespace, scenes: Iterable[str]) -> None:
-    """Sets ``arguments.host`` where it isn't given: the host of those files or patterns, OpenUSD
-    where no ending says. Raises PeerError for files of several hosts."""
+    """Set ``arguments.host`` if it isn't given: the host of those files or patterns, or OpenUSD
+    when no ending decides. Raises PeerError for files of several hosts."""
     if arguments.host is not None:
         return
     endings = (Path(scene).suffix.lower() for scene in scenes)

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_host(parser: argparse.ArgumentParser) -> None:
-    """Which headless host, and what it offers."""
+    """Add the options for the headless host and its capabilities."""
     parser.add_argument(
         "--host",
         choices=sorted(HOSTS),
@@ -92,7 +92,7 @@ def add_host(parser: argparse.ArgumentParser) -> None:
 
 
 def host_options(arguments: argparse.Namespace) -> list[str]:
-    """What :func:`add_host` read, for a ``serve`` of its own."""
+    """Return what :func:`add_host` read, as options of a ``serve`` process."""
     repeated = (
         ("--skills", arguments.skills),
         ("--root", arguments.roots),
@@ -106,8 +106,8 @@ def host_options(arguments: argparse.Namespace) -> list[str]:
 
 
 def warn_of_folders(arguments: argparse.Namespace, *, absent_skills: bool = True) -> None:
-    """What :func:`add_host` read, and the project, where that has no effect as things stand. A
-    server of this process tells of ``absent_skills`` itself."""
+    """Warn when an option of :func:`add_host`, or the project, has no effect now. A server in this
+    process reports ``absent_skills`` itself."""
     if unknown := unknown_project():
         log.warning("%s", unknown)
     for option, folders in (("--skills", arguments.skills), ("--root", arguments.roots)):
@@ -152,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def host_config(arguments: argparse.Namespace, port: int | None, **more: Any) -> McpHttpConfig:
-    """A server's settings by what :func:`add_host` read."""
+    """Return a server's settings from what :func:`add_host` read."""
     given = {
         "port": port,
         "deny": arguments.deny,
@@ -173,17 +173,19 @@ def serve(
     *,
     worker: bool = False,
 ) -> int:
-    """Serves until a signal, or as a ``worker`` until the end of stdin, on this thread, which
-    becomes the host's main thread. ``inbox`` is a MainThreadInbox, or the panel's loop, which also
-    ends when its window is closed. ``announce`` is called when it serves, and is given what ends
-    it, from any thread."""
+    """Serve on this thread, which becomes the host's main thread, until a signal, or as a
+    ``worker`` until the end of stdin.
+
+    ``inbox`` is a MainThreadInbox, or the panel's loop, which also ends when its window is closed.
+    ``announce`` is called when it serves, with a function that ends it from any thread.
+    """
     app = Callboard(host, config)
 
     def stop() -> None:
         inbox.stop()
         app.guest.interrupt()
 
-    # Before it is announced: what a signal ended at once would leave its announcement behind.
+    # Before it is announced: a signal at once would otherwise leave its announcement behind.
     Ending(stop)
     if worker:
         threading.Thread(target=end_with_stdin, args=[stop], daemon=True).start()
@@ -226,7 +228,7 @@ def _announce(app: Callboard, ready: TextIO, *, quiet: bool) -> None:
 
 
 def _command() -> str:
-    """What to type for ``callboard`` in another shell: its path where it isn't on ``PATH``."""
+    """Return how to type ``callboard`` in another shell: its path when it isn't on ``PATH``."""
     beside = shutil.which("callboard", path=str(Path(sys.executable).parent))
     if shutil.which("callboard") is not None or beside is None:
         return "callboard"
@@ -234,8 +236,7 @@ def _command() -> str:
 
 
 def _warn_of_unknown_words(app: Callboard, denied: Sequence[str]) -> None:
-    """A capability that nobody ever heard of is most likely a typing error, and the one that was
-    meant is not withdrawn."""
+    """Warn of unknown capabilities: they are probably typing errors, and withdraw nothing."""
     skills = (known.skill for known in app.catalog.known)
     known = {*VOCABULARY, *(word for skill in skills for word in skill.required_capabilities)}
     for word in denied:
@@ -246,9 +247,9 @@ def _warn_of_unknown_words(app: Callboard, denied: Sequence[str]) -> None:
 
 
 def _panel_loop() -> Any:
-    """Qt's loop with the panel. Raises HostError, saying what to install."""
+    """Return Qt's loop with the panel. Raises HostError that says what to install."""
     try:
-        # Core names no user interface; this command may be asked for one.
+        # Core names no user interface, but this option asks for one.
         panel = import_module("callboard_ui.main_loop")
         panel.check_qt()
         return panel.PanelLoop()
@@ -257,8 +258,8 @@ def _panel_loop() -> Any:
 
 
 def keep_stdout_clean() -> TextIO:
-    """Programs read the ready line from stdout; whatever else the host prints, from C too, goes to
-    stderr. Returns the way to stdout."""
+    """Send everything that the host prints, from C too, to stderr, because programs read the ready
+    line from stdout. Return a stream to stdout."""
     ready = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -266,9 +267,9 @@ def keep_stdout_clean() -> TextIO:
 
 
 def _wait_for_editors(port: int) -> None:
-    """Lets an editor attach, of this machine alone. From now on ``breakpoint()`` stops there, and
-    nowhere while none is attached. Raises HostError, saying what to install."""
-    # Or it warns, three lines long, that it can't stop in Python's own frozen modules.
+    """Let an editor on this machine attach. From now on ``breakpoint()`` stops in the editor, and
+    nowhere while none is attached. Raises HostError that says what to install."""
+    # Otherwise it prints a three-line warning that it can't stop in Python's own frozen modules.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     try:
         import debugpy

@@ -1,4 +1,4 @@
-"""How a program is told to end: politely, then at once."""
+"""Ends the program on a signal: first in order, then at once."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from types import FrameType
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGBREAK") if hasattr(signal, name)
 )
-#: Seconds in which a second signal is the first one sent twice: to the group and to the process.
+#: Seconds in which a second signal is the same one, sent to the group and to the process.
 ONE_SIGNAL = 0.5
-#: Seconds for a host whose program is gone to end in order.
+#: Seconds for a host whose parent program is gone to end in order.
 PATIENCE = 8.0
 
 
 @contextmanager
 def ended_at_once() -> Iterator[None]:
-    """In here Ctrl+C ends the process, and nothing is put in order: what is imported meanwhile,
-    such as OpenUSD, may swallow a KeyboardInterrupt and go on without a part of itself. On the
-    main thread."""
+    """Let Ctrl+C end the process at once inside this block. Modules imported meanwhile, such as
+    OpenUSD, may swallow a KeyboardInterrupt and continue incompletely. Main thread."""
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         yield
@@ -33,13 +32,13 @@ def ended_at_once() -> Iterator[None]:
 
 
 class Ending:
-    """Calls ``stop`` at the first signal, in the main thread; a later one ends the process, even
-    where the main thread is in a tool that never returns. Made on the main thread."""
+    """Calls ``stop`` at the first signal, on the main thread. A later one ends the process, even
+    when the main thread is in a tool that never returns. Create it on the main thread."""
 
     def __init__(self, stop: Callable[[], None]) -> None:
         self._stop = stop
         # Handlers need the main thread; the byte that a signal writes doesn't. Each of the two
-        # counts for itself: what one hears, the other may hear much later.
+        # counts separately: one may receive a signal much later than the other.
         self._byte, self._handler = _Heard(), _Heard()
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
@@ -49,7 +48,8 @@ class Ending:
             signal.signal(number, self._handle)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        # Where a loop of windows has taken the wake-up file, this is the only way to hear of it.
+        # If a window system's loop has taken the wake-up file, only this handler receives
+        # signals.
         if self._handler.first(number):
             self._stop()
 
@@ -57,14 +57,14 @@ class Ending:
         while True:
             for number in self._reader.recv(64):
                 if number in SIGNALS and self._byte.first(number):
-                    # Not print: this may be in the middle of one.
+                    # Not print: the signal may have interrupted one.
                     os.write(2, b"callboard ends and waits for what still runs. Again: at once\n")
 
 
 def end_with_stdin(stop: Callable[[], None], patience: float = PATIENCE) -> None:
-    """Waits, on a thread of its own, until whoever holds the other end lets it go or dies; then
-    calls ``stop``, and ends the process where that takes longer than so many seconds."""
-    # Not by sys.stdin, whose lock a thread mustn't hold when Python ends.
+    """Wait, on a thread of its own, until the other end of stdin is closed; then call ``stop``, and
+    end the process if that takes longer than ``patience`` seconds."""
+    # Not by sys.stdin, whose lock a thread must not hold when Python ends.
     while os.read(0, 65_536):
         continue
     stop()
@@ -73,13 +73,13 @@ def end_with_stdin(stop: Callable[[], None], patience: float = PATIENCE) -> None
 
 
 class _Heard:
-    """The signals that came one way."""
+    """The signals received in one of the two ways."""
 
     def __init__(self) -> None:
         self._first: float | None = None
 
     def first(self, number: int) -> bool:
-        """Whether it is the first. A later one ends the process."""
+        """Return whether it is the first. A later one ends the process."""
         now = monotonic()
         if self._first is None:
             self._first = now
