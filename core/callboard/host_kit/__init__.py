@@ -1,1 +1,1 @@
-"""What adapters share, whichever application they are for."""
+"""Code that adapters for any application share."""

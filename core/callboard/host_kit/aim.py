@@ -1,4 +1,4 @@
-"""Cameras and lights look along their own -Z: turning them to a point, wherever they hang."""
+"""Turns cameras and lights, which look along their own -Z, to a point, below any parent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Box = tuple[list[float], list[float]]
 
 
 def placed(reader: SceneReader, path: str | None) -> Rows:
-    """Where an object is in the world; the world's own place for None."""
+    """Return an object's place in the world; for None the world's own."""
     rows = compose([0, 0, 0], [0, 0, 0], [1, 1, 1])
     while path is not None:
         entry = reader.get(path)
@@ -29,7 +29,7 @@ def placed(reader: SceneReader, path: str | None) -> Rows:
 
 
 def box_of(reader: SceneReader, names: Sequence[str]) -> Box:
-    """The box around the objects, in the world. What has no extent counts as a point."""
+    """Return the box around the objects in the world. One without extent counts as a point."""
     low, high = [float("inf")] * 3, [float("-inf")] * 3
     for name in names:
         entry: Json = reader.get(name)
@@ -41,7 +41,7 @@ def box_of(reader: SceneReader, names: Sequence[str]) -> Box:
 
 
 def point_of(reader: SceneReader, target: str | Point) -> list[float]:
-    """An object's middle, or the point itself."""
+    """Return an object's middle, or the point itself."""
     if not isinstance(target, str):
         return [float(value) for value in target]
     low, high = box_of(reader, [target])
@@ -49,7 +49,7 @@ def point_of(reader: SceneReader, target: str | Point) -> list[float]:
 
 
 def facing(eye: Point, target: Point, up_axis: str) -> Rows:
-    """The axes and the place of what stands at ``eye`` and looks at ``target``, upright."""
+    """Return the axes and the place of an object at ``eye`` that looks at ``target``, upright."""
     back = [a - b for a, b in zip(eye, target, strict=True)]
     length = sqrt(sum(value * value for value in back))
     if length < 1e-9:
@@ -64,8 +64,7 @@ def facing(eye: Point, target: Point, up_axis: str) -> Rows:
 
 
 def place(reader: SceneReader, editor: SceneEditor, path: str, rows: Rows) -> None:
-    """Turns and moves the object to where ``rows`` say in the world, and looks whether it is there.
-    Raises HostError."""
+    """Turn and move the object to ``rows`` in the world, and check the result. Raises HostError."""
     parent = reader.get(path)["parent"]
     local = times(rows, inverse(placed(reader, parent))) if parent else rows
     translate, rotate, _ = decompose(local)

@@ -1,5 +1,5 @@
-"""What files of other programs say of themselves, read without the application: whether one is what
-its name says, and which files it names. Raises HostError. Any thread."""
+"""Reads other programs' files without the application: whether a file is what its name says, and
+which files it names. Raises HostError. Use it from any thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from callboard.errors import HostError
 from callboard.ground.named_files import held_to_roots, refuse_outside, unreadable
 from callboard.ports.exchange import Axes
 
-#: Bytes of a glTF's description that are still read.
+#: Most bytes of a glTF's description that are read.
 _LARGEST = 512 * 2**20
 _STARTS = {
     ".glb": (b"glTF",),
@@ -28,16 +28,16 @@ _STARTS = {
     ".ply": (b"ply\n", b"ply\r"),
     ".abc": (b"Ogawa", b"\x89HDF"),
 }
-#: Of an OBJ's lines and of its materials': how the word begins that a file's name follows.
+#: Prefixes of the words before a file's name, in an OBJ's lines and in its materials'.
 _OBJ_NAMES = (b"mtllib",)
 _MTL_NAMES = (b"map_", b"bump", b"norm", b"disp", b"decal", b"refl")
-#: What readers of them take for a space, and a word with what follows it.
+#: The bytes that its readers treat as a space, and a word with the rest of its line.
 _SPACES = bytes(range(33))
 _AS_SPACE = bytes.maketrans(_SPACES, b" " * 33)
 _WORD = re.compile(rb"([^\0-\x20]+)[\0-\x20]+(.+)", re.DOTALL)
-#: Words of a line that names a file, and names in all, that are still looked at.
+#: Most words of a line that names a file, and most names in all, that are checked.
 _WORDS, _NAMES = 100, 100_000
-#: Where an FBX keeps its settings, and how, as bytes and as text.
+#: The part of an FBX with its settings, and their form, as bytes and as text.
 _SETTINGS = 2**20
 _UNIT = (
     re.compile(rb"UnitScaleFactorS.{4}doubleS.{4}NumberS\0{4}D(.{8})", re.DOTALL),
@@ -50,8 +50,8 @@ _UP = (
 
 
 def check_file(path: str) -> None:
-    """Refuses what can't be such a file, before an application stumbles over it; and, where the
-    call is held to its roots, what names files outside of them."""
+    """Refuse a file that can't be of its type, before an application fails on it. If the call is
+    held to its roots, refuse also a file that names files outside of them."""
     file = Path(path)
     if not file.is_file():
         raise HostError(f"there is no file '{file.name}' there")
@@ -62,7 +62,7 @@ def check_file(path: str) -> None:
 
 
 def named_in(path: str) -> list[str]:
-    """The files that a glTF or an OBJ names, absolute, as an application would look for them."""
+    """Return the files that a glTF or an OBJ names, as absolute paths."""
     file = Path(path)
     suffix = file.suffix.lower()
     names: Iterator[str] = iter(())
@@ -77,7 +77,7 @@ def named_in(path: str) -> list[str]:
 
 
 def fbx_axes(path: str) -> Axes:
-    """What an FBX says of its units and up axis; centimetres, Y up, where it says nothing."""
+    """Return an FBX's units and up axis; by default centimeters, Y up."""
     with Path(path).open("rb") as stream:
         start = stream.read(_SETTINGS)
     units, ups = ([each.search(start) for each in kinds] for kinds in (_UNIT, _UP))
@@ -97,7 +97,7 @@ def fbx_axes(path: str) -> Axes:
 
 
 def gltf_parts(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
-    """The description and the binary part of a .glb, or of a .gltf without one."""
+    """Return the description and the binary part of a .glb, or of a .gltf without one."""
     binary = b""
     if data[:4] == b"glTF":
         length = int.from_bytes(data[12:16], "little")
@@ -110,7 +110,7 @@ def gltf_parts(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
 
 
 def glb(described: dict[str, Any], binary: bytes) -> bytes:
-    """A .glb of both parts."""
+    """Return a .glb made of both parts."""
     text = json.dumps(described, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     chunks = struct.pack("<I4s", len(text), b"JSON") + text
@@ -121,7 +121,7 @@ def glb(described: dict[str, Any], binary: bytes) -> bytes:
 
 
 def is_such(file: Path) -> bool:
-    """Whether the file begins as its suffix says."""
+    """Return whether the file begins as its suffix says."""
     suffix, size = file.suffix.lower(), file.stat().st_size
     with file.open("rb") as stream:
         start = stream.read(84)
@@ -133,7 +133,7 @@ def is_such(file: Path) -> bool:
     if suffix == ".gltf":
         gltf_parts(_read(file), file.name)
     if suffix == ".obj":
-        # Nothing marks one; text it is.
+        # An OBJ has no mark, but is text.
         return size > 0 and b"\0" not in start
     return start.startswith(_STARTS.get(suffix, b""))
 
@@ -177,8 +177,8 @@ def _named_by_obj(file: Path) -> Iterator[str]:
 
 
 def _places(folder: Path, name: str) -> set[str]:
-    """Where readers look for the file of that name: they differ in quotes and backslashes, and in
-    what a step up means after a link."""
+    """Return the places where readers look for the file of that name. They differ in quotes and
+    backslashes, and in the meaning of ``..`` after a link."""
     names = {name, name.strip('"')}
     names |= {each.replace("\\", "/") for each in names}
     places = {str(folder / each) for each in names}
@@ -186,8 +186,7 @@ def _places(folder: Path, name: str) -> set[str]:
 
 
 def _after(file: Path, starts: tuple[bytes, ...]) -> Iterator[tuple[str, list[str]]]:
-    """What follows the first word of the lines where that begins like one of these, and its
-    words."""
+    """Yield the rest of each line whose first word has one of these prefixes, and its words."""
     holds = re.compile(b"|".join(starts), re.IGNORECASE)
     for line in _lines(file):
         # Most of a large file is points.
@@ -200,7 +199,7 @@ def _after(file: Path, starts: tuple[bytes, ...]) -> Iterator[tuple[str, list[st
 
 
 def _lines(file: Path) -> Iterator[bytes]:
-    """Each line, and each that goes on after a backslash as a whole: readers differ in both."""
+    """Yield each line, and lines continued by a backslash also as a whole: readers differ."""
     whole: list[bytes] = []
     with file.open("rb") as lines:
         for line in lines:

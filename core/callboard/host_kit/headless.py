@@ -14,8 +14,8 @@ from callboard.ports.contract import Host
 Post = Callable[[Callable[[], None]], None]
 
 
-#: What each extra of pyproject.toml installs. Messages name these packages: callboard itself isn't
-#: published, and anybody could take its name on a package index.
+#: The package that each extra of pyproject.toml installs. Messages name these packages: callboard
+#: itself isn't published, and anyone could take its name on a package index.
 REQUIREMENTS = {
     "blender": "bpy>=4.5,<4.6",
     "debug": "debugpy>=1.8.8",
@@ -33,7 +33,7 @@ def pip_install(extra: str) -> str:
     return f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(REQUIREMENTS[extra])}"
 
 
-#: Where each headless host is, and what installs what it needs.
+#: The module of each headless host, and how to install what it needs.
 HOSTS = {
     "openusd": ("callboard_openusd.host", "OpenUsdHost", f"`{pip_install('usd')}`"),
     "blender": (
@@ -48,7 +48,7 @@ HOSTS = {
 
 
 def make_host(kind: str, post: Post) -> Host:
-    """The headless host of that kind. Raises HostError, saying what to install."""
+    """Return the headless host of that kind. Raises HostError that says what to install."""
     module, name, needed = HOSTS[kind]
     try:
         return getattr(import_module(module), name)(post)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""What kinds of light have, and what new ones are given: the same in every host."""
+"""The values of each kind of light, and their defaults: the same in every host."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import pi
 
 from callboard.errors import HostError
 
-#: What each kind has besides a colour, an intensity and an exposure.
+#: The values of each kind besides a color, an intensity and an exposure.
 OWN: dict[str, tuple[str, ...]] = {
     "sun": ("power", "angle"),
     "point": ("power", "size"),
@@ -15,25 +15,25 @@ OWN: dict[str, tuple[str, ...]] = {
     "area": ("power", "size"),
     "dome": (),
 }
-#: Watts; a sun's per square metre.
+#: Watts; a sun's per square meter.
 POWER = {"sun": 1.0, "point": 100.0, "spot": 100.0, "area": 100.0}
-#: Metres.
+#: Meters.
 SIZE = {"point": 0.2, "spot": 0.2, "area": 1.0}
-#: How much of its power leaves a light along its axis, per steradian.
+#: Share of its power that leaves a light along its axis, per steradian.
 _ALONG = {"point": 1 / (4 * pi), "spot": 1 / (4 * pi), "area": 1 / pi}
 
 
 def watts(kind: str, meters_per_unit: float) -> float:
-    """The power of one unit of intensity: what leaves along the axis, in the scene's own units."""
+    """Return the power of one unit of intensity along the axis, in the scene's own units."""
     return meters_per_unit**2 / _ALONG[kind] if kind in _ALONG else 1.0
 
 
 def known_values(kind: str) -> tuple[str, ...]:
-    """What can be set on a light of that kind."""
+    """Return the values that can be set on a light of that kind."""
     return ("color", "intensity", "exposure", *OWN.get(kind, ()))
 
 
 def refuse_unknown(kind: str, values: Iterable[str], known: Sequence[str]) -> None:
-    """Raises HostError for a value that such a light doesn't have."""
+    """Raise HostError for a value that such a light doesn't have."""
     if unfit := [key for key in values if key not in known]:
         raise HostError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(known)}")

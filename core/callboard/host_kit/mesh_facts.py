@@ -1,5 +1,5 @@
-"""What is countable about a mesh: edges, areas, volume, UVs. Plain Python: a microsecond or two a
-corner. Any thread."""
+"""Facts about a mesh: edges, areas, volume, UVs. Plain Python: a microsecond or two a corner. Any
+thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard.ports.check import MeshData, MeshFacts
 
 #: A face smaller than this share of the mesh's size, squared, has no area.
 _FLAT = 1e-10
-#: Rows and columns of the grid on which UVs are laid.
+#: Rows and columns of the grid for the overlap of UVs.
 _GRID = 192
 
 _Point = Sequence[float]
@@ -43,7 +43,7 @@ def mesh_facts(mesh: MeshData) -> MeshFacts:
 
 
 def faces_of(counts: Sequence[int], corners: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Each face's corners."""
+    """Yield each face's corners."""
     at = 0
     for count in counts:
         yield corners[at : at + count]
@@ -51,7 +51,7 @@ def faces_of(counts: Sequence[int], corners: Sequence[int]) -> Iterator[Sequence
 
 
 def counted(mesh: MeshData) -> dict[str, int]:
-    """``{vertices, edges, faces, triangles}``."""
+    """Return ``{vertices, edges, faces, triangles}``."""
     edges = set()
     for face in faces_of(mesh.counts, mesh.corners):
         for start, end in zip(face, (*face[1:], *face[:1]), strict=True):
@@ -65,8 +65,8 @@ def counted(mesh: MeshData) -> dict[str, int]:
 
 
 def rounded(counts: Mapping[str, int], corners: int, levels: int) -> dict[str, int]:
-    """What a mesh of so many ``{vertices, edges, faces, triangles}`` and corners of faces is after
-    that many rounds of Catmull and Clark: each corner of a face becomes a face of four corners."""
+    """Return the ``{vertices, edges, faces, triangles}`` of a mesh after that many rounds of
+    Catmull and Clark: each corner of a face becomes a face of four corners."""
     vertices, edges, faces, triangles = (
         counts[key] for key in ("vertices", "edges", "faces", "triangles")
     )
@@ -85,7 +85,7 @@ def _size(points: Sequence[_Point]) -> float:
 
 
 def measured(points: Sequence[_Point]) -> tuple[float, float]:
-    """The face's area, and the volume below it, seen from the origin."""
+    """Return the face's area, and the volume below it, seen from the origin."""
     x, y, z, volume = 0.0, 0.0, 0.0, 0.0
     a = points[0] if points else (0.0, 0.0, 0.0)
     for b, c in pairwise(points[1:]):
@@ -98,7 +98,7 @@ def measured(points: Sequence[_Point]) -> tuple[float, float]:
 
 
 def _overlap(counts: Sequence[int], uvs: Sequence[_Point]) -> float:
-    """The share of the covered grid that more than one face covers."""
+    """Return the share of the covered grid that more than one face covers."""
     us, vs = [uv[0] for uv in uvs], [uv[1] for uv in uvs]
     low = min(us), min(vs)
     step = max(max(us) - low[0], max(vs) - low[1]) / _GRID
@@ -119,7 +119,7 @@ def _overlap(counts: Sequence[int], uvs: Sequence[_Point]) -> float:
 def _cells(
     a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]
 ) -> Iterator[tuple[int, int]]:
-    """The cells whose middle is inside of the triangle, row by row."""
+    """Yield the cells whose middle is inside the triangle, row by row."""
     corners = (a, b, c)
     for row in range(
         ceil(min(p[1] for p in corners) - 0.5), floor(max(p[1] for p in corners) + 0.5)

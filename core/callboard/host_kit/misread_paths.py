@@ -1,5 +1,5 @@
-"""Paths that an application would take for others than they are: what several hosts have in common,
-for ``Host.misreads``. Strings only; any thread."""
+"""Paths that an application would misread: checks that several hosts share, for ``Host.misreads``.
+Strings only; use it from any thread."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
 def from_elsewhere(path: str, *, posix: bool = os.name != "nt") -> str | None:
-    """Of a Windows path on a machine without drives, where it becomes a relative one."""
+    """Return the problem of a Windows path on another system, where it becomes a relative one."""
     if posix and ("\\" in path or _WINDOWS_ABSOLUTE.match(path)):
         return "is a path of Windows, and this is another system; give one of this machine"
     return None
 
 
 def misread_by_usd(path: str) -> str | None:
-    """Of what OpenUSD takes for more than a file's name."""
+    """Return the problem of a path that OpenUSD takes for more than a file's name."""
     for text in (":SDF_FORMAT_ARGS:", ".usdz["):
         if text in path:
             return f"holds '{text}', where OpenUSD ends a file's name; use another name"
@@ -27,7 +27,7 @@ def misread_by_usd(path: str) -> str | None:
 
 
 def holds_variable(path: str, application: str, variables: str = r"[$]|^~") -> str | None:
-    """Of a path with something in it, a regular expression, that the application replaces."""
+    """Return the problem of a path with text (a pattern) that the application replaces."""
     match = re.search(variables, path)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Running Python that came as text, the way an interactive prompt would."""
+"""Runs Python from a text, as an interactive prompt would."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _FILE = "<script>"
 
 
 def run_python(code: str, names: dict[str, Any]) -> object:
-    """Executes ``code`` with ``names`` as its globals, which keep what it defines; the value of its
-    last statement if that is an expression, else None. What it raises is raised, and its
+    """Execute ``code`` with ``names`` as its globals, which keep its definitions. Return the value
+    of its last statement if that is an expression, else None. Raises what it raises, and the
     traceback shows its lines."""
     tree = parse_python(code, _FILE)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None

@@ -1,4 +1,4 @@
-"""The libraries that Blender as a module links, and that a Linux without a desktop lacks."""
+"""The libraries that Blender as a module links, which a Linux without a desktop doesn't have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ctypes
 import sys
 from collections.abc import Sequence
 
-#: Each with its package on Debian, and on Fedora.
+#: Each library with its package on Debian, and on Fedora.
 BLENDER_LINKS = {
     "libX11.so.6": ("libx11-6", "libX11"),
     "libXrender.so.1": ("libxrender1", "libXrender"),
@@ -20,8 +20,8 @@ BLENDER_LINKS = {
 
 
 def blender_lacks() -> str | None:
-    """What to install before ``bpy`` can be imported, a sentence; None where nothing is missing
-    that is known of. Loads libraries; any thread."""
+    """Return a sentence on what to install before ``bpy`` can be imported; None when no known
+    library is missing. Loads libraries. Call it from any thread."""
     if sys.platform != "linux":
         return None
     missing = [name for name in BLENDER_LINKS if not is_there(name)]
@@ -37,7 +37,7 @@ def what_to_install(libraries: Sequence[str]) -> str:
 
 
 def is_there(library: str) -> bool:
-    """Whether the loader finds it."""
+    """Return whether the loader finds the library."""
     try:
         ctypes.CDLL(library)
     except OSError:

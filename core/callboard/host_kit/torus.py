@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 Triple = tuple[float, float, float]
 
-#: Multiples of four, so that the bounds are as wide as the shape that the faces stand for.
+#: Multiples of four, so that the bounds are as wide as the ideal shape's.
 AROUND, ACROSS = 48, 24
 
 
 class Torus(NamedTuple):
-    """``normals`` belong to ``points``; each face has four of their indices."""
+    """A mesh. ``normals`` belong to ``points``; each face has four of their indices."""
 
     points: list[Triple]
     normals: list[Triple]
@@ -21,7 +21,7 @@ class Torus(NamedTuple):
 
 
 def torus(major: float, minor: float) -> Torus:
-    """Around Z, centred on the origin. Any thread."""
+    """Return a torus around Z, centered on the origin. Call it from any thread."""
     made = Torus([], [], [])
     for i, j in product(range(AROUND), range(ACROSS)):
         around, across = math.tau * i / AROUND, math.tau * j / ACROSS

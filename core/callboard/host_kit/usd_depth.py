@@ -1,5 +1,5 @@
-"""A guard in front of OpenUSD's text parser, which recurses: a file that nests a hundred thousand
-deep overflows the stack and takes the whole host with it."""
+"""Checks files before OpenUSD's text parser, which is recursive: a file with a hundred thousand
+levels overflows the stack and ends the whole host."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 from callboard.errors import HostError
 
-#: Deeper than any scene made by people or programs; a hundredth of what overflows.
+#: Deeper than any real scene, and a hundredth of what overflows.
 MAX_DEPTH = 1000
-#: An entry of a package begins so, and USD text.
+#: The beginnings of a package's entry and of USD text.
 _ENTRY, _TEXT = b"PK\3\4", re.compile(rb"#(?:usda|sdf)")
 
-#: What has no end is looked through once, and not from each place where it might begin.
+#: Written so that unterminated text is scanned once, not from every place where it might begin.
 _FLAT = re.compile(
     rb'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:"""|\Z)'
     rb"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*(?:'''|\Z)"
@@ -31,23 +31,23 @@ _BRACKETS = re.compile(rb"[(\[{]+|[)\]}]+")
 _KEPT = b"()[]{}\"'@#\n"
 _DROPPED = bytes(set(range(256)) - set(_KEPT))
 _PAIRS = (b"()", b"[]", b"{}", b'""', b"''", b"@@")
-#: Where one of these is, pairs of quotes don't tell by themselves what is text.
+#: With one of these, pairs of quotes alone don't show what is text.
 _QUOTES = (b'"""', b"'''", b"@@@")
 _OTHERS = (b"\\", b"/*", b"//")
-#: How often pairs are taken out. Programs nest less deep than that.
+#: Most rounds in which pairs are removed. Programs nest less deep than that.
 _ROUNDS = 64
 
 
 def check_usd_nesting(path: str) -> None:
-    """Raises HostError where ``path`` is USD text that nests deeper than MAX_DEPTH, or a package
-    with such a text. Reads the whole file if it is one of these, else its first bytes."""
+    """Raise HostError when ``path`` is USD text that nests deeper than MAX_DEPTH, or a package with
+    such a text. Reads the whole file if it is one of these, else its first bytes."""
     file = Path(path)
     with file.open("rb") as stream:
         start = stream.read(4)
         if start.startswith((b"#usd", b"#sdf")):
             texts = [start + stream.read()]
         elif start == _ENTRY:
-            # Packages hold their files as they are. Any text counts, whatever the headers say.
+            # Packages contain their files uncompressed. Any text counts, whatever the headers say.
             entries = (start + stream.read()).split(_ENTRY)
             texts = [entry[text.start() :] for entry in entries if (text := _TEXT.search(entry))]
         else:
@@ -57,8 +57,8 @@ def check_usd_nesting(path: str) -> None:
 
 
 def _bound(text: bytes) -> int:
-    """No less than how deep the text nests, found fast: a pair without anything between changes
-    neither what is quoted nor how deep the rest is, so pairs are taken out until none is left."""
+    """Return an upper bound of the text's depth, found fast. Removing an empty pair changes neither
+    what is quoted nor the depth of the rest, so pairs are removed until none is left."""
     kept = text.translate(None, _DROPPED)
     if any(mark in text for mark in _OTHERS) or any(q in kept and q in text for q in _QUOTES):
         return len(text)
@@ -69,13 +69,13 @@ def _bound(text: bytes) -> int:
         for pair in _PAIRS:
             kept = kept.replace(pair, b"")
         if not any(mark in kept for mark in b"\"'@#"):
-            # A line ends what is quoted, and nothing is.
+            # A line's end closes a quote, but nothing is quoted.
             kept = kept.replace(b"\n", b"")
     return len(_PAIRS) * rounds + len(kept)
 
 
 def _depth(text: bytes) -> int:
-    """How deep the text nests, exactly."""
+    """Return the text's exact depth."""
     depth = deepest = 0
     for match in _BRACKETS.finditer(_FLAT.sub(b"", text)):
         run = match.group()

@@ -1,5 +1,4 @@
-"""USD files, for hosts that have OpenUSD's own Python modules: they are handed in, so that nothing
-here imports them."""
+"""USD files, for hosts with OpenUSD's own Python modules. They are passed in, not imported here."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ WRITE = (".usd", ".usda", ".usdc")
 
 
 def opened(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
-    """The file's stage, as the file is now; whoever lets go of it lets go of its prims. The modules
-    are ``pxr.Sdf``, ``Tf`` and ``Usd``. Raises HostError for what is no USD file."""
+    """Return the file's stage as it is now; its prims live as long as the caller keeps it. The
+    modules are ``pxr.Sdf``, ``Tf`` and ``Usd``. Raises HostError for a file that isn't USD."""
     name = Path(path).name
     checked_suffix(path, READ)
     if not Path(path).is_file():
@@ -34,12 +33,12 @@ def opened(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
 
 
 def exported(path: str, stage: Any) -> Json:
-    """What ``UsdPort.export_usd`` returns."""
+    """Return the result of ``UsdPort.export_usd``."""
     return {"path": path, "bytes": Path(path).stat().st_size, "prims": _count(stage)}
 
 
 def metadata(path: str, stage: Any) -> Json:
-    """What ``UsdPort.stage_metadata`` returns."""
+    """Return the result of ``UsdPort.stage_metadata``."""
     default = stage.GetDefaultPrim()
     timed = stage.HasAuthoredTimeCodeRange()
     used = (layer for layer in stage.GetUsedLayers() if layer != stage.GetRootLayer())

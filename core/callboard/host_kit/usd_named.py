@@ -1,7 +1,5 @@
-"""What a USD file uses besides itself, found without opening any of that outside of the roots.
-
-OpenUSD's own modules are handed in, so that nothing here imports them.
-"""
+"""Finds the files that a USD file uses, without opening any of them outside the roots. OpenUSD's
+own modules are passed in, so that nothing here imports them."""
 
 from __future__ import annotations
 
@@ -26,9 +24,9 @@ _COMPUTED = "`"
 
 
 def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> None:
-    """Raises HostError where this call is held to its roots and the file leads out of them: by a
-    sublayer, a reference, a payload, a clip, a texture, in a variant nobody chose, or in a file
-    that it names. ``ar`` to ``utils`` are ``pxr.Ar``, ``Sdf``, ``Tf`` and ``UsdUtils``."""
+    """Raise HostError when this call is held to its roots and the file leads out of them: by a
+    sublayer, a reference, a payload, a clip, a texture, in a variant that isn't selected, or in a
+    file that it names. ``ar`` to ``utils`` are ``pxr.Ar``, ``Sdf``, ``Tf`` and ``UsdUtils``."""
     if not held_to_roots():
         return
     usd = _Usd(ar, sdf, tf, utils)
@@ -42,11 +40,11 @@ def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> Non
         try:
             named = list(usd.named(file))
         except (zipfile.BadZipFile, UnicodeDecodeError) as error:
-            # OpenUSD reads packages by their local headers, and may open this one all the same.
+            # OpenUSD reads packages by their local headers, so it may open this one anyway.
             raise unreadable(file, f"is no package that can be trusted ({error})") from None
         except (tf.ErrorException, OSError):
             if file == path and not is_package(file):
-                return  # whoever opens it tells what is wrong with it
+                return  # opening it reports what is wrong with it
             raise unreadable(file, f"is used by '{Path(path).name}' and can't be read") from None
         for folder, asset in named:
             places = usd.places(folder, asset, file)
@@ -59,7 +57,7 @@ def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> Non
 
 
 def is_package(path: str) -> bool:
-    """Whether OpenUSD takes it for a package, by its name."""
+    """Return whether OpenUSD takes the file for a package, by its name."""
     return path.lower().endswith(".usdz")
 
 
@@ -69,7 +67,7 @@ class _Usd:
         self._resolver = ar.GetResolver()
 
     def named(self, file: str) -> Iterator[tuple[str, str]]:
-        """Each asset path in the file, behind the folder that it starts from."""
+        """Yield each asset path in the file, after the folder that it starts from."""
         if not is_package(file):
             layer = self._opened(file)
             yield from ((str(Path(file).parent), asset) for asset in self._assets(layer))
@@ -82,7 +80,7 @@ class _Usd:
             yield from ((str(Path(file, name).parent), asset) for asset in self._assets(layer))
 
     def _opened(self, path: str) -> Any:
-        """Read anew: one that is open already may say something else. Raises OSError."""
+        """Return the layer, read again because an open one may have changed. Raises OSError."""
         layer = self._sdf.Layer.OpenAsAnonymous(path)
         if layer is None:
             raise OSError(f"'{path}' can't be opened")
@@ -95,21 +93,21 @@ class _Usd:
             assets.add(asset)
             return asset
 
-        # Of a copy: asking for them marks a layer as changed.
+        # A copy, because asking for them marks a layer as changed.
         copy = self._sdf.Layer.CreateAnonymous(".usda")
         copy.TransferContent(layer)
         self._utils.ModifyAssetPaths(copy, note)
         return assets - {""}
 
     def places(self, folder: str, asset: str, file: str) -> list[str]:
-        """Where an asset path may lead. Raises HostError where nobody can tell."""
+        """Return the places that an asset path may lead to. Raises HostError if unknown."""
         if asset.startswith(_COMPUTED):
             raise unreadable(file, f"computes the path {asset}")
         plain = asset.split(":SDF_FORMAT_ARGS:", 1)[0]
         if self._ar.IsPackageRelativePath(plain):
             plain = self._ar.SplitPackageRelativePathOuter(plain)[0]
         places = of_many(str(Path(folder, plain)))
-        with suppress(self._tf.ErrorException):  # for what the studio's resolver doesn't know
+        with suppress(self._tf.ErrorException):  # the studio's resolver may not know it
             anchor = self._ar.ResolvedPath(file)
             known = str(self._resolver.Resolve(self._resolver.CreateIdentifier(plain, anchor)))
             if Path(known).is_absolute():
