@@ -1,4 +1,4 @@
-"""The reserved tool's strings and schema, as other servers' authors import them."""
+"""The reserved tool's strings and schema, for other servers' authors to import."""
 
 from callboard.demand.request_capability import (
     ACK,
