@@ -57,3 +57,18 @@ def test_pages_read_well() -> None:
     assert [
         f"{page.relative_to(PROJECT)}:{mistake}" for page in PAGES for mistake in mistakes(page)
     ] == []
+
+
+def test_the_index_lists_each_decision_and_references_lead_to_one() -> None:
+    folder = PROJECT / "docs" / "decisions"
+    titles = {path: path.read_text("utf-8").split("\n", 1)[0] for path in folder.glob("[0-9]*.md")}
+    index = (folder / "README.md").read_text("utf-8").splitlines()
+    assert sorted(line for line in index if line.startswith("- ")) == sorted(
+        f"- [{path.name[:4]}]({path.name}): {title[9:]}" for path, title in titles.items()
+    )
+    numbers = [path.name[:4] for path in titles]
+    assert len(numbers) == len(set(numbers))
+    for root in ("core", "hosts", "ui", "tests"):
+        for path in sorted((PROJECT / root).rglob("*.py")):
+            for named in re.findall(r"docs/decisions/(\d+)", path.read_text("utf-8")):
+                assert named in numbers, path
