@@ -1,4 +1,5 @@
-"""The Callboard panel: what an artist looks at. Importing this loads no Qt; making a panel does."""
+"""The Callboard panel that the artist sees. Importing this package loads no Qt; making a panel
+does."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ __all__ = ["make_panel"]
 
 
 def make_panel(server: Serving | None, parent: QWidget | None = None) -> QWidget:
-    """The panel of a server that runs, or a line that says that none does. Qt's main thread."""
+    """Return the panel of a running server, or a label saying that no server runs. Call it on Qt's
+    thread."""
     if server is None:
         from callboard_ui.labels import plain
 

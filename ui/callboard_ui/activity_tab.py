@@ -1,4 +1,4 @@
-"""What runs now and what ran, live."""
+"""The tab with the calls that run now and those that ended, live."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from callboard_ui.link import Link
 from callboard_ui.save_run_dialog import SaveRunDialog
 from callboard_ui.theme import em
 
-#: A call that ends sooner than this, seconds, never shows as running: it would only flicker.
+#: Seconds. A call that ends sooner than this never shows as running, because it would only flicker.
 FLICKER = 0.3
 TICK_MS = 250
-#: Milliseconds after the last key before the filter counts.
+#: Milliseconds after the last key press before the filter applies.
 TYPING_MS = 200
-#: Wider than this, in ems, the details stand beside the list.
+#: Width in ems above which the details stand beside the list.
 _BESIDE = 50.0
 
-#: Most ended calls that are held at a time.
+#: Most ended calls held at a time.
 MOST = 20_000
 
-#: The reserved tool, which every server answers and none lists among its own.
+#: The reserved tool, which every server answers but doesn't list.
 _ASKED_FOR = "mcpeye_request_capability"
 _FAILED: tuple[Outcome, ...] = ("error", "timeout", "busy", "cancelled")
 _REFUSED: tuple[Outcome, ...] = ("refused", "paused")
 
 
 class ActivityTab(QWidget):
-    """Qt's thread."""
+    """The Activity tab. Use it on Qt's thread."""
 
     def __init__(self, link: Link, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,7 +96,7 @@ class ActivityTab(QWidget):
         self._draw()
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Takes over a new state."""
+        """Show a new state."""
         self._calls = {call.id: call for call in snapshot.calls}
         if not self.isVisible():
             self._ended = -1
@@ -116,7 +116,7 @@ class ActivityTab(QWidget):
         self._describe()
 
     def close_down(self) -> None:
-        """Stops every timer."""
+        """Stop every timer."""
         self._ticking.stop()
         self._typing.stop()
         self.view.close_down()
@@ -188,7 +188,7 @@ class ActivityTab(QWidget):
     # -- what comes in --------------------------------------------------------------------------
 
     def _rested(self) -> None:
-        """Nobody points at the list any more."""
+        """Catch up once the pointer has left the list."""
         if self.isVisible():
             self._ended = -1
             self.show_snapshot(self._link.controls.status.snapshot)
@@ -219,7 +219,7 @@ class ActivityTab(QWidget):
         return self.search.text().strip().casefold() in where.casefold()
 
     def _show_changes(self) -> None:
-        """What changed is known without a look at the disk."""
+        """Show the calls that changed the scene. They are known without reading the disk."""
         if self._changes_only and not self.view.pointed_at:
             selected = self.details.call_id
             matching = [
@@ -346,7 +346,7 @@ class ActivityTab(QWidget):
         self.details.show_ended(row, title, word, record, self._changes)
 
     def _select(self, call_id: str | None) -> None:
-        """Keeps the call selected that was, wherever it went."""
+        """Keep the same call selected, wherever its row moved."""
         current = self.model.row(self.view.currentIndex())
         if call_id is None or (current is not None and current.id == call_id):
             if current is not None and call_id is not None and not current.runs:
@@ -362,7 +362,7 @@ class ActivityTab(QWidget):
         return self.view.verticalScrollBar().value() <= self.view.verticalScrollBar().minimum()
 
     def _scrolled(self) -> None:
-        # Not by the model's fetchMore: a tree view calls that at every layout, seen or not.
+        # Not in the model's fetchMore: a tree view calls that at every layout, visible or not.
         bar = self.view.verticalScrollBar()
         near_end = bar.value() >= bar.maximum() - bar.pageStep()
         if near_end and self._history is not None and len(self.model.past) < MOST:

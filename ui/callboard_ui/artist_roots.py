@@ -1,4 +1,4 @@
-"""The artist's own roots: every change goes to the server and into the project's settings."""
+"""The artist's own roots. Every change goes to the server and into the project's settings."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from callboard.panel.project_settings import (
 from callboard.panel.status import RootStatus, Snapshot
 from callboard_ui.link import Link
 
-#: Seconds within which the server shows what it was told.
+#: Seconds within which the server shows a change.
 CATCH_UP = 2.0
 
 
 class ArtistRoots:
-    """Qt's thread. ``report`` hears what went wrong, or an empty text."""
+    """The artist's own roots. ``report`` receives what went wrong, or an empty text. Use it on Qt's
+    thread."""
 
     def __init__(self, link: Link, report: Callable[[str], None]) -> None:
         self._link = link
@@ -39,7 +40,7 @@ class ArtistRoots:
         self.policy: RootsPolicy = "advisory"
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Takes over what the server has, and what was saved when another project was opened."""
+        """Take over the server's roots, or the saved ones when another project was opened."""
         if not snapshot.serving:
             return
         folders = [r.path for r in snapshot.roots if r.source == "project" and r.path]
@@ -48,7 +49,7 @@ class ArtistRoots:
         if project == self._project:
             return
         if self._project is None:
-            # Given when the server started: that holds wherever nothing else was decided.
+            # The roots given at the start apply to every project without saved settings.
             self._given = ProjectSettings(self.roots, self.policy)
         self._project, self._decided = project, False
         if not self._given.roots:
@@ -57,13 +58,13 @@ class ArtistRoots:
     def _take(self, snapshot: Snapshot) -> None:
         roots = tuple(map(_root, (r for r in snapshot.roots if r.source == "artist")))
         policy: RootsPolicy = "strict" if snapshot.roots_policy == "strict" else "advisory"
-        # A snapshot may have been under way when the artist changed something: it is older.
+        # A snapshot may have been under way when the artist changed something; it is older then.
         if (roots, policy) == (self.roots, self.policy) or monotonic() > self._changing_until:
             self._changing_until = 0.0
             self.roots, self.policy = roots, policy
 
     def add(self, folders: Sequence[str]) -> None:
-        """Adds folders after those that are there."""
+        """Add folders after those already there."""
         roots = list(self.roots)
         for folder in folders:
             try:
@@ -79,7 +80,7 @@ class ArtistRoots:
         self._set([*self.roots[:number], *self.roots[number + 1 :]])
 
     def move(self, number: int, by: int) -> None:
-        """Moves one root up or down; the first is the workspace."""
+        """Move one root up or down. The first is the workspace."""
         to = number + by
         if 0 <= number < len(self.roots) and 0 <= to < len(self.roots):
             roots = list(self.roots)
@@ -118,7 +119,7 @@ class ArtistRoots:
 
     def _loaded(self, settings: ProjectSettings | None, error: Exception | None) -> None:
         if self._decided:
-            return  # meanwhile, by the artist
+            return  # the artist changed them meanwhile
         if settings is not None and settings.problem:
             self._report(settings.problem)
             return

@@ -1,4 +1,4 @@
-"""The line above the tabs that says who waits for the artist's word."""
+"""The line above the tabs that names the client waiting for the artist's answer."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from callboard_ui.theme import em
 
 
 class Banner(QWidget):
-    """Qt's thread. It is always there and never takes the focus by itself: nothing moves under a
-    pointer, and whoever types goes on typing. ``look`` is called where the artist wants to see."""
+    """The line above the tabs. It is always present, so nothing moves under the pointer, and it
+    never takes the focus from what the artist types in. ``show`` is called when the artist wants to
+    see the question. Use it on Qt's thread."""
 
     def __init__(self, show: Callable[[], None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -38,7 +39,7 @@ class Banner(QWidget):
         self.show_snapshot(Snapshot())
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Says how many wait, and who is first."""
+        """Show how many questions wait and which client asked first."""
         self._asked = bool(snapshot.questions)
         self.text.show_text(texts.waiting(snapshot, self.tr))
         self.button.setVisible(self._asked)

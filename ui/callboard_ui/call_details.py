@@ -1,4 +1,4 @@
-"""One call in full: who, what, when, how it ended, and what can still be done about it."""
+"""All facts about one call: client, tool, times, outcome, and what can still be done about it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from callboard_ui.link import Link
 from callboard_ui.shown_text import clock, duration, one_line, shown, visible
 from callboard_ui.theme import bold, em, fixed
 
-#: Wider than this, in ems, there is room for all that is known of a call.
+#: Width in ems above which every known fact about a call fits.
 _WIDE = 24.0
-#: More height, in ems, it doesn't take from the list by itself.
+#: Most height, in ems, that the details take from the list unasked.
 _HIGH = 14.0
 
 
 class CallDetails(QWidget):
-    """Shows one call. Qt's thread."""
+    """The details of one call. Use it on Qt's thread."""
 
     def __init__(self, link: Link, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -98,12 +98,12 @@ class CallDetails(QWidget):
         return None if self._row is None else self._row.id
 
     def record_of(self, call_id: str) -> CallRecord | None:
-        """What was read of that call."""
+        """Return the record that was read for this call, or None."""
         record = self._record
         return record if record is not None and record.call_id == call_id else None
 
     def show_running(self, row: CallRow, title: str, word: str, call: CallStatus) -> None:
-        """A call that runs or waits; ``title`` is its words, ``word`` its state."""
+        """Show a call that runs or waits. ``title`` describes it; ``word`` is its state."""
         self._begin(row, title)
         facts = [f"{word}, {duration((time() - row.started) * 1000)}", visible(row.client)]
         if row.share is not None:
@@ -123,8 +123,8 @@ class CallDetails(QWidget):
         record: CallRecord | None,
         changes: Sequence[SceneChange] = (),
     ) -> None:
-        """A call that ended; ``record`` comes when it has been read. ``changes`` are all that can
-        be undone here."""
+        """Show a call that ended. ``record`` is None until it has been read. ``changes`` are all
+        those that can be undone here."""
         self._begin(row, title)
         self._record = record
         facts = [word, visible(row.client), clock(row.started)]
@@ -145,7 +145,7 @@ class CallDetails(QWidget):
         self._offer(changes=changes)
 
     def say(self, text: str, *, bad: bool = False) -> None:
-        """An answer to a button."""
+        """Show the answer to a button."""
         self._answer.setText(text)
         tint(self._answer, "bad" if bad else "dim")
         self._answer.setVisible(bool(text))
@@ -174,10 +174,11 @@ class CallDetails(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        """What only a TD looks at has no room in a narrow dock; and what is there isn't cut."""
+        """Hide the technical facts in a narrow dock and give the rest enough height not to be
+        cut."""
         self._technical.setVisible(self.width() > em(self, _WIDE))
         box = self.layout()
-        # Its width means nothing before it shows.
+        # The width is meaningless before the widget is shown.
         if box is not None and self.isVisible():
             needed = box.minimumHeightForWidth(self.width())
             self.setMinimumHeight(max(0, min(needed, em(self, _HIGH))))
@@ -262,6 +263,6 @@ class CallDetails(QWidget):
 
 
 def _put(text: QPlainTextEdit, content: str) -> None:
-    """Replaces the text, if it differs: a selection and the place in it stay."""
+    """Replace the text if it differs, so that the selection and scroll position otherwise stay."""
     if text.toPlainText() != content:
         text.setPlainText(content)

@@ -1,4 +1,4 @@
-"""Calls that run, above calls that ended, newest first."""
+"""The table model of calls: running ones above ended ones, newest first."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ _GLYPHS: dict[str, tuple[str, Kind]] = {
 
 @dataclass(frozen=True)
 class CallRow:
-    """One call, running or ended. ``done`` and ``total`` are its progress; ``here`` is whether it
-    was this server's: other processes, and those that ended, wrote into the same records."""
+    """One call, running or ended. ``done`` and ``total`` are its progress. ``here`` is True when
+    this server ran it; other processes, and those that have ended, write into the same records."""
 
     id: str
     tool: str
@@ -71,7 +71,7 @@ class CallRow:
 
     @property
     def share(self) -> float | None:
-        """How far it got, 0 to 1, where that is known."""
+        """The call's progress, 0 to 1, or None when it isn't known."""
         if self.done is None or not self.total or self.total <= 0:
             return None
         return min(1.0, max(0.0, self.done / self.total))
@@ -97,7 +97,8 @@ def changed_row(change: SceneChange) -> CallRow:
 
 
 def ended_row(call: CallRecord, *, here: bool = True) -> CallRow:
-    """Without arguments and result: those are read again for the one call that is looked at."""
+    """Return the row of an ended call, without arguments and result. Those are read only for the
+    call that the artist opens."""
     return CallRow(
         call.call_id,
         call.tool,
@@ -113,7 +114,7 @@ def ended_row(call: CallRecord, *, here: bool = True) -> CallRow:
 
 
 class CallsModel(QAbstractTableModel):
-    """Qt's thread."""
+    """The model of calls. Use it on Qt's thread."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -151,29 +152,29 @@ class CallsModel(QAbstractTableModel):
     # -- what the tab does ----------------------------------------------------------------------
 
     def set_look(self, palette: QPalette, height: int) -> None:
-        """Takes over the host's palette; rows are ``height`` pixels high."""
+        """Use the host's palette. Rows are ``height`` pixels high."""
         self._palette = palette
         self._size = QSize(0, height)
         self._touch(0, self.rowCount() - 1)
 
     def set_known(self, changes: Sequence[SceneChange], titles: Mapping[str, str]) -> None:
-        """What calls changed, and what people call tools, by their wire names."""
+        """Set what calls changed, and the tools' titles by wire name."""
         self._changes = {change.call: change for change in changes}
         self._titles = titles
         self._touch(0, self.rowCount() - 1)
 
     def title_of(self, row: CallRow) -> str:
-        """What a call did, or what its tool is called."""
+        """Return what a call did or, if it changed nothing, its tool's title."""
         change = self._changes.get(row.id)
         title = self._titles.get(row.tool) if change is None else change.words
         return one_line(title or row.tool)
 
     def word_of(self, row: CallRow) -> str:
-        """Its state in the artist's language."""
+        """Return the call's state in the artist's language."""
         return self.word(self._state(row))
 
     def word(self, state: str) -> str:
-        """A state in the artist's language."""
+        """Return the word for a state in the artist's language."""
         return self._words.get(state, state)
 
     @property
@@ -185,8 +186,8 @@ class CallsModel(QAbstractTableModel):
         return self._past
 
     def set_running(self, rows: Sequence[CallRow]) -> None:
-        """Shows these calls as running. Ones that ended meanwhile stay until they are in
-        :meth:`set_newest`, so that nothing vanishes and comes again."""
+        """Show these calls as running. Calls that ended meanwhile stay until :meth:`set_newest`
+        brings them, so that no row disappears and comes back."""
         wanted = {row.id: row for row in rows if row.id not in self._ids}
         for number, row in enumerate(self._running):
             new = wanted.pop(row.id, None)
@@ -200,7 +201,7 @@ class CallsModel(QAbstractTableModel):
             self.endInsertRows()
 
     def drop_running(self, keep: set[str]) -> None:
-        """Takes out running calls that aren't any more."""
+        """Remove running calls other than ``keep``."""
         for number in range(len(self._running) - 1, -1, -1):
             if self._running[number].id not in keep:
                 self.beginRemoveRows(_ROOT, number, number)
@@ -208,8 +209,8 @@ class CallsModel(QAbstractTableModel):
                 self.endRemoveRows()
 
     def set_newest(self, rows: Sequence[CallRow]) -> bool:
-        """The newest ended calls. They are put before those that are there, or, when some in
-        between may be missing, in their place; then the answer is False."""
+        """Put the newest ended calls before those already there. If calls in between may be
+        missing, replace them instead and return False."""
         joined = any(row.id in self._ids for row in rows)
         if not joined:
             self.clear()
@@ -224,7 +225,7 @@ class CallsModel(QAbstractTableModel):
         return joined
 
     def add_older(self, rows: Sequence[CallRow]) -> None:
-        """Calls that ended before those that are there."""
+        """Append calls that ended before those already there."""
         fresh = [row for row in rows if row.id not in self._ids]
         if fresh:
             at = self.rowCount()
@@ -234,14 +235,14 @@ class CallsModel(QAbstractTableModel):
             self.endInsertRows()
 
     def clear(self) -> None:
-        """Forgets the ended calls."""
+        """Remove the ended calls."""
         if self._past:
             self.beginRemoveRows(_ROOT, *self._span())
             self._past, self._ids = [], set()
             self.endRemoveRows()
 
     def tick(self) -> None:
-        """Time passes for what runs."""
+        """Update the running times."""
         self._touch(0, len(self._running) - 1)
 
     def row(self, index: Index) -> CallRow | None:
@@ -268,7 +269,7 @@ class CallsModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        # Painting asks for nine roles of every cell.
+        # Painting requests nine roles of every cell.
         if role not in _ROLES:
             return None
         row = self.row(index)
@@ -328,7 +329,7 @@ class CallsModel(QAbstractTableModel):
         undone = self._state(row) == "undone"
         if row.here and not undone:
             return None
-        # Only what is set here is: family and size stay the view's.
+        # Set only these two: family and size stay the view's.
         font = QFont()
         font.setItalic(not row.here)
         font.setStrikeOut(undone)

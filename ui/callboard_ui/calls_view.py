@@ -1,4 +1,4 @@
-"""The list of calls: columns by the room there is, rows that keep still under a pointer."""
+"""The list of calls. Columns follow the width, and rows keep still under a pointer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from callboard_ui.calls_model import CallsModel
 from callboard_ui.progress_delegate import ProgressDelegate
 from callboard_ui.theme import em
 
-#: Milliseconds after the pointer moved over the list in which nothing in it moves.
+#: Milliseconds for which the list keeps still after the pointer moved over it.
 POINTING_MS = 1500
-#: From which width of the list, in ems, a column is there.
+#: Width of the list, in ems, from which a column shows.
 _FROM = {
     columns.STATE: 25.0,
     columns.CLIENT: 33.0,
@@ -34,7 +34,8 @@ _WIDTHS = {
 
 
 class CallsView(QTreeView):
-    """Qt's thread. ``rested`` is called once nobody points at it any more."""
+    """The list of calls. ``rested`` is called once the pointer no longer moves over it. Use it on
+    Qt's thread."""
 
     def __init__(self, model: CallsModel, rested: Callable[[], None], parent: QWidget) -> None:
         super().__init__(parent)
@@ -66,16 +67,16 @@ class CallsView(QTreeView):
 
     @property
     def pointed_at(self) -> bool:
-        """Whether somebody may be about to click: what is under the pointer stays there."""
+        """True while the artist may be about to click. The rows under the pointer then stay."""
         return bool(self._pointing.isActive())
 
     def chosen_ids(self) -> list[str]:
-        """The selected calls that ended."""
+        """Return the ids of the selected calls that ended."""
         rows = [self._calls.row(index) for index in self.selectionModel().selectedRows()]
         return [row.id for row in rows if row is not None and not row.runs]
 
     def arrange(self) -> None:
-        """As many columns as there is room for."""
+        """Show as many columns as fit."""
         width = self.width()
         for column, needed in _FROM.items():
             self.setColumnHidden(column, width < em(self, needed))
@@ -83,7 +84,7 @@ class CallsView(QTreeView):
             self.setColumnWidth(column, em(self, size))
 
     def close_down(self) -> None:
-        """Stops its timer."""
+        """Stop the timer."""
         self._pointing.stop()
 
     def _show_menu(self, place: QPoint) -> None:

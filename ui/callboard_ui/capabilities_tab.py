@@ -1,4 +1,4 @@
-"""What this host offers, each with a switch, and which tools that concerns."""
+"""The tab with this host's capabilities, each with a switch, and the tools that need them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
 from callboard_ui.theme import em
 
-#: What is asked for and missing is counted over this many seconds, and again after this many.
+#: Seconds. Missing capabilities that clients asked for are counted over the first, and counted
+#: again after the second.
 _PERIOD, _FRESH = 7 * 86_400.0, 10.0
 TOOLS, LACKING, BUNDLES, ASKED = range(4)
 
 
 class CapabilitiesTab(QWidget):
-    """Qt's thread."""
+    """The Capabilities tab. Use it on Qt's thread."""
 
     def __init__(self, link: Link, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +46,7 @@ class CapabilitiesTab(QWidget):
         self._snapshot = Snapshot()
         self._tools_shown: tuple[Any, ...] = ()
         self._asked_at = 0.0
-        #: What belongs together, and what each is called, in the order that it is shown.
+        #: Capabilities by area with their titles, in display order.
         self._areas = tuple(
             (self.tr(area), {name: self.tr(title) for name, title in named.items()})
             for area, named in texts.AREAS
@@ -81,7 +82,7 @@ class CapabilitiesTab(QWidget):
         self._draw()
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Takes over a new state."""
+        """Show a new state."""
         self._snapshot = snapshot
         if self.isVisible():
             self._fill()
@@ -210,7 +211,7 @@ class CapabilitiesTab(QWidget):
         key = (page, text, id(self._snapshot.tools))
         if self._tools_shown and self._tools_shown[0] == key:
             return
-        # Holding on to the tools keeps their id theirs.
+        # Keeping the tools alive keeps their id unique.
         self._tools_shown = (key, self._snapshot.tools)
         tools = [
             tool

@@ -1,4 +1,5 @@
-"""Who may connect and who is here: stop one, let one in no more, take back what was allowed."""
+"""The list of clients that may connect, with buttons to stop one, to revoke its access, and to take
+back grants."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from callboard_ui.theme import bold, em
 
 
 class ClientsBox(QWidget):
-    """Qt's thread. A client goes by the name of its token."""
+    """The clients, each under the name of its token. Use it on Qt's thread."""
 
     def __init__(self, link: Link, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,7 +36,7 @@ class ClientsBox(QWidget):
         tint(self._empty, "dim")
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Takes over a new state."""
+        """Show a new state."""
         shown = (snapshot.tokens, snapshot.clients, snapshot.grants, snapshot.calls)
         if shown == self._shown:
             return
@@ -61,14 +62,14 @@ class ClientsBox(QWidget):
         self._empty.setVisible(not names)
 
     def say(self, text: str, bad: bool = False) -> None:
-        """An answer to a button."""
+        """Show the answer to a button."""
         self._answer.setText(one_line(text))
         tint(self._answer, "bad" if bad else "dim")
         self._answer.setVisible(bool(text))
 
 
 class ClientRow(QWidget):
-    """One client, and what it is allowed."""
+    """One client and its grants."""
 
     def __init__(
         self, name: str, link: Link, say: Callable[[str, bool], None], parent: QWidget
@@ -86,7 +87,8 @@ class ClientRow(QWidget):
         self.revoke = QPushButton(self.tr("Revoke"), self)
         self.revoke.setAccessibleName(self.tr("Let {0} in no more").format(name))
         self.revoke.setToolTip(self.tr("Let this client in no more"))
-        # Opened and chosen: one click that was meant for something else revokes nothing.
+        # Revoking takes two clicks (open the menu, then choose), so that a stray one revokes
+        # nothing.
         menu = QMenu(self.revoke)
         self.revoke_for_good = menu.addAction(
             self.tr("Let “{0}” in no more, in every application").format(name)
@@ -105,7 +107,8 @@ class ClientRow(QWidget):
         grants: Sequence[GrantStatus],
         titles: dict[str, str],
     ) -> None:
-        """``clients`` are its sessions; ``titles`` are tools' by their wire names."""
+        """Show one client. ``clients`` are its sessions; ``titles`` are the tools' titles by wire
+        name."""
         here = [one for one in clients if not one.lost]
         named = ", ".join(dict.fromkeys(one_line(one.name) for one in here or clients))
         if here:

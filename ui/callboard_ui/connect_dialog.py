@@ -1,4 +1,5 @@
-"""Connecting a client: its configuration to copy, or to write after seeing what would change."""
+"""The dialog that connects a client. The artist copies its configuration, or previews the change to
+its file and writes it."""
 
 from __future__ import annotations
 
@@ -44,13 +45,13 @@ from callboard_ui.theme import em, fixed
 
 T = TypeVar("T")
 
-#: Milliseconds after the last key before the file is read.
+#: Milliseconds after the last key press before the file is read.
 TYPING_MS = 250
 
 
 class ConnectDialog(QDialog):
-    """Qt's thread; files are read and written on another. ``folder`` is where clients that keep
-    their settings in a project look."""
+    """The dialog to connect a client. ``folder`` is where clients with settings per project look
+    for them. Use it on Qt's thread; another thread reads and writes files."""
 
     def __init__(
         self, instance: Instance, folder: str | None, parent: QWidget | None = None
@@ -151,12 +152,12 @@ class ConnectDialog(QDialog):
 
     @property
     def _may_write(self) -> bool:
-        """A token has no place where others read it."""
+        """True unless the token would end up in a file that others can read."""
         secret = self.direct.isChecked() and bool(self._instance.token)
         return self._format.path is not None and not (secret and self._format.shared)
 
     def _make_entry(self) -> Callable[[str], dict[str, Any]]:
-        """What makes the client's entry with its token, on any thread."""
+        """Return a function that makes the client's entry from its token. It runs on any thread."""
         client, instance, name = self._format, self._instance, self.name.text()
         if not self.direct.isChecked():
             return lambda token: client.bridge(name, command=self._bridge)
@@ -170,7 +171,7 @@ class ConnectDialog(QDialog):
         chosen = self._format
         self.name.setText(self.client.currentData())
         self.direct.setVisible(not chosen.stdio)
-        # Where there is no bridge to start, the address is all there is.
+        # Without a bridge to start, the address is the only choice.
         self.direct.setChecked(not chosen.stdio and self._bridge is None)
         self.file.setText(str(chosen.path) if chosen.path is not None else "")
         self._changed()
@@ -275,7 +276,7 @@ class ConnectDialog(QDialog):
     def _let_in(
         self, work: Callable[[dict[str, Any]], T], done: Callable[[T | None], None]
     ) -> None:
-        """Makes the client's token, if it has none, and does something with its entry."""
+        """Make the client's token if it has none, then run ``work`` with the client's entry."""
         name, make = self.name.text(), self._make_entry()
         needed = bool(self._instance.token)
         self.copy.setEnabled(False)
@@ -298,7 +299,8 @@ class ConnectDialog(QDialog):
 
 
 def _in_folder(one: ClientFormat, folder: Path) -> ClientFormat:
-    """Where a client keeps its settings in a project, the host's working folder isn't it."""
+    """Return the format with its path in the project's ``folder`` if it is relative to the working
+    folder, which in a host isn't the project's."""
     path = one.path
     if path is None or not path.is_relative_to(Path.cwd()) or path.is_relative_to(Path.home()):
         return one

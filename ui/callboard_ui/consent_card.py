@@ -1,4 +1,4 @@
-"""One question to the artist: who wants to do what, with all of it to read."""
+"""The card with one question to the artist: the client, the tool, and everything it would do."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from callboard_ui.labels import plain, tint
 from callboard_ui.shown_text import MOST, arguments_text, one_line
 from callboard_ui.theme import bold, em, fixed
 
-#: Milliseconds for which a card that just appeared or moved takes no yes: a click that was meant
-#: for something else must not allow it.
+#: Milliseconds for which a card that just appeared or moved accepts no yes, so that a stray click
+#: allows nothing.
 GUARD_MS = 500
 
 #: Lines of a card's text that show without scrolling.
@@ -37,7 +37,8 @@ Answered = Callable[[str, Decision], None]
 
 
 class ConsentCard(QFrame):
-    """Qt's thread. ``answered`` hears the question's id and the artist's word."""
+    """One question. ``answered`` receives the question's id and the artist's decision. Use it on
+    Qt's thread."""
 
     def __init__(
         self,
@@ -46,7 +47,7 @@ class ConsentCard(QFrame):
         parent: QWidget | None = None,
         title: str = "",
     ) -> None:
-        """``title`` is the tool's, as people read it."""
+        """Make the card. ``title`` is the tool's title for people."""
         super().__init__(parent)
         self.question = question
         self._answered = answered
@@ -93,13 +94,13 @@ class ConsentCard(QFrame):
         self.guard()
 
     def guard(self) -> None:
-        """No yes for a moment."""
+        """Accept no yes for a moment."""
         self._waited = False
         self._arm()
         self._guard.start()
 
     def tick(self) -> None:
-        """Shows how long there is left to answer."""
+        """Show the time left to answer."""
         if not self.question.deadline:
             return
         left = max(0, round(self.question.deadline - time()))
@@ -136,7 +137,7 @@ class ConsentCard(QFrame):
         self._arm()
 
     def _arm(self) -> None:
-        """A yes is taken from who could read all of it."""
+        """Enable a yes once the artist could read everything."""
         ready = self._waited and self.text.end_seen
         self.once.setEnabled(ready)
         self.session.setEnabled(ready)
@@ -151,7 +152,7 @@ class ConsentCard(QFrame):
             notice = self.tr("… {0} more characters: scroll to the end to allow it")
             self._more.setText(notice.format(f"{below:,}"))
         else:
-            # A blank line: nothing moves under the pointer.
+            # A blank line, so that nothing moves under the pointer.
             self._more.setText(" " if self._more.text() else "")
         self._more.setVisible(bool(self._more.text()))
         self._arm()
@@ -168,7 +169,7 @@ class ConsentCard(QFrame):
         buttons.addWidget(self.refuse)
         buttons.addStretch(1)
         buttons.addWidget(self.once)
-        # A line of their own: beside the others they would be cut in a narrow dock.
+        # On a row of their own: beside the others a narrow dock would cut them.
         lasting = QHBoxLayout()
         lasting.setSpacing(space)
         lasting.addStretch(1)
@@ -193,17 +194,18 @@ class ConsentCard(QFrame):
 
 
 class _Text(QPlainTextEdit):
-    """As high as its text, up to a point. ``moved`` hears that another part of it shows."""
+    """A text as high as its content, up to a limit. ``moved`` is called when another part of it
+    shows."""
 
     def __init__(self, text: str, moved: Callable[[], None], parent: QWidget) -> None:
         super().__init__(parent)
         self._moved = moved
         self._settled = False
-        #: Characters that are not even there to be scrolled to.
+        #: Characters left out, which no scrolling reaches.
         self.left_out = max(0, len(text) - MOST)
-        #: Characters below what shows.
+        #: Characters below the visible part.
         self.below = 0
-        #: Whether its end has been on the screen.
+        #: True once the end of the text has been on the screen.
         self.end_seen = False
         self.setPlainText(text[:MOST])
         self.setReadOnly(True)
@@ -216,7 +218,7 @@ class _Text(QPlainTextEdit):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        # How much of it fits shows once it is laid out.
+        # The visible part is known only after the layout.
         QTimer.singleShot(0, self._settle)
 
     def _settle(self) -> None:
@@ -229,7 +231,7 @@ class _Text(QPlainTextEdit):
         self._measure()
 
     def _fit(self) -> None:
-        # In lines, with those that wrap.
+        # Lines as wrapped.
         lines = min(_MOST_LINES, max(2, round(self.document().size().height())))
         line = self.fontMetrics().lineSpacing()
         self.setFixedHeight(lines * line + 2 * round(self.document().documentMargin()) + 4)

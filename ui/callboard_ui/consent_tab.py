@@ -1,4 +1,4 @@
-"""What waits for the artist's word, and what was decided for good."""
+"""The tab with questions that wait for the artist, the rules, and the clients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from callboard_ui.theme import em
 
 
 class ConsentCards(QWidget):
-    """The cards that wait, oldest first: new ones come below, so none moves under the pointer."""
+    """The cards that wait, oldest first. New ones come below, so none moves under the pointer."""
 
     def __init__(self, answered: Answered, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,7 +47,7 @@ class ConsentCards(QWidget):
     def show_questions(
         self, questions: Sequence[QuestionStatus], titles: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """Shows these and no others. ``titles`` are tools' by their wire names."""
+        """Show exactly these questions. ``titles`` are the tools' titles by wire name."""
         wanted = {question.id: question for question in questions}
         stay = [card for card in self.cards if card.question.id in wanted]
         for card in self.cards:
@@ -79,7 +79,7 @@ class ConsentCards(QWidget):
 
 
 class ConsentTab(QWidget):
-    """Qt's thread."""
+    """The Consent tab. Use it on Qt's thread."""
 
     def __init__(self, link: Link, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -101,7 +101,7 @@ class ConsentTab(QWidget):
         self._draw()
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Takes over a new state."""
+        """Show a new state."""
         self.cards.show_questions(snapshot.questions, titles_of(snapshot))
         self._share_room()
         self.clients.show_snapshot(snapshot)
@@ -111,7 +111,7 @@ class ConsentTab(QWidget):
                 combo.setCurrentIndex(combo.findData(policy))
 
     def _share_room(self) -> None:
-        """Rules have all the room while nobody asks."""
+        """Give the rules all the room while no question waits."""
         asked, rules = bool(self.cards.cards), self.rules.isChecked()
         self._area.setVisible(asked)
         self._empty.setVisible(not asked and not rules)
@@ -187,8 +187,8 @@ class ConsentTab(QWidget):
 
 
 class _DeliberateComboBox(QComboBox):
-    """Changes only where somebody opens it and chooses: not by the wheel, nor by what was typed for
-    something else."""
+    """A combo box that changes only when the artist opens it and chooses. Neither the wheel nor a
+    stray key press changes it."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -202,7 +202,8 @@ class _DeliberateComboBox(QComboBox):
 
 
 def area_of(inner: QWidget, parent: QWidget) -> QScrollArea:
-    """Scrolls up and down, and never sideways: what is inside keeps to the width there is."""
+    """Return an area that scrolls ``inner`` vertically only. The content keeps to the available
+    width."""
     area = QScrollArea(parent)
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
@@ -213,15 +214,15 @@ def area_of(inner: QWidget, parent: QWidget) -> QScrollArea:
 
 
 def titles_of(snapshot: Snapshot) -> dict[str, str]:
-    """What people read, by wire names, for the tools that wait for an answer."""
+    """Return titles by wire name for the tools that wait for an answer."""
     if not snapshot.questions:
         return {}
     return {tool.name: tool.title for tool in snapshot.tools}
 
 
 class ConsentNotice(QWidget):
-    """The cards in a small window of their own, while the panel can't be seen. It takes no focus:
-    whoever types goes on typing."""
+    """A small window with the cards, shown while the panel can't be seen. It takes no focus, so the
+    artist goes on typing in the host."""
 
     def __init__(self, link: Link, owner: QWidget) -> None:
         super().__init__(owner, Qt.WindowType.Tool)
@@ -240,7 +241,7 @@ class ConsentNotice(QWidget):
     def show_questions(
         self, questions: Sequence[QuestionStatus], titles: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """Comes up for questions that are new, goes when there are none."""
+        """Show the window for new questions, hide it when there are none."""
         new = {question.id for question in questions} - self._dismissed
         self.cards.show_questions(questions, titles)
         if not questions:
@@ -250,7 +251,7 @@ class ConsentNotice(QWidget):
             self.resize(em(self, 26), self._height())
             self._place()
             self.show()
-            # How high the cards are shows once they are laid out in that width.
+            # The cards' height is known only after the layout.
             QTimer.singleShot(0, self._fit)
             QApplication.alert(self._owner.window())
         self._dismissed |= new if self.isVisible() else set()
@@ -260,13 +261,13 @@ class ConsentNotice(QWidget):
         self._place()
 
     def _height(self) -> int:
-        """That of its cards, and never more than the screen has: then they scroll."""
+        """Return the height of the cards, at most the screen's; then they scroll."""
         screen = self._owner.window().screen().availableGeometry()
         wanted = self.cards.sizeHint().height() + 2 * em(self)
         return min(wanted, screen.height() - 6 * em(self))
 
     def _place(self) -> None:
-        """The lower right corner of the host's window."""
+        """Move to the lower right corner of the host's window."""
         window = self._owner.window()
         corner = window.frameGeometry().bottomRight()
         screen = window.screen().availableGeometry()

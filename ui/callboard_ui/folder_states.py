@@ -1,4 +1,4 @@
-"""Whether folders can be reached, asked on a thread that may wait for a network drive."""
+"""States of folders, checked on a thread that may wait for a network drive."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ FRESH = 5.0
 
 
 class FolderStates:
-    """``there``, ``missing``, ``gone`` (it was there before), ``no folder`` or ``unreadable`` for
-    each path. Qt's thread."""
+    """The state of each path: ``there``, ``missing``, ``gone`` (it was there before), ``no folder``
+    or ``unreadable``. Use it on Qt's thread."""
 
     def __init__(self, background: Background, changed: Callable[[], None]) -> None:
         self._background = background
@@ -24,11 +24,11 @@ class FolderStates:
         self._asked: dict[str, float] = {}
 
     def of(self, path: str) -> str:
-        """What was found out so far; empty while nothing was."""
+        """Return the last known state, or an empty text before the first check."""
         return self._states.get(path, "")
 
     def ask(self, paths: Iterable[str]) -> None:
-        """Finds out about those that nobody asked about lately."""
+        """Check the paths that weren't checked lately."""
         now = monotonic()
         due = [path for path in paths if now - self._asked.get(path, -FRESH) >= FRESH]
         self._asked.update(dict.fromkeys(due, now))

@@ -1,4 +1,4 @@
-"""The panel's head: which host, what state, where clients connect, and who is connected."""
+"""The panel's head: host, state, address, and connected clients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from callboard_ui.link import Link
 from callboard_ui.theme import Kind, bold, em
 
 _COPIED_MS = 1500
-#: The picture and the colour of each of `words.state`.
+#: The icon and the color for each name that `words.state` returns.
 _LOOKS: dict[str, tuple[str, Kind]] = {
     "ended": ("ring", "dim"),
     "stopped": ("pause", "warn"),
@@ -32,12 +32,12 @@ _LOOKS: dict[str, tuple[str, Kind]] = {
 
 
 class Header(QWidget):
-    """Qt's thread."""
+    """The panel's head. Use it on Qt's thread."""
 
     def __init__(
         self, link: Link, manage: Callable[[], None], parent: QWidget | None = None
     ) -> None:
-        """``manage`` is called where the artist wants to see clients and rules."""
+        """Make the head. ``manage`` is called when the artist wants to see clients and rules."""
         super().__init__(parent)
         self._link = link
         self._snapshot = Snapshot()
@@ -80,10 +80,10 @@ class Header(QWidget):
         self.show_snapshot(self._snapshot, again=True)
 
     def show_snapshot(self, snapshot: Snapshot, *, again: bool = False) -> None:
-        """Takes over a new state; ``again`` where the look of it changed."""
+        """Show a new state. ``again`` redraws everything, after the look changed."""
         before, self._snapshot = self._snapshot, snapshot
         self._show_state()
-        # While many calls come and go, nothing else of it changes.
+        # Calls come and go often; the rest of the head changes seldom.
         if again or _lasting(before) != _lasting(snapshot):
             self._show_rest(snapshot)
 
@@ -145,7 +145,7 @@ class Header(QWidget):
         buttons.setSpacing(space)
         for button in (self.pause, self.stop, self.connect_button):
             buttons.addWidget(button, 1)
-        # The state has a row of its own: in a narrow dock it is what has to be read.
+        # The state has its own row: it is what the artist must be able to read in a narrow dock.
         grid.addLayout(state, 1, 0, 1, 2)
         grid.addWidget(self.clients, 2, 0)
         grid.addWidget(self.manage, 2, 1)
@@ -178,5 +178,5 @@ class Header(QWidget):
 
 
 def _lasting(snapshot: Snapshot) -> Snapshot:
-    """Without what comes and goes with each call."""
+    """Return the snapshot without the parts that change with each call."""
     return replace(snapshot, calls=(), changes=(), tokens=(), ended_calls=0)

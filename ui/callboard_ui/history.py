@@ -1,4 +1,4 @@
-"""Reads ended calls from the records, a page at a time, without ever being in their way."""
+"""Reads ended calls from the records, a page at a time, without slowing the writers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from callboard.panel.records import CallRecord, Filter, Page, Reader
 from callboard_ui.qt_threads import Background
 
 PAGE = 200
-#: Seconds between two looks at the records, at least; and how many times longer than the look
-#: itself took, so that looking costs a few per cent at most.
+#: The least seconds between two reads, and how many times longer than the read itself, so that
+#: reading costs a few percent at most.
 PAUSE, SHARE = 0.3, 30.0
-#: Seconds between two looks while more calls end than are shown: nobody can read along then.
+#: Seconds between two reads while calls end faster than the list shows them.
 FLOOD_PAUSE = 2.0
 
 
 class History:
-    """Qt's thread. ``newest`` and ``older`` hear of pages, ``failed`` of what is wrong."""
+    """Pages of ended calls. ``newest`` and ``older`` receive pages, ``failed`` the reason when a
+    read fails. Use it on Qt's thread."""
 
     def __init__(
         self,
@@ -46,7 +47,7 @@ class History:
         self._timer.timeout.connect(self.refresh)
 
     def set_filter(self, where: Filter) -> None:
-        """Other calls from now on."""
+        """Read calls that match another filter from now on."""
         self._filter = where
         self._generation += 1
         self._cursor = None
@@ -55,7 +56,7 @@ class History:
         self.refresh()
 
     def refresh(self) -> None:
-        """Reads the newest calls, soon."""
+        """Read the newest calls soon."""
         if self._looking:
             self._wanted = True
             return
@@ -68,7 +69,7 @@ class History:
         self._read(None, partial(self._show_newest, self._generation))
 
     def more(self) -> None:
-        """Reads the next older calls."""
+        """Read the next older calls."""
         cursor, self._cursor = self._cursor, None
         if cursor is not None:
             self._read(cursor, partial(self._show_older, self._generation))
@@ -76,7 +77,7 @@ class History:
     def get(
         self, call_id: str, done: Callable[[CallRecord | None, Exception | None], None]
     ) -> None:
-        """Reads one call with its arguments."""
+        """Read one call with its arguments."""
         self._background.run(partial(self._reader.get, call_id), done)
 
     def close(self) -> None:

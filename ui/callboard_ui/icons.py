@@ -1,4 +1,4 @@
-"""Icons, drawn as strokes in the palette's own colours, so they suit every host and scaling.
+"""Icons drawn as strokes in the palette's own colors, so they suit every host and scaling.
 
 A glyph is a list of strokes on a field of 16 by 16: ``M x y`` begins one, ``L x y`` draws a line,
 ``O x y r`` a ring, ``D x y r`` a disc, ``Z`` closes.
@@ -50,7 +50,7 @@ _SIZES = (16, 24, 32, 48, 64)
 
 
 def icon(name: str, palette: QPalette, kind: Kind = "text") -> QIcon:
-    """The icon in the palette's colour of that kind; disabled ones are paler by themselves."""
+    """Return the icon in the palette's color for that kind. Its disabled state is paler."""
     plain = color(palette, kind)
     pale = palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.WindowText)
     chosen = palette.color(QPalette.ColorRole.HighlightedText)

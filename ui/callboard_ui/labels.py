@@ -1,4 +1,4 @@
-"""Labels for text from outside: never formatted, and shortened where there is no room."""
+"""Labels for text from outside. They never format it, and shorten it where it doesn't fit."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from callboard_ui.theme import Kind, color, palette_of
 
 
 class Tinted(QLabel):
-    """Keeps its kind of colour when the host changes its palette."""
+    """A label that keeps its kind of color when the host changes its palette."""
 
     kind: Kind | None = None
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        # An ancestor hears of it before its children have the new palette; this one has it.
+        # An ancestor receives this event before its children have the new palette; this label has
+        # it.
         if event.type() == QEvent.Type.PaletteChange and self.kind is not None:
             tint(self, self.kind)
 
 
 def plain(parent: QWidget | None = None, *, wrap: bool = False) -> Tinted:
-    """An empty label that takes text as it is."""
+    """Return an empty label that shows text verbatim."""
     label = Tinted(parent)
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setWordWrap(wrap)
@@ -31,7 +32,7 @@ def plain(parent: QWidget | None = None, *, wrap: bool = False) -> Tinted:
 
 
 class Elided(Tinted):
-    """One line that is shortened in the middle or at its end; the tool tip holds all of it."""
+    """One line, shortened in the middle or at its end. The tool tip holds all of it."""
 
     def __init__(
         self,
@@ -44,7 +45,7 @@ class Elided(Tinted):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def show_text(self, text: str, tip: str | None = None) -> None:
-        """``tip`` is plain text; the text itself where None."""
+        """Show ``text``, with the plain text ``tip`` as tool tip; by default ``text`` itself."""
         shown, tip = one_line(text), as_tip(text if tip is None else tip)
         if shown != self.text():
             self.setText(shown)
@@ -70,7 +71,7 @@ class Elided(Tinted):
 
 
 def as_tip(text: str) -> str:
-    """A tool tip that shows ``text`` as it is: Qt would take some text for HTML."""
+    """Return a tool tip that shows ``text`` verbatim, because Qt takes some texts for HTML."""
     if not text:
         return ""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -79,7 +80,7 @@ def as_tip(text: str) -> str:
 
 
 def tint(label: Tinted, kind: Kind) -> None:
-    """Colours the label's text, and nothing else of it."""
+    """Color the label's text and nothing else."""
     label.kind = kind
     wanted = color(palette_of(label), kind)
     palette = QPalette(label.palette())

@@ -1,4 +1,4 @@
-"""What the panel has of a server: its status and its controls, nothing else of it."""
+"""The panel's link to a server: status and controls, nothing else."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 class Link:
-    """One panel's hold on one server; Qt's thread. Closing it lets go of everything, whoever
-    closes first, panel or server."""
+    """One panel's hold on one server. Closing it releases everything, whether the panel or the
+    server closes first. Use it on Qt's thread."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class Link:
         self.controls = controls
         self.records = controls.records
         self.background = Background()
-        #: For folders that anybody may have named: one on a dead mount holds up nothing else.
+        #: For folders that any client may have named: a dead mount then holds up nothing else.
         self.folders = Background(may_hang=True)
         self.open = True
         self._newest = LatestValue(show)
@@ -33,11 +33,12 @@ class Link:
         self._unsubscribe = controls.status.watch(self._newest.put)
 
     def answer(self, show: Callable[[T], None]) -> Callable[[T], None]:
-        """``show``, but on Qt's thread, and only while the panel is open."""
+        """Return a function that calls ``show`` on Qt's thread, as long as the panel is open."""
         return lambda value: post(lambda: show(value) if self.open else None)
 
     def close(self) -> None:
-        """Idempotent. What waits for the artist is refused, if nobody else attends."""
+        """Release the server. Its pending questions are refused unless another panel attends.
+        Idempotent."""
         if self.open:
             self.open = False
             self._newest.close()

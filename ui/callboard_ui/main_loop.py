@@ -1,4 +1,4 @@
-"""Qt's loop as the main thread of a headless host, with the panel as its only window."""
+"""Qt's event loop as the main thread of a headless host, with the panel as its only window."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _PROBE_SECONDS = 30
 
 
 def check_qt() -> None:
-    """Raises HostError, saying what to install, where Qt can't open a window. It is tried in
-    another process, because Qt ends the one in which it fails."""
+    """Raise HostError, with what to install, when Qt can't open a window. The attempt runs in
+    another process because Qt aborts the one in which it fails."""
     try:
         probe = subprocess.run(
             [sys.executable, "-c", _PROBE],
@@ -50,8 +50,8 @@ def check_qt() -> None:
 
 
 class PanelLoop:
-    """Runs posted functions, as :class:`callboard.guest.inbox.MainThreadInbox` does, and draws
-    the panel between two of them. Made on the main thread, after :func:`check_qt`."""
+    """Runs posted functions, as :class:`callboard.guest.inbox.MainThreadInbox` does, and draws the
+    panel in between. Make it on the main thread, after :func:`check_qt`."""
 
     def __init__(self) -> None:
         from qtpy.QtWidgets import QApplication
@@ -63,15 +63,16 @@ class PanelLoop:
         self._main = QtMainThread()
 
     def post(self, fn: Callable[[], None]) -> None:
-        """Has the loop call ``fn`` soon. Any thread."""
+        """Have the loop call ``fn`` soon. Call it from any thread."""
         self._main.post(fn)
 
     def stop(self) -> None:
-        """Lets ``run`` return. Any thread, signal handlers too."""
+        """Make ``run`` return. Call it from any thread or a signal handler."""
         self._main.post(self._app.quit)
 
     def run(self, server: Serving) -> None:
-        """Shows the panel and runs until ``stop``, or until its window is closed. Main thread."""
+        """Show the panel and run until ``stop`` or until its window is closed. Runs on the main
+        thread."""
         from callboard_ui import make_panel
         from callboard_ui.panel import Panel
 
@@ -88,8 +89,8 @@ class PanelLoop:
 
 @contextmanager
 def _noticing_signals() -> Iterator[None]:
-    """Python runs signal handlers only between two of its own instructions, and an idle Qt loop
-    has none: a byte that the signal writes wakes it."""
+    """Let signal handlers run while Qt's loop is idle. Python runs them only between two of its own
+    instructions, so each signal writes a byte that wakes the loop."""
     from qtpy.QtCore import QSocketNotifier
 
     ours, theirs = socket.socketpair()

@@ -1,4 +1,4 @@
-"""The panel: a widget for a host's dock, or for a window of its own."""
+"""The panel widget, for a host's dock or a window of its own."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ ACTIVITY, ROOTS, CAPABILITIES, CONSENT, SKILLS = range(5)
 
 
 class Panel(QWidget):
-    """Everything there is to see of one server. Qt's main thread. While it exists somebody attends:
-    tools that ask the artist wait for an answer. ``shut`` ends that; closing it as a window or
-    deleting it does too."""
+    """The panel of one server. While it exists, the artist counts as present and tools that ask
+    wait for an answer. ``shut`` ends that, as does closing its window or deleting it. Use it on
+    Qt's main thread."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Panel(QWidget):
         self.setWindowTitle(self.tr("Callboard"))
         self._asked = 0
         self.link = link = Link(controls, self._show)
-        # What Qt deletes goes without a close event.
+        # Deleting a widget sends it no close event.
         self.destroyed.connect(link.close)
         self.header = Header(link, self._show_rules, self)
         self.banner = Banner(lambda: self.tabs.setCurrentIndex(CONSENT), self)
@@ -53,7 +53,7 @@ class Panel(QWidget):
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(False)
         self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
-        # Titles give way before the dock does.
+        # Titles shrink before the dock does.
         self.tabs.setMinimumWidth(em(self, 10))
         self._titles = (
             self.tr("Activity"),
@@ -81,7 +81,7 @@ class Panel(QWidget):
         self._show(controls.status.snapshot)
 
     def shut(self) -> None:
-        """Lets go of the server. Idempotent."""
+        """Release the server. Idempotent."""
         if not self.link.open:
             return
         self.link.close()
@@ -102,7 +102,7 @@ class Panel(QWidget):
         super().closeEvent(event)
         if self.isWindow():
             self.shut()
-            # Now and here: Python's collector might do it later, on another thread.
+            # Here and now: Python's collector might do it later, on another thread.
             self.deleteLater()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -128,13 +128,13 @@ class Panel(QWidget):
         if asked != self._asked:
             self._asked = asked
             self._arrange()
-        # The artist sees the panel, so the question shows there; and only there.
+        # Show the question in one place only: the panel if the artist sees it, else the notice.
         waiting = () if self._seen() else snapshot.questions
         self.notice.show_questions(waiting, titles_of(snapshot))
 
     def _set_up_keys(self) -> None:
-        """Ctrl and a digit turns to a tab, Ctrl+F goes to its filter; only while the keyboard is in
-        the panel: elsewhere they are the host's."""
+        """Let Ctrl and a digit select a tab and Ctrl+F its filter. They work only while the
+        keyboard focus is in the panel; elsewhere these keys are the host's."""
         keys = [(f"Ctrl+{number + 1}", partial(self._turn_to, number)) for number in range(5)]
         for key, act in [*keys, ("Ctrl+F", self._to_filter)]:
             shortcut = QShortcut(QKeySequence(key), self)
@@ -161,7 +161,7 @@ class Panel(QWidget):
         return self.isVisible() and not window.isMinimized()
 
     def _arrange(self) -> None:
-        """As many titles as there is room for: all of them, or the chosen tab's, or none."""
+        """Show as many tab titles as fit: all, the chosen tab's, or none."""
         bar = self.tabs.tabBar()
         names = ("activity", "folder", "switch", "hand", "book")
         titles = list(self._titles)

@@ -1,4 +1,4 @@
-"""What would bring the capabilities that are missing: why they are, and a button that loads it."""
+"""The missing capabilities that a plug-in would bring: the reason, and a button that loads it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from callboard_ui.theme import em
 
 
 class PlugIns(QWidget):
-    """Qt's thread. Hidden where nothing is missing, or nobody knows what would bring it."""
+    """The missing capabilities. Hidden when none is missing or no plug-in is known to bring one.
+    Use it on Qt's thread."""
 
     def __init__(self, link: Link, titles: Mapping[str, str], parent: QWidget) -> None:
         super().__init__(parent)
@@ -27,13 +28,13 @@ class PlugIns(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(em(self, 0.3))
         self._grid.setColumnStretch(0, 1)
-        #: By capability.
+        #: Labels by capability.
         self.words: dict[str, Tinted] = {}
         self.buttons: dict[str, QPushButton] = {}
         self.hide()
 
     def show_missing(self, capabilities: Sequence[CapabilityStatus]) -> None:
-        """Takes over what there is now."""
+        """Show the capabilities that are missing now."""
         missing = tuple(one for one in capabilities if not one.offered and one.plug_in)
         if missing == self._shown:
             return
@@ -68,7 +69,7 @@ class PlugIns(QWidget):
         self._link.controls.load_plug_in(capability, told)
 
     def _loaded(self, capability: str, problem: str | None) -> None:
-        # What was loaded is gone from here, or soon will be.
+        # After a success the row is gone or will be soon.
         if problem is not None and capability in self.words:
             self.words[capability].setText(visible(problem))
             tint(self.words[capability], "bad")

@@ -1,4 +1,4 @@
-"""How far a call got, drawn as the host's style draws it."""
+"""A call's progress, drawn in the host's style."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callboard_ui.calls_model import CallsModel
 
 
 class ProgressDelegate(QStyledItemDelegate):
-    """Qt's thread."""
+    """Draws the progress of a call. Use it on Qt's thread."""
 
     def paint(
         self,

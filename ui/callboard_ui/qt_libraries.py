@@ -1,4 +1,4 @@
-"""Which libraries of the system Qt lacks to open a window on X11, and how to get them.
+"""The system libraries that Qt is missing to open a window on X11, and how to install them.
 
 Qt itself always names libxcb-cursor0, whatever is missing. Imports no Qt; another process loads it.
 """
@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 
 _SECONDS = 30.0
-#: What Qt's plug-in for X11 links and few systems have from the start, with the name of its
-#: package on Fedora and Arch.
+#: Libraries that Qt's plug-in for X11 links and few systems have from the start, with their
+#: packages on Fedora and Arch.
 _SELDOM_THERE = {
     "libxcb-cursor.so.0": "xcb-util-cursor",
     "libxcb-icccm.so.4": "xcb-util-wm",
@@ -27,7 +27,7 @@ sys.path[:] = sys.argv[1:]
 from PySide6.QtCore import QLibraryInfo
 print(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath) + "/platforms/libqxcb.so")
 """
-#: The linker names one library at a time, so the usual ones are tried besides.
+#: The linker names one library at a time, so the usual ones are tried too.
 _LOAD = """
 import ctypes, json, sys
 def lacks(path):
@@ -40,21 +40,23 @@ print(json.dumps(names + [name for name in sys.argv[2:] if names and lacks(name)
 
 
 def advice(path: Sequence[str]) -> str | None:
-    """What to install so that the PySide6 on this Python ``path`` can open a window on X11; None
-    where it lacks no library, or nobody can tell. Takes up to a second, any thread."""
+    """Return what to install so that the PySide6 on this Python ``path`` can open a window on X11.
+    Return None when no library is missing or it can't be found out. Takes up to a second. Call it
+    from any thread."""
     plugin = _output_of([sys.executable, "-I", "-c", _WHERE, *path])
     missing = missing_libraries(plugin.strip()) if plugin else []
     return what_to_install(missing) if missing else None
 
 
 def missing_libraries(plugin: str) -> list[str]:
-    """The libraries, such as ``libxcb-icccm.so.4``, without which this one can't be loaded."""
+    """Return the missing libraries, such as ``libxcb-icccm.so.4``, that keep this one from
+    loading."""
     output = _output_of([sys.executable, "-I", "-c", _LOAD, plugin, *_SELDOM_THERE])
     return list(dict.fromkeys(json.loads(output))) if output else []
 
 
 def what_to_install(libraries: Sequence[str]) -> str:
-    """A sentence for the artist."""
+    """Return a sentence for the artist."""
     one = len(libraries) == 1
     debian = " and ".join(debian_package(name) for name in libraries)
     other = " and ".join(_SELDOM_THERE.get(name, f"what has {name}") for name in libraries)
@@ -66,7 +68,7 @@ def what_to_install(libraries: Sequence[str]) -> str:
 
 
 def debian_package(library: str) -> str:
-    """Debian names a library's package after the library and its version."""
+    """Return the Debian package, which is named after the library and its version."""
     name, _, version = library.partition(".so.")
     return (name + ("-" if name[-1:].isdigit() else "") + version).lower()
 

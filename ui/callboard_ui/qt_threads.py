@@ -1,7 +1,7 @@
-"""Getting from any thread to Qt's, and from Qt's thread to one that may wait for the disk.
+"""Ways from any thread to Qt's, and from Qt's thread to one that may wait for the disk.
 
 An event posted to an object of the main thread wakes Qt's own loop. A signal would too, but PySide6
-6.12.0 on Python 3.10 and 3.11 loses a reference at each one that Python emits.
+6.12.0 on Python 3.10 and 3.11 loses a reference for each one that Python emits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _RUN = QEvent.Type.User
 
 
 class _Inbox(QObject):
-    """Lives as long as the application: what is posted never meets a deleted object."""
+    """The target of posted events. It lives as long as the application, so no event meets a deleted
+    object."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +42,7 @@ class _Inbox(QObject):
             try:
                 fn()
             except BaseException:
-                # Out of a Qt event handler even SystemExit would abort the application.
+                # In a Qt event handler even SystemExit would abort the application.
                 log.exception("updating the panel failed")
         return True
 
@@ -50,27 +51,28 @@ _inbox: _Inbox | None = None
 
 
 def make_ready() -> None:
-    """Main thread, with a QApplication: from now on :func:`post` works."""
+    """Make :func:`post` work. Call it on the main thread, with a QApplication."""
     global _inbox
     if _inbox is None:
         _inbox = _Inbox()
 
 
 def make_unready() -> None:
-    """Main thread, before the QApplication is shut down: what is posted from now on is dropped."""
+    """Drop whatever is posted from now on. Call it on the main thread, before the QApplication
+    shuts down."""
     global _inbox
     _inbox = None
 
 
 def post(fn: Callable[[], None]) -> None:
-    """Runs ``fn`` soon on Qt's thread, inside a modal dialog's loop too. Any thread."""
+    """Run ``fn`` soon on Qt's thread, inside a modal dialog's loop too. Call it from any thread."""
     inbox = _inbox
     if inbox is not None and QCoreApplication.instance() is not None:
         inbox.post(fn)
 
 
 class LatestValue(Generic[T]):
-    """Hands values over to Qt's thread; of several that wait, only the newest arrives."""
+    """Passes values to Qt's thread. Of several that wait, only the newest arrives."""
 
     def __init__(self, show: Callable[[T], None]) -> None:
         self._show = show
@@ -79,29 +81,29 @@ class LatestValue(Generic[T]):
         self._closed = False
 
     def put(self, value: T) -> None:
-        """Any thread; never waits."""
+        """Pass a value on. Call it from any thread; it never waits."""
         self._value = [value]
         if not self._posted:
             self._posted = True
             post(self._deliver)
 
     def close(self) -> None:
-        """Nothing arrives any more. Qt's thread."""
+        """Deliver nothing more. Call it on Qt's thread."""
         self._closed = True
 
     def _deliver(self) -> None:
-        # First the flag: what is put from here on posts again.
+        # The flag comes first: a value put from here on posts again.
         self._posted = False
         if not self._closed:
             self._show(self._value[0])
 
 
 class Background:
-    """One thread for what may wait for the disk. Its answers come on Qt's thread."""
+    """One thread for work that may wait for the disk. Its answers come on Qt's thread."""
 
     def __init__(self, *, may_hang: bool = False) -> None:
-        """``may_hang`` is for work that may never end, a look at a dead mount say, and that nobody
-        misses: the application's exit doesn't wait for it."""
+        """Make the thread. ``may_hang`` is for work that may never end, such as looking at a dead
+        mount; the application's exit doesn't wait for it."""
         name = "callboard-panel"
         self._pool: Executor = (
             Workers(1, name) if may_hang else ThreadPoolExecutor(1, thread_name_prefix=name)
@@ -111,7 +113,8 @@ class Background:
     def run(
         self, work: Callable[[], T], done: Callable[[T | None, Exception | None], None]
     ) -> None:
-        """Calls ``done(value, error)``, one of them None, unless closed meanwhile. Qt's thread."""
+        """Run ``work``, then call ``done(value, error)``, one of which is None, unless closed
+        meanwhile. Call it on Qt's thread."""
         if self._closed:
             return
 
@@ -127,7 +130,7 @@ class Background:
         self._pool.submit(perform)
 
     def close(self) -> None:
-        """Takes no more. What waits is done still, settings that are to be saved above all, but
-        nobody hears of it. Qt's thread; idempotent."""
+        """Accept no more work. Waiting work, such as saving settings, is still done, but nothing is
+        reported. Call it on Qt's thread. Idempotent."""
         self._closed = True
         self._pool.shutdown(wait=False)

@@ -1,4 +1,5 @@
-"""Where files may be touched: the artist's own roots, the project's, and every client's."""
+"""The tab with the folders where files may be touched: the artist's roots, the project's, and each
+client's."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ OWN = "own"
 
 
 class RootsTab(QWidget):
-    """Qt's thread."""
+    """The Roots tab. Use it on Qt's thread."""
 
     def __init__(self, link: Link, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,7 +94,7 @@ class RootsTab(QWidget):
         self._enable()
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Takes over a new state. Saved roots come back also while nobody looks."""
+        """Show a new state. Saved roots are restored even while the tab is hidden."""
         self._snapshot = snapshot
         self.own.show_snapshot(snapshot)
         if self.isVisible():
@@ -181,7 +182,7 @@ class RootsTab(QWidget):
         box.addLayout(buttons)
         box.addWidget(self._note)
         box.addLayout(below)
-        # Policy, path and answer follow the list's buttons; the list comes first.
+        # The policy, path and answer follow the list's buttons; the list comes first.
         self.setTabOrder(self.view, self.add)
 
     def _draw(self) -> None:
@@ -224,7 +225,7 @@ class RootsTab(QWidget):
         self._try()
 
     def _follow_moved(self) -> None:
-        """Keeps a root selected that was moved, once it is where it was moved to."""
+        """Select a moved root again once it is at its new place."""
         wanted, self._follow = self._follow, None
         if wanted is not None and wanted < len(self.own.roots):
             key = f"{wanted} {self.own.roots[wanted].uri}"
@@ -288,7 +289,7 @@ class RootsTab(QWidget):
     # -- what the artist does -------------------------------------------------------------------
 
     def _chosen(self) -> int | None:
-        """The number of the own root that is selected."""
+        """Return the number of the artist's root that is selected, or None."""
         row = self.model.row(self.view.currentIndex())
         if row is None or row.data is None or row.data[0] != OWN:
             return None
@@ -305,7 +306,7 @@ class RootsTab(QWidget):
         self.down.setEnabled(chosen is not None and chosen < len(self.own.roots) - 1)
 
     def _add(self) -> None:
-        # Non-modal, so that the host goes on.
+        # Non-modal, so that the host keeps running.
         dialog = QFileDialog(self, self.tr("Add a workspace root"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)

@@ -1,4 +1,4 @@
-"""Rows with room to breathe, the same height whether they hold an icon or not."""
+"""Rows with some space, the same height with or without an icon."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from callboard_ui.theme import color, is_dark
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Qt's thread."""
+    """Draws the rows. Use it on Qt's thread."""
 
     def initStyleOption(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         super().initStyleOption(option, index)
         if is_dark(option.palette):
-            # Styles outline an empty box in a darker shade of this, which dark bases swallow.
+            # Styles outline an empty box in a darker shade of this color, invisible on a dark base.
             option.palette.setColor(QPalette.ColorRole.Window, color(option.palette, "dim"))
 
     def sizeHint(

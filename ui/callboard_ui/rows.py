@@ -1,7 +1,7 @@
-"""A list in groups, as immutable rows: what most of the panel's lists show.
+"""A list in groups made of immutable rows, which most of the panel's tabs show.
 
-A tab makes rows of what it is told, and the model finds out what changed, so that selection,
-scrolling and what is folded stay as they were.
+A tab makes rows of its data. The model finds out what changed, so that selection, scrolling and
+folding stay as they were.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _ROOT = QModelIndex()
 
 @dataclass(frozen=True)
 class Row:
-    """``key`` is unique among its siblings. ``cells`` are the columns' texts; ``glyph`` stands
-    before the first. ``checked`` None is a row without a box."""
+    """One row. ``key`` is unique among its siblings. ``cells`` are the columns' texts; ``glyph``
+    stands before the first. A row whose ``checked`` is None has no box."""
 
     key: str
     cells: tuple[str, ...]
@@ -36,37 +36,37 @@ class Row:
     enabled: bool = True
     heading: bool = False
     rows: tuple[Row, ...] = ()
-    #: Whatever the tab wants to find again.
+    #: Data for the tab to find again.
     data: Any = None
 
 
 class RowsModel(QAbstractItemModel):
-    """Two levels of rows. Qt's thread."""
+    """Two levels of rows. Use it on Qt's thread."""
 
     def __init__(self, headers: Sequence[str], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._headers = list(headers)
         self._rows: tuple[Row, ...] = ()
-        # What Qt remembers of a child outlives changes above its group, so it names the group by a
-        # number of its own and not by its place.
+        # Qt's index of a child outlives changes above its group, so it names the group by a number
+        # of its own and not by its place.
         self._groups: dict[str, int] = {}
         self._numbers = count(1)
         self._palette = QPalette()
         self._font = QFont()
-        #: Called with a row and whether the artist wants it checked.
+        #: Called with a row and the artist's choice when its box is clicked.
         self.on_check: Callable[[Row, bool], None] = lambda row, checked: None
 
     # -- what a tab does ------------------------------------------------------------------------
 
     def set_look(self, palette: QPalette, font: QFont) -> None:
-        """Takes over the host's palette and font."""
+        """Use the host's palette and font."""
         self._palette, self._font = palette, font
         self._changed_all(_ROOT, len(self._rows))
         for number, row in enumerate(self._rows):
             self._changed_all(self.index(number, 0), len(row.rows))
 
     def set_rows(self, rows: Sequence[Row]) -> None:
-        """Shows these rows; what stays the same stays where it is."""
+        """Show these rows. Unchanged rows stay where they are."""
         rows = tuple(rows)
         if rows == self._rows:
             return
@@ -77,7 +77,7 @@ class RowsModel(QAbstractItemModel):
             self._replace_groups(rows)
 
     def row(self, index: Index) -> Row | None:
-        """The row at an index."""
+        """Return the row at an index, or None."""
         if not index.isValid():
             return None
         if index.internalId() == 0:
@@ -87,7 +87,7 @@ class RowsModel(QAbstractItemModel):
         return children[index.row()] if index.row() < len(children) else None
 
     def find(self, key: str, group: str | None = None) -> QModelIndex:
-        """The index of a row by its key, and its group's where it is in one."""
+        """Return the index of a row by its key and, for a row in a group, the group's key."""
         for number, row in enumerate(self._rows):
             if group is None and row.key == key:
                 return self.index(number, 0)
@@ -176,14 +176,14 @@ class RowsModel(QAbstractItemModel):
         row = self.row(index)
         if row is None or row.checked is None or role != Qt.ItemDataRole.CheckStateRole:
             return False
-        # The row changes when the server says so.
+        # The row changes once the server confirms it.
         self.on_check(row, Qt.CheckState(value) == Qt.CheckState.Checked)
         return True
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _place(self, child: Index) -> int | None:
-        """Where the group of a child stands now; None where it is gone."""
+        """Return the current place of a child's group, or None when it is gone."""
         for place, group in enumerate(self._rows):
             if self._groups.get(group.key) == child.internalId():
                 return place
@@ -194,7 +194,7 @@ class RowsModel(QAbstractItemModel):
             return QBrush(color(self._palette, "dim"))
         if column == 0:
             return None
-        # What is as it should be needs no colour.
+        # A normal state needs no color.
         return QBrush(color(self._palette, row.kind if row.kind in ("warn", "bad") else "dim"))
 
     def _glyph(self, row: Row) -> QIcon:

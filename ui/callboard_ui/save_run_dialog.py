@@ -1,4 +1,4 @@
-"""Saving selected calls as a skill with a workflow: under which name, and where."""
+"""The dialog that saves selected calls as a skill with a workflow."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from callboard_ui.theme import em
 
 
 class SaveRunDialog(QDialog):
-    """Qt's thread; the records are read and the files written on another."""
+    """The dialog. Use it on Qt's thread; another thread reads the records and writes the files."""
 
     def __init__(
         self, runs: SavedRuns, ids: Sequence[str], background: Background, parent: QWidget
@@ -95,7 +95,7 @@ class SaveRunDialog(QDialog):
         self.save.setEnabled(bool(self.name.text().strip()) and Path(folder).is_absolute())
 
     def _browse(self) -> None:
-        # Non-modal, so that the host goes on.
+        # Non-modal, so that the host keeps running.
         dialog = QFileDialog(self, self.tr("Choose the folder"), self.folder.text())
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)

@@ -1,5 +1,5 @@
-"""Values from outside as text that an artist can trust: what is invisible or turns the reading
-direction is written out, and nothing is formatted."""
+"""Values from outside as text that an artist can trust. Invisible characters, and those that turn
+the reading direction, are written as escapes, and nothing is formatted."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import time
 import unicodedata
 from typing import Any
 
-#: Characters of a value that are shown. More is said to be there.
+#: Most characters of a value that are shown. A line says how many more there are.
 MOST = 200_000
 
 
 def visible(text: str) -> str:
-    """``text`` with control, format and private characters written as escapes. Line ends and tabs
-    stay."""
+    """Return ``text`` with control, format and private characters written as escapes. Line ends and
+    tabs stay."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -23,19 +23,19 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The same, on one line."""
+    """Return the same on one line."""
     return " ".join(visible(text).split())
 
 
 def _indented(value: Any) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    # JSON escapes line ends; what it lets pass is made visible.
+    # JSON escapes line ends; this makes the rest visible.
     return visible(text)
 
 
 def arguments_text(arguments: Any) -> str:
-    """A call's arguments, all of them; code comes last and as the host would run it. What comes
-    after its heading is code, whatever it looks like."""
+    """Return all of a call's arguments. Code comes last, as the host would run it; everything after
+    its heading is code, whatever it looks like."""
     code = code_of(arguments)
     if code is None:
         return _indented(arguments)
@@ -44,7 +44,7 @@ def arguments_text(arguments: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """The same, up to what can be shown, and how much more there is."""
+    """Return the same up to the limit, then how many characters more there are."""
     text = arguments_text(value)
     if len(text) <= MOST:
         return text
@@ -52,13 +52,13 @@ def shown(value: Any) -> str:
 
 
 def code_of(arguments: Any) -> str | None:
-    """The code in a call's arguments, or None."""
+    """Return the code in a call's arguments, or None."""
     code = arguments.get("code") if isinstance(arguments, dict) else None
     return visible(code.replace("\r\n", "\n")) if isinstance(code, str) else None
 
 
 def duration(ms: float | None) -> str:
-    """A length of time, three digits at most."""
+    """Return a length of time with at most three digits."""
     if ms is None:
         return ""
     if ms < 1:
@@ -72,7 +72,7 @@ def duration(ms: float | None) -> str:
 
 
 def clock(when: float) -> str:
-    """Local time of day; with the date where it isn't today's."""
+    """Return the local time of day, with the date unless it is today."""
     then = time.localtime(when)
     today = then[:3] == time.localtime()[:3]
     return time.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M:%S", then)

@@ -1,4 +1,4 @@
-"""Which skills and prompts are there, where they come from, and what is wrong with them."""
+"""The tab with the skills and prompts, their sources, and their problems."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from callboard_ui.theme import em
 
 
 class SkillsTab(QWidget):
-    """Qt's thread."""
+    """The Skills tab. Use it on Qt's thread."""
 
     def __init__(self, link: Link, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,7 +75,7 @@ class SkillsTab(QWidget):
         self._selected()
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Takes over a new state."""
+        """Show a new state."""
         if snapshot.skills is not self._skills:
             self._skills = snapshot.skills
             if self.isVisible():
@@ -142,7 +142,7 @@ class SkillsTab(QWidget):
             rows.append(row)
         rows += [self._registered(name, prompt) for name, prompt in prompts.items()]
         shown = [row for row in rows if not text or text in _all_text(row)]
-        # What is broken is what one comes here for.
+        # Broken skills come first: they are why the artist opens this tab.
         shown.sort(key=lambda row: row.kind != "bad")
         broken = {row.key for row in self.model.rows if row.kind == "bad"}
         self.model.set_rows(shown)
@@ -190,7 +190,7 @@ class SkillsTab(QWidget):
         return Row(f"prompt {prompt.name}", cells, "book", "text", tip, data=(None, tip))
 
     def _current(self) -> tuple[Row | None, Row | None]:
-        """The selected row, and the skill it belongs to."""
+        """Return the selected row and the skill it belongs to."""
         index = self.view.currentIndex()
         row, above = self.model.row(index), self.model.row(index.parent())
         return row, above or row

@@ -1,5 +1,5 @@
-"""What every panel says, the large one and Blender's sidebar. Loads neither Blender nor Qt; ``tr``
-is what a panel translates by."""
+"""The texts of every panel, Qt's and Blender's sidebar. Loads neither Blender nor Qt; ``tr`` is the
+panel's translation function."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from callboard.host import (
 from callboard.panel.status import ClientStatus, QuestionStatus, Snapshot, living
 from callboard_ui.shown_text import duration, one_line
 
-#: Below this, milliseconds, a busy main thread isn't worth a word.
+#: Milliseconds below which a busy main thread isn't worth mentioning.
 _STALL = 1000
-#: What belongs together, and what each is called, in the order that it is shown.
+#: Capabilities by area with their titles, in display order.
 AREAS = (
     (
         "Scene",
@@ -79,14 +79,14 @@ Translate = Callable[[str], str]
 
 
 class State(NamedTuple):
-    """What the server does: a name for it, which chooses a picture, and the words."""
+    """The server's state: a name, which chooses the icon, and a text."""
 
     name: str
     text: str
 
 
 def state(shown: Snapshot, tr: Translate = str) -> State:
-    """What the server does."""
+    """Return the server's state."""
     if not shown.serving:
         return State("ended", tr("The server was stopped") if shown.url else tr("Starting…"))
     if shown.stopped:
@@ -110,12 +110,12 @@ def state(shown: Snapshot, tr: Translate = str) -> State:
 
 
 def client(one: ClientStatus) -> str:
-    """Who it is, and what it speaks."""
+    """Return a client's name, version and protocol era."""
     return f"{one_line(one.name)} {one_line(one.version)} · {one.era}"
 
 
 def clients(shown: Snapshot, tr: Translate = str) -> str:
-    """Who is connected, and first, where a narrow place shows it, who was lost."""
+    """Return the clients, lost ones first so that a narrow place shows them."""
     everybody = living(shown.clients)
     here = [one for one in everybody if not one.lost]
     lost = ", ".join(dict.fromkeys(one_line(one.name) for one in everybody if one.lost))
@@ -129,7 +129,7 @@ def clients(shown: Snapshot, tr: Translate = str) -> str:
 
 
 def waiting(shown: Snapshot, tr: Translate = str) -> str:
-    """Who waits for the artist's word."""
+    """Return the questions that wait for the artist, as one line."""
     questions = shown.questions
     if not questions:
         return tr("Nobody asks for anything")
@@ -145,17 +145,17 @@ def waiting(shown: Snapshot, tr: Translate = str) -> str:
 
 
 def title(shown: Snapshot, tool: str) -> str:
-    """What people read, for a tool's wire name."""
+    """Return the title for a tool's wire name."""
     return one_line(_own_title(shown, tool) or tool)
 
 
 def _own_title(shown: Snapshot, tool: str) -> str:
-    """As it came; empty where it has none."""
+    """Return the title as it came, or an empty text."""
     return next((one.title for one in shown.tools if one.name == tool), "")
 
 
 def reason(question: QuestionStatus, tr: Translate = str) -> str:
-    """Why it is asked."""
+    """Return why the question is asked."""
     several = [tr(text) for text in _REASONS.values() if text in question.why]
     if len(several) > 1:  # a batch of calls
         return ", ".join(several)

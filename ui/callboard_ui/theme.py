@@ -1,7 +1,7 @@
-"""Colours, sizes and fonts, all taken from the palette and the font that the host gave us.
+"""Colors, sizes and fonts, all taken from the host's palette and font.
 
-Colours come in two sets, for light and for dark palettes, that people with any colour vision can
-tell apart (after Okabe and Ito); none stands without a shape or a word beside it.
+Colors come in two sets, for light and for dark palettes, that people with any color vision can tell
+apart (after Okabe and Ito). None stands without a shape or a word beside it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from qtpy.QtWidgets import QWidget
 _LIGHT = {"good": "#00694b", "busy": "#005f9e", "warn": "#8f5a00", "bad": "#b23a00"}
 _DARK = {"good": "#4fd0a5", "busy": "#6cc0f5", "warn": "#f0b73f", "bad": "#ff9466"}
 
-#: What text needs beside what it stands on (WCAG 2.2, 1.4.3).
+#: Contrast that text needs against its background (WCAG 2.2, 1.4.3).
 LEGIBLE = 4.5
 
 Kind = str
@@ -22,14 +22,14 @@ Kind = str
 
 
 def is_dark(palette: QPalette) -> bool:
-    """Whether text is lighter than what it stands on."""
+    """Return whether text is lighter than its background."""
     text = palette.color(QPalette.ColorRole.WindowText)
     window = palette.color(QPalette.ColorRole.Window)
     return text.lightness() > window.lightness()
 
 
 def color(palette: QPalette, kind: Kind) -> QColor:
-    """The colour for text and glyphs of that kind."""
+    """Return the color for text and glyphs of that kind."""
     text = palette.color(QPalette.ColorRole.WindowText)
     window = palette.color(QPalette.ColorRole.Window)
     if kind == "dim":
@@ -40,7 +40,7 @@ def color(palette: QPalette, kind: Kind) -> QColor:
 
 
 def contrast(a: QColor, b: QColor) -> float:
-    """The ratio of their luminances, 1 to 21 (WCAG 2.2, contrast ratio)."""
+    """Return the ratio of two luminances, 1 to 21 (WCAG 2.2, contrast ratio)."""
     lighter, darker = sorted((_luminance(a), _luminance(b)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -52,8 +52,8 @@ def _luminance(one: QColor) -> float:
 
 
 def _legible(wanted: QColor, text: QColor, grounds: Sequence[QColor]) -> QColor:
-    """The colour, as far towards the host's text, and from there to black or white, as it takes to
-    be read on all of ``grounds``; the nearest to that where they are too far apart."""
+    """Return the color moved towards the host's text, then black or white, until it is legible on
+    all ``grounds``; the most legible one where none is."""
     far = QColor("white" if _luminance(text) > _luminance(grounds[0]) else "black")
     steps = [_between(wanted, text, share / 10) for share in range(10)]
     steps += [_between(text, far, share / 10) for share in range(11)]
@@ -65,13 +65,13 @@ def _legible(wanted: QColor, text: QColor, grounds: Sequence[QColor]) -> QColor:
 
 
 def palette_of(widget: QWidget) -> QPalette:
-    """The palette that the host gave the widget's parent."""
+    """Return the palette that the host gave the widget's parent."""
     parent = widget.parentWidget()
     return parent.palette() if parent is not None else widget.palette()
 
 
 def em(widget: QWidget, times: float = 1.0) -> int:
-    """A length in pixels that follows the font, and with it the screen's scaling."""
+    """Return a length in pixels that follows the font, and so the screen's scaling."""
     return max(1, round(widget.fontMetrics().height() * times))
 
 
@@ -82,7 +82,7 @@ def bold(font: QFont) -> QFont:
 
 
 def fixed(font: QFont) -> QFont:
-    """The host's font for code, in the size of its text."""
+    """Return the host's font for code in the size of its text."""
     monospaced = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     if not QFontInfo(monospaced).fixedPitch():
         monospaced = QFont("monospace")
