@@ -1,4 +1,5 @@
-"""What adapters of applications with Qt import: host, plug-in, panel, messages and undo steps."""
+"""The names that adapters of Qt applications import: host, plug-in, panel, messages and undo
+steps."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from callboard.host import lazy_names
 
-#: Modules, and what is shown of each.
+#: Each module and the names taken from it.
 _HOMES = {
     "callboard_qt.application.messages": "Act Messages",
     "callboard_qt.application.names": "family_of only_one translated",

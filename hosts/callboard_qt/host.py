@@ -1,4 +1,4 @@
-"""A host that is a Qt application, but for its ports and what it tells of itself."""
+"""The host inside a Qt application, without its ports and callbacks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from callboard.host import LOOK, NETWORK, Network
 from callboard_qt.application.messages import Messages
 
 Post = Callable[[Callable[[], None]], None]
-#: Tells, on any thread, which modal dialog is open.
+#: Returns the title of the open modal dialog, on any thread.
 Dialog = Callable[[], str | None]
 
 
 class QtHost(host.Host):
-    """Made and closed on the application's main thread. ``post`` is whatever runs functions there;
-    without windows there is no ``dialog``. ``skills`` is the folder that comes with the host."""
+    """A host in a Qt application. ``post`` runs functions on the main thread. ``dialog`` returns
+    the open modal dialog; pass ``no_dialog`` without windows. ``skills`` is the folder of the
+    host's own skills. Make and close it on the main thread."""
 
     def __init__(
         self, identity: host.HostIdentity, post: Post, dialog: Dialog, skills: Path
@@ -32,11 +33,11 @@ class QtHost(host.Host):
 
     @abstractmethod
     def _listen(self) -> Messages:
-        """Registers all callbacks; the ports are there by then."""
+        """Register all callbacks. The ports exist by then."""
 
     def _open(self, ports: dict[str, object]) -> None:
-        """The last step of making a host: it offers these ports, and listens. What draws in views
-        is left out where there are no windows."""
+        """Offer these ports, without those that draw in views when there are no windows, and start
+        listening. This is the last step of making a host."""
         if self._identity.headless:
             for capability in (host.VIEWPORT, LOOK):
                 ports.pop(capability, None)
@@ -55,13 +56,15 @@ class QtHost(host.Host):
         self._post(fn)
 
     def may_run(self, work: host.Work) -> str | None:
-        """Nothing runs inside a load, a save or a render, not even what reads: the scene is between
-        two states. Modal dialogs of Qt's hold back everything that is posted anyway."""
+        """Return why nothing may run now. During a load, a save or a render not even reading may,
+        because the scene is between two states. Qt's modal dialogs hold back posted functions
+        anyway."""
         messages = self._messages
         return self._native_dialog() or (messages.holds() if messages is not None else None)
 
     def _native_dialog(self) -> str | None:
-        """A dialog that the application shows without Qt, in words. Main thread."""
+        """Return the dialog that the application shows without Qt, in words, or None. Runs on the
+        main thread."""
         return None
 
     def blocked_by(self) -> str | None:
@@ -69,21 +72,21 @@ class QtHost(host.Host):
         return self._dialog() or (messages.busy_with() if messages is not None else None)
 
     def rendering(self) -> AbstractContextManager[None]:
-        """Entered while a render of ours holds the main thread."""
+        """Return a context that is entered while a render of ours holds the main thread."""
         assert self._messages is not None
         return self._messages.during("rendering")
 
     def tell(self, event: host.HostEvent) -> Callable[[], None]:
-        """A callback that announces the event."""
+        """Return a callback that announces the event."""
         return lambda: self.announce(event)
 
     def close(self) -> None:
-        """Stops listening to the application. Idempotent."""
+        """Stop listening to the application. Idempotent."""
         if self._messages is not None:
             self._messages.close()
         self.announce("closing")
 
 
 def no_dialog() -> str | None:
-    """For an application without windows."""
+    """Return None, for an application without windows."""
     return None

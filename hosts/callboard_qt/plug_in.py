@@ -1,4 +1,4 @@
-"""callboard inside one application: what its start, its menu and its end do."""
+"""callboard inside one application: its start, its menu and its end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ log = logging.getLogger(__name__)
 
 
 class QtPlugIn(ABC):
-    """At most one server. Main thread. ``application`` is its name in the artist's words."""
+    """The plug-in of one application, with at most one server. ``application`` is its name in the
+    artist's words. Use it on the main thread."""
 
     def __init__(self, application: str, make_host: MakeHost, options: Options) -> None:
         self.application = application
@@ -30,24 +31,25 @@ class QtPlugIn(ABC):
 
     @abstractmethod
     def has_artist(self) -> bool:
-        """Whether somebody sits in front of it: not in batch, and not on a render node."""
+        """Return whether an artist sits in front of the application: not in batch, not on a render
+        node."""
 
     @abstractmethod
     def arrive(self) -> None:
-        """When the plug-in is loaded: has ``ready`` called once the application's windows are
-        there, and ``unload`` when it quits."""
+        """Have ``ready`` called once the application's windows are there, and ``unload`` when it
+        quits. Called when the plug-in is loaded."""
 
     @abstractmethod
     def depart(self) -> None:
-        """Takes back what ``arrive`` and ``show_panel`` did; the server has stopped."""
+        """Reverse what ``arrive`` and ``show_panel`` did. The server has stopped by then."""
 
     @abstractmethod
     def show_panel(self) -> None:
-        """From the menu: opens the panel, or brings it to the front."""
+        """Open the panel from the menu, or bring it to the front."""
 
     @abstractmethod
     def say(self, text: str, level: int) -> None:
-        """In the line where the application says such things; a level of ``logging``."""
+        """Show a message where the application shows its own. ``level`` is one of ``logging``."""
 
     # -- its life -------------------------------------------------------------------------------
 
@@ -57,27 +59,28 @@ class QtPlugIn(ABC):
 
     @property
     def server(self) -> Callboard | None:
-        """The running one."""
+        """The running server, or None."""
         return self._residence.server if self._residence is not None else None
 
     def load(self) -> None:
-        """Idempotent. Without an artist there is nothing to do."""
+        """Set up the plug-in if there is an artist. Idempotent."""
         if self._residence is None and self.has_artist():
             self._residence = HostServer(self._make_host, lambda: self.options.port)
             self.arrive()
 
     def ready(self) -> None:
-        """The application's windows are there."""
+        """Start the server if the artist wants that. Called when the application's windows are
+        there."""
         if self.loaded and self.options.autostart:
             self.start()
 
     def unload(self) -> None:
-        """Nothing of ours is left in the application. Idempotent."""
+        """Remove everything of ours from the application. Idempotent."""
         residence, self._residence = self._residence, None
         if residence is None:
             return
         try:
-            # The panel lets go of the server before that is gone.
+            # The panel releases the server before the server is gone.
             self.panels.show_server(None)
             residence.stop()
         finally:
@@ -86,7 +89,7 @@ class QtPlugIn(ABC):
     # -- its menu -------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Says how it went."""
+        """Start the server and report how that went."""
         self.load()
         residence = self._residence
         if residence is None or residence.server is not None:
@@ -118,5 +121,5 @@ class QtPlugIn(ABC):
         self.say(f"Callboard {words} with {self.application} from now on", logging.INFO)
 
     def make_panel(self) -> PanelFrame:
-        """What the application shows in its dock or pane."""
+        """Return the widget that the application shows in its dock or pane."""
         return self.panels.make(self.server)

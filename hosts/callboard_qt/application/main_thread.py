@@ -1,10 +1,11 @@
-"""Running functions on the main thread of a Qt application, and seeing what holds it up.
+"""Run functions on the main thread of a Qt application and report what holds it up.
 
-An event posted to an object of the main thread wakes Qt's own loop; while nothing is posted there
+An event posted to an object of the main thread wakes Qt's own loop. While nothing is posted there
 is no timer and no poll.
 
-A modal dialog runs Qt's loop inside itself, in the middle of whatever opened it, so what is posted
-waits until the last dialog is gone. Meanwhile the guest loop's watcher answers what needs no host.
+A modal dialog runs Qt's loop inside itself, in the middle of whatever opened it, so posted
+functions wait until the last dialog is gone. Meanwhile the guest loop's watcher answers what needs
+no host.
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ from callboard.host import Interrupted
 
 log = logging.getLogger(__name__)
 
-#: Milliseconds until what still waits is asked for once more.
+#: Milliseconds after which waiting functions are requested once more.
 AGAIN_MS = 10
 #: Only our own events reach our object, so Qt's first number for private use is enough.
 _RUN = QEvent.Type.User
 
 
 class QtMainThread(QObject):
-    """Made and closed on the main thread of a running QApplication; raises HostError elsewhere."""
+    """Runs posted functions on the main thread. Make and close it on the main thread of a running
+    QApplication; raises HostError elsewhere."""
 
     def __init__(self) -> None:
         app = QApplication.instance()
@@ -39,7 +41,7 @@ class QtMainThread(QObject):
         if app.thread() != QThread.currentThread():
             raise HostError("QtMainThread must be made on the application's main thread")
         if qtpy.PYSIDE_VERSION == "6.12.0" and sys.version_info < (3, 12):
-            # Each call of Qt that returns nothing loses a reference to None.
+            # Each call into Qt that returns nothing loses a reference to None.
             raise HostError("PySide6 6.12.0 aborts Python 3.10 and 3.11; use another version of it")
         super().__init__()
         self._waiting: deque[Callable[[], None]] = deque()
@@ -48,22 +50,23 @@ class QtMainThread(QObject):
         self._closed = False
         self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)
         self._again.timeout.connect(self._still_waiting)
-        #: Events that came, and how many had when it was last looked whether one is missing.
+        #: Events received, and how many at the last check for a missing one.
         self._came = self._came_before = 0
 
     def post(self, fn: Callable[[], None]) -> None:
-        """Runs ``fn`` soon on the main thread, but not inside a modal dialog. Any thread; after
-        ``close`` it does nothing. What ``fn`` raises is logged."""
+        """Run ``fn`` soon on the main thread, but not inside a modal dialog. Exceptions are logged.
+        After ``close`` it does nothing. Call it from any thread."""
         if not self._closed:
             self._waiting.append(fn)
             QCoreApplication.postEvent(self, QEvent(_RUN))
 
     def blocked_by(self) -> str | None:
-        """The title of the dialog that keeps posted functions waiting, or None. Any thread."""
+        """Return the title of the dialog that keeps posted functions waiting, or None. Call it from
+        any thread."""
         return self._title
 
     def close(self) -> None:
-        """Drops what is waiting. Idempotent."""
+        """Drop the waiting functions. Idempotent."""
         self._closed = True
         self._again.stop()
         self._forget_dialog()
@@ -71,7 +74,8 @@ class QtMainThread(QObject):
         QCoreApplication.removePostedEvents(self)
 
     def event(self, event: QEvent) -> bool:
-        """Qt's: one posted function for each event, so that Qt gets its turn between two."""
+        """Run one posted function per event, so that Qt gets its turn between two. Qt calls
+        this."""
         if event.type() != _RUN:
             return bool(super().event(event))
         posted: Callable[[], None] | None = None
@@ -85,15 +89,15 @@ class QtMainThread(QObject):
                 posted = self._waiting.popleft()
                 posted()
         except Interrupted:
-            # Meant for a tool that runs Qt's loop inside itself, and asked for until it lands
-            # there. What it hit here on the way has its turn later.
+            # The interruption is meant for a tool that runs Qt's loop inside itself, and is
+            # repeated until it lands there. The function it hit instead runs later.
             if posted is not None:
                 self._waiting.append(posted)
         except BaseException:
-            # Out of a Qt event handler even SystemExit would abort the application.
+            # In a Qt event handler even SystemExit would abort the application.
             log.exception("a function posted to the main thread failed")
         if self._waiting and self._dialog is None and not self._again.isActive():
-            # Of an interruption that landed before the first line above nothing else tells.
+            # An interruption that landed before the first line above leaves no other trace.
             self._look_again()
         return True
 
@@ -102,17 +106,18 @@ class QtMainThread(QObject):
         self._again.start()
 
     def _still_waiting(self) -> None:
-        # Only where no event comes any more is one missing: one too many never goes away while
-        # calls come, and Qt serves them all before its timers.
+        # An event is missing only when none arrives any more. Extra ones are harmless: Qt handles
+        # them all before its timers, and calls keep coming.
         if self._came == self._came_before:
             self._wake()
         elif self._waiting:
             self._look_again()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt's: sees the events of the dialog that is waited for."""
+        """Watch the dialog that posted functions wait for. Qt calls this."""
         if event.type() in (QEvent.Type.Hide, QEvent.Type.Close, QEvent.Type.DeferredDelete):
-            # Asked again once Qt is done with it: it may refuse to close, or uncover another.
+            # Look again once Qt is done with the dialog: it may refuse to close, or uncover
+            # another.
             self._wake()
         elif event.type() == QEvent.Type.WindowTitleChange and watched is self._dialog:
             self._title = _title(self._dialog)

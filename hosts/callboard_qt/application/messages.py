@@ -1,4 +1,4 @@
-"""What an application tells of itself: callbacks of ours that it calls on its main thread."""
+"""The application's callbacks, which it calls on its main thread to report what it does."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
-#: Nobody is in the way of this, and it may go on for hours.
+#: Playback holds up no call, and it may go on for hours.
 PLAYING = "playing the animation"
-#: The end of these is told whatever becomes of them.
+#: The application reports the end of these in every case.
 _SURELY_END = ("rendering", "a playblast", "a command that takes long")
-#: After this many seconds the end of anything else is taken to be one that wasn't told: an
-#: application may say that it opens a scene, and not that it failed to.
+#: Seconds after which anything else counts as ended: an application may report that it opens a
+#: scene, and not that this failed.
 _LOST = 120.0
 
 Act = Callable[[], None]
 
 
 class Messages:
-    """What callbacks raise is logged. Made and closed on the main thread; a subclass registers the
-    callbacks, and removes every one of them in ``close``."""
+    """The state that callbacks report. Their exceptions are logged. Make and close it on the main
+    thread. A subclass registers the callbacks and removes all of them in ``close``."""
 
     def __init__(self, application: str) -> None:
         self._application = application
@@ -31,13 +31,14 @@ class Messages:
         self._since: dict[str, float] = {}
 
     def busy_with(self) -> str | None:
-        """What the application is in the middle of, in the artist's words. Any thread."""
+        """Return what the application is doing, in the artist's words, or None. Call it from any
+        thread."""
         busy = self._busy
         return busy[-1] if busy else None
 
     def holds(self) -> str | None:
-        """What nothing of ours may run inside of, although the application runs Qt's events there
-        to draw its progress. Main thread."""
+        """Return the operation in which nothing of ours may run, although the application handles
+        Qt's events during it to draw its progress. Call it on the main thread."""
         for words in reversed(self._busy):
             if words in _SURELY_END or (
                 words != PLAYING and monotonic() - self._since[words] < _LOST
@@ -47,7 +48,7 @@ class Messages:
 
     @contextmanager
     def during(self, words: str) -> Iterator[None]:
-        """What we do ourselves, and the application doesn't tell of."""
+        """Note an operation of ours that the application doesn't report."""
         self.note(words, True)
         try:
             yield
@@ -62,7 +63,7 @@ class Messages:
         self._busy = (*others, words) if begun else others
 
     def guarded(self, what: object, act: Callable[..., None]) -> Callable[..., None]:
-        """The same function, for the application to call."""
+        """Return a function for the application to call that logs exceptions."""
 
         def call(*arguments: Any, **named: Any) -> None:
             try:
@@ -73,5 +74,5 @@ class Messages:
         return call
 
     def close(self) -> None:
-        """Idempotent."""
+        """Forget what the application was doing. Idempotent."""
         self._busy = ()

@@ -1,4 +1,4 @@
-"""Finding objects by name, and saying what an application said when it could not do something."""
+"""Find objects by name, and translate the application's errors."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def only_one(
     every_name: Callable[[], Iterable[str]],
     path: Callable[[_Node], str],
 ) -> _Node:
-    """The only object found. Raises ObjectNotFound, which names what is called alike, and
-    AmbiguousName, which names the paths."""
+    """Return the only object found. Raises ObjectNotFound with similar names, and AmbiguousName
+    with the paths."""
     if not nodes:
         raise ObjectNotFound(name, nearest_names(name, every_name()))
     if len(nodes) > 1:
@@ -28,7 +28,7 @@ def only_one(
 
 
 def family_of(node: _Node, children: Callable[[_Node], Iterable[_Node]]) -> list[_Node]:
-    """The object and all that is below it, parents first."""
+    """Return the object and everything below it, parents first."""
     family, waiting = [], [node]
     while waiting:
         family.append(waiting.pop())
@@ -43,8 +43,8 @@ def translated(
     errors: type[Exception] | tuple[type[Exception], ...],
     reason: Callable[[Exception], str] = str,
 ) -> Iterator[None]:
-    """The application's own errors inside become a HostError, on one line: ``<application> could
-    not <what>: <reason>``."""
+    """Turn the application's own errors into a HostError on one line: ``<application> could not
+    <what>: <reason>``."""
     try:
         yield
     except HostError:

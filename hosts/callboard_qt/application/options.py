@@ -1,4 +1,4 @@
-"""The artist's preferences, kept where the application keeps its own."""
+"""The artist's preferences, stored where the application stores its own."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ _AUTOSTART, _PORT = "autostart", "port"
 
 
 class Options(ABC):
-    """Main thread."""
+    """The preferences. Use them on the main thread."""
 
     @abstractmethod
     def read(self, name: str) -> int | None:
-        """The artist's choice; None where there is none, or where it can't be read."""
+        """Return the artist's choice, or None when there is none or it can't be read."""
 
     @abstractmethod
     def write(self, name: str, value: int) -> None: ...
 
     @property
     def autostart(self) -> bool:
-        """Whether the server starts with the application."""
+        """True when the server starts with the application."""
         return self.read(_AUTOSTART) != 0
 
     @autostart.setter

@@ -1,4 +1,4 @@
-"""One server inside an application that is Qt's: started and stopped by its menu and the panel."""
+"""One server inside a Qt application, started and stopped by its menu and the panel."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from callboard.host import Host
 from callboard.settings import config_from
 from callboard_qt.application.main_thread import QtMainThread
 
-#: The host, made of what runs functions on the main thread and what tells which modal dialog is
-#: open.
+#: Makes the host from two functions: one posts to the main thread, one returns the open modal
+#: dialog.
 MakeHost = Callable[[Callable[[Callable[[], None]], None], Callable[[], str | None]], Host]
 
 
 class HostServer:
-    """Main thread. ``port`` tells the artist's choice when the server starts, 0 for any."""
+    """The server of one application. ``port`` returns the artist's choice when the server starts, 0
+    for any. Use it on the main thread."""
 
     def __init__(self, make_host: MakeHost, port: Callable[[], int]) -> None:
         self._make_host = make_host
@@ -25,8 +26,8 @@ class HostServer:
         self.server: Callboard | None = None
 
     def start(self) -> Callboard:
-        """Starts the server unless it runs. Raises OSError when its port is taken,
-        SettingsError for settings that can't be meant."""
+        """Start the server unless it runs. Raises OSError when its port is taken, and SettingsError
+        for invalid settings."""
         if self.server is not None:
             return self.server
         try:
@@ -45,7 +46,7 @@ class HostServer:
         return server
 
     def stop(self) -> None:
-        """Stops the server and takes back every callback. Idempotent."""
+        """Stop the server and remove every callback. Idempotent."""
         server, self.server = self.server, None
         if server is not None:
             server.stop()

@@ -1,4 +1,4 @@
-"""The undo port over an application's own list of steps: one per call, so that the artist's Ctrl+Z
+"""The undo port over the application's own undo list. Each call is one step, so the artist's Ctrl+Z
 undoes it too."""
 
 from __future__ import annotations
@@ -11,40 +11,42 @@ from dataclasses import dataclass, field, replace
 
 from callboard.changes import Changes
 
-#: Steps of ours that can be undone; what the application keeps is the artist's choice.
+#: Most steps of ours that can be undone; the artist decides how many the application keeps.
 HISTORY = 64
 
 
 @dataclass(frozen=True)
 class OpenStep:
-    """A step that is being recorded. ``mark`` tells later whether anything was."""
+    """A step being recorded. ``mark`` tells later whether anything was recorded."""
 
     mark: Hashable
     #: Closed when the step ends.
     recording: ExitStack = field(default_factory=ExitStack)
-    #: Whether the application records at all.
+    #: True when the application records undo steps at all.
     recorded: bool = True
-    #: What was selected, where the application doesn't count selecting as a change.
+    #: The selection, where the application doesn't count selecting as a change.
     selection: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Step:
-    """Steps of the application's, one on top of the other, by their marks, oldest first."""
+    """One or more steps of the application, one on top of the other, by their marks, oldest
+    first."""
 
     id: str
     marks: tuple[Hashable, ...]
-    #: Whether it lies right on top of the one before it here.
+    #: True when it lies directly on top of the previous step here.
     follows: bool
 
     @property
     def mark(self) -> Hashable:
-        """The newest one's."""
+        """The newest step's mark."""
         return self.marks[-1]
 
 
 class UndoSteps(ABC):
-    """Objects that were looked up before ``rollback`` or ``undo`` may be gone. Main thread."""
+    """The undo port. Objects looked up before ``rollback`` or ``undo`` may be gone afterwards. Use
+    it on the main thread."""
 
     joins = False
 
@@ -53,44 +55,45 @@ class UndoSteps(ABC):
         self._count = 0
         #: Our steps that may still be the newest, the newest last.
         self._steps: deque[_Step] = deque(maxlen=HISTORY)
-        #: Those that were undone and may be done again, the next one last.
+        #: Steps that were undone and can be redone, the next one last.
         self._undone: list[_Step] = []
         self._follows = False
         self._replaced = False
 
     @abstractmethod
     def _open(self, label: str) -> OpenStep:
-        """The application records what follows as one step."""
+        """Have the application record what follows as one step."""
 
     @abstractmethod
     def _newest(self) -> Hashable:
-        """The mark of what is on top of the application's list."""
+        """Return the mark of the application's newest step."""
 
     @abstractmethod
     def _undo_newest(self) -> bool:
-        """Undoes what is on top; whether it did."""
+        """Undo the newest step; return whether that worked."""
 
     @abstractmethod
     def _is_next(self, mark: Hashable) -> bool:
-        """Whether that is what the application would do again."""
+        """Return whether the application would redo this step next."""
 
     @abstractmethod
     def _redo_next(self) -> bool:
-        """Does again what was undone last; whether it did."""
+        """Redo the step undone last; return whether that worked."""
 
     def _applied(self, marks: Sequence[Hashable]) -> int | None:
-        """How many of these, oldest first, the scene holds; None where that can't be known."""
+        """Return how many of these steps, oldest first, the scene holds, or None when that can't be
+        known."""
         return None
 
     def _holds_changes(self, step: OpenStep) -> bool:
-        """Whether the closed step is on top of the list: applications drop an empty one."""
+        """Return whether the closed step is the newest. Applications drop an empty one."""
         return self._newest() == step.mark
 
     def _restore(self, step: OpenStep) -> None:  # noqa: B027 - most have nothing to add
-        """After a rollback: what isn't in the application's steps."""
+        """Restore, after a rollback, what the application's steps don't cover."""
 
     def _show(self) -> None:  # noqa: B027 - most redraw by themselves
-        """After each step and each undo: has the views drawn again."""
+        """Redraw the views after each step and each undo."""
 
     def begin(self, label: str) -> object:
         self.catch_up()
@@ -114,7 +117,7 @@ class UndoSteps(ABC):
         changed = self._close(token)
         try:
             if not token.recorded or self._replaced:
-                # Another scene can't be undone.
+                # The other scene's steps are gone.
                 return False
             if changed and not self._undo_newest():
                 return False
@@ -130,7 +133,7 @@ class UndoSteps(ABC):
             return False
         step = self._steps[-1]
         if newest not in step.marks:
-            # The artist did something since.
+            # The artist changed something since.
             return False
         self._steps.pop()
         try:
@@ -158,7 +161,7 @@ class UndoSteps(ABC):
         return done
 
     def _marks_again(self, marks: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-        """The marks of a step that was done again."""
+        """Return the marks of a step that was redone."""
         return marks
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
@@ -174,8 +177,8 @@ class UndoSteps(ABC):
         return undo_ids[-1]
 
     def catch_up(self) -> None:
-        """Finds out what somebody undid or did again, as far as the application lets it be known.
-        What is half undone counts as there."""
+        """Find out which steps the artist undid or redid, as far as the application reveals it. A
+        step that is half undone counts as there."""
         known = [*self._steps, *reversed(self._undone)]
         applied = self._applied([mark for step in known for mark in step.marks])
         if applied is None:
@@ -193,19 +196,19 @@ class UndoSteps(ABC):
             self.stepped.tell([step.id for step in known[before:there]], False)
 
     def scene_replaced(self) -> None:
-        """The application's list is empty now."""
+        """Forget all steps, because the application's list is empty now."""
         self._steps.clear()
         self._undone.clear()
         self._replaced = True
 
     def _close(self, step: OpenStep) -> bool:
-        """Whether it holds anything that can be undone."""
+        """End the step; return whether it holds anything that can be undone."""
         step.recording.close()
         return step.recorded and not self._replaced and self._holds_changes(step)
 
     def _unlike_known(self, label: str) -> str:
-        """Where labels tell what was recorded and what is undone, none may come twice; spaces at
-        its end are seen by nobody."""
+        """Return a label unlike all known ones by adding spaces, which the artist can't see. Labels
+        must be unique where they identify recorded and undone steps."""
         marks = {mark for step in (*self._steps, *self._undone) for mark in step.marks}
         marks.add(self._newest())
         while label in marks:
@@ -216,8 +219,8 @@ class UndoSteps(ABC):
 def applied_of(
     marks: Sequence[Hashable], newest: Container[Hashable], next: Container[Hashable]
 ) -> int | None:
-    """How many of our steps the scene holds: up to the last that is among the ``newest`` of what
-    can be undone, or before the first that is among the ``next`` of what can be done again."""
+    """Return how many of our steps the scene holds: up to the last among the ``newest`` that can be
+    undone, or before the first among the ``next`` that can be redone."""
     held = [n + 1 for n, mark in enumerate(marks) if mark in newest]
     if held:
         return held[-1]

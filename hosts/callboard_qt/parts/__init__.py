@@ -1,1 +1,1 @@
-"""What several ports of applications with Qt stand on."""
+"""Parts shared by the ports of applications with Qt."""

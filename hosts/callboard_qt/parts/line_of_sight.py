@@ -1,5 +1,4 @@
-"""The line of sight through a point of a picture, for hosts whose surfaces can be asked what it
-meets."""
+"""The line of sight through a point of a picture, for hosts that can intersect surfaces with it."""
 
 from __future__ import annotations
 
@@ -11,19 +10,19 @@ from callboard.host import Point, View
 
 @dataclass(frozen=True)
 class LineOfSight:
-    """A line in the world, as far as it is seen, in the unit of its ends."""
+    """A line in the world with a limited reach, in the unit of its ends."""
 
     start: Point
-    #: Where it goes, of length 1.
+    #: The direction, of length 1.
     along: Point
     reach: float
 
     def at(self, distance: float) -> list[float]:
-        """The point that far along it."""
+        """Return the point at that distance along the line."""
         return [a + distance * b for a, b in zip(self.start, self.along, strict=True)]
 
     def enters(self, low: Point, high: Point) -> float | None:
-        """How far along it a box begins; None where it passes the box."""
+        """Return the distance at which the line enters a box, or None when it misses."""
         first, last = 0.0, self.reach
         for start, along, *sides in zip(self.start, self.along, low, high, strict=True):
             if along == 0:
@@ -35,14 +34,14 @@ class LineOfSight:
 
 
 def between(start: Point, end: Point) -> LineOfSight:
-    """Sees from one point to another one, which is elsewhere."""
+    """Return the line from one point to a different one."""
     reach = dist(start, end)
     return LineOfSight(start, [(b - a) / reach for a, b in zip(start, end, strict=True)], reach)
 
 
 def through(view: View, aspect: float, x: float, y: float) -> LineOfSight:
-    """``x`` and ``y`` are shares of the picture's width and height, from the top left; ``aspect``
-    is its width by its height."""
+    """Return the line through a point of the view. ``x`` and ``y`` are shares of the picture's
+    width and height, from the top left; ``aspect`` is width by height."""
     right, up, back, eye = view.rows
     across, down = (2 * x - 1) * view.wide, (1 - 2 * y) * view.wide / aspect
     way = [a * across + b * down - c for a, b, c in zip(right, up, back, strict=True)]

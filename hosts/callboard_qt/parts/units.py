@@ -1,4 +1,4 @@
-"""From one way of counting to another: units and the axis that is up."""
+"""Conversion between units and up axes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from callboard.errors import HostError
 from callboard.host import Axes, Rows, sixteen_of
 
-#: The scene's axes by those of a file.
+#: Rotations by the up axes of the file and of the scene.
 _SAME = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 _TURNED = {
     ("Y", "Z"): [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
@@ -17,7 +17,7 @@ _TURNED = {
 
 
 def turned_between(there: Axes, here: Axes) -> Rows:
-    """What a point that counts as ``there`` is multiplied by to count as ``here``."""
+    """Return the matrix that converts points from ``there`` to ``here``."""
     factor = there.meters_per_unit / here.meters_per_unit
     turned = _TURNED.get((there.up_axis, here.up_axis), _SAME)
     return [*([value * factor for value in row] for row in turned), [0.0] * 3]
@@ -29,7 +29,7 @@ def changes_nothing(rows: Rows) -> bool:
 
 
 def recount_obj(file: Path, rows: Rows) -> None:
-    """Writes the points and normals of an OBJ anew; ``rows`` scale alike along all axes."""
+    """Rewrite the points and normals of an OBJ file. ``rows`` scale all axes alike."""
     if changes_nothing(rows):
         return
     other = file.with_suffix(".counted")

@@ -1,1 +1,1 @@
-"""What such an application shows."""
+"""The widgets that a Qt application shows."""

@@ -1,7 +1,8 @@
-"""What a host puts into its dock or pane: the panel of the server that runs, or that none does.
+"""The widget that a host puts into its dock or pane: the running server's panel, or a line saying
+that none runs.
 
-A host restores its layout before the server runs, and the artist stops and starts it; so the frame
-stays and what it shows is exchanged.
+A host restores its layout before the server runs, and the artist stops and starts it. So the frame
+stays and its content is exchanged.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from callboard.app import Callboard
 
 
 class PanelFrame(QWidget):
-    """Main thread."""
+    """The frame around the panel. Use it on the main thread."""
 
     def __init__(self, server: Callboard | None) -> None:
         super().__init__()
@@ -23,7 +24,7 @@ class PanelFrame(QWidget):
         self.show_server(server)
 
     def show_server(self, server: Callboard | None) -> None:
-        """Shows that server, or that none runs. Takes nothing for granted of the old one."""
+        """Show that server, or that none runs. Does not rely on the old server."""
         while (item := self._layout.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.close()
@@ -32,7 +33,8 @@ class PanelFrame(QWidget):
 
 
 class PanelFrames:
-    """Every frame that the application shows; it deletes them as it likes. Main thread."""
+    """Every frame that the application shows. The application may delete them. Use it on the main
+    thread."""
 
     def __init__(self) -> None:
         self._frames: list[PanelFrame] = []
@@ -43,7 +45,7 @@ class PanelFrames:
         return frame
 
     def show_server(self, server: Callboard | None) -> None:
-        """Shows that server, or that none runs, wherever the panel is open."""
+        """Show that server, or that none runs, in every open frame."""
         self._frames = [frame for frame in self._frames if shiboken.isValid(frame)]
         for frame in self._frames:
             frame.show_server(server)
