@@ -1,4 +1,4 @@
-"""What Blender registers: preferences, operators and the panels of the sidebar."""
+"""The classes that Blender registers: preferences, operators and the sidebar's panels."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
             self.report({"ERROR"}, residence.problem or "callboard could not start")
             return {"CANCELLED"}
         assert residence.app is not None
-        # While an operator runs, Blender takes the first Ctrl+C for itself, and the next one ends
-        # it with nothing put in order.
+        # While an operator runs, Blender takes the first Ctrl+C for itself, and the second one
+        # kills it without any cleanup.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             print(f"callboard serves at {residence.app.url}; Ctrl+C ends it", flush=True)
@@ -93,7 +93,7 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
             print("callboard ends")
         finally:
             residence.stop()
-            # None is a handler that isn't Python's; nothing can put that back.
+            # None is a handler that isn't Python's, which nothing can restore.
             signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
         return {"FINISHED"}
 
@@ -196,7 +196,7 @@ def _settings(context: Any) -> Settings:
 
 
 def register(package: str) -> None:
-    """``package`` is the name under which Blender knows the add-on."""
+    """Register the add-on. ``package`` is the name under which Blender knows it."""
     global _package
     _package = package
     _classes.extend(
@@ -223,7 +223,7 @@ def register(package: str) -> None:
     addon = bpy.context.preferences.addons.get(package)
     wanted = addon.preferences.autostart if addon is not None else False
     if wanted and not bpy.app.background:
-        # Blender is still reading its start-up file: what we'd find now isn't the artist's scene.
+        # Blender is still reading its start-up file, so the current scene isn't the artist's yet.
         bpy.app.timers.register(_autostart, first_interval=0.1, persistent=True)
 
 
@@ -233,7 +233,7 @@ def _autostart() -> None:
 
 
 def unregister() -> None:
-    """Gives back whatever ``register`` and the artist started."""
+    """Remove whatever ``register`` and the artist started."""
     if bpy.app.timers.is_registered(_autostart):
         bpy.app.timers.unregister(_autostart)
     residence.end()

@@ -1,4 +1,4 @@
-"""The Blender host: its ports, its undo, and where it runs."""
+"""The Blender host: its ports, its undo, and its work on the main thread."""
 
 from __future__ import annotations
 
@@ -51,12 +51,13 @@ from callboard_blender.ports.script import BlenderScripts
 from callboard_blender.ports.structure import BlenderStructure
 from callboard_blender.ports.usd import BlenderUsd, usd_is_there
 
-#: Bytes of a path that Blender has room for.
+#: Bytes that Blender has for a path.
 _LONGEST = 1023
 
 
 class BlenderHost(host.Host):
-    """Made on Blender's main thread. ``post`` is whatever runs functions there."""
+    """The host in one Blender. ``post`` runs functions on Blender's main thread; make the host
+    there."""
 
     where = "the sidebar of Blender's 3D view (key N), tab Callboard"
 
@@ -71,7 +72,7 @@ class BlenderHost(host.Host):
             happened.watch(lambda: self.announce("scene"))
         changes.saved.watch(lambda: self.announce("saved"))
         changes.saved.watch(lambda: self.announce("project"))
-        #: Another file is open.
+        #: Called when another file is open.
         self.emptied = changes.emptied
         self._busy = Busy()
         self.undo = BlenderUndo(changes)
@@ -128,8 +129,8 @@ class BlenderHost(host.Host):
         return self._busy.doing
 
     def misreads(self, path: str) -> str | None:
-        """Blender turns backslashes into slashes, begins at the scene's folder after two slashes,
-        and cuts what is longer than its room."""
+        """Return how Blender would misread the path, or None. It turns backslashes into slashes,
+        takes two leading slashes for the scene's folder, and cuts a path that is too long."""
         if path.startswith("//"):
             return "begins with two slashes, which Blender takes for the scene's folder; write one"
         if len(os.fsencode(path)) > _LONGEST:
@@ -144,11 +145,11 @@ class BlenderHost(host.Host):
         return bpy.data.filepath or None
 
     def leave(self, code: int) -> None:
-        # First of what Python calls at its end, after it has waited for its threads.
+        # Python calls this first at its end, after waiting for its threads.
         atexit.register(_end, bpy.app.tempdir, code)
 
     def close(self) -> None:
-        """Stops listening to Blender. Main thread."""
+        """Stop listening to Blender. Call it on the main thread."""
         self._changes.close()
         self._busy.close()
         self._unguard()
@@ -156,7 +157,8 @@ class BlenderHost(host.Host):
 
 
 def _end(temporary: str, code: int) -> None:
-    """Ends the process here: in its destructors Blender's module now and then hangs or crashes."""
+    """End the process here, because the destructors of Blender's module now and then hang or
+    crash."""
     shutil.rmtree(temporary, ignore_errors=True)
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):

@@ -1,1 +1,1 @@
-"""Blender itself: names, undo, and what it tells of itself."""
+"""Blender itself: names, undo, and its events."""

@@ -1,4 +1,4 @@
-"""How Blender lays out its structures in memory, as each file that it writes says at its end."""
+"""The memory layout of Blender's structures, read from the end of a file that it writes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Structure to member to offset, bytes.
+#: Byte offsets by structure and member.
 Layout = dict[str, dict[str, int]]
 _POINTER = 8
 
 
 @dataclass(frozen=True)
 class Member:
-    """One of a structure. ``kind`` is what it, or what it points at, is made of; ``offset`` and
-    ``size`` are bytes, of all ``count`` together."""
+    """One member of a structure. ``kind`` is its type, or the type it points at. ``offset`` and
+    ``size`` are bytes, of all ``count`` elements together."""
 
     name: str
     kind: str
@@ -33,8 +33,8 @@ class Structure:
 
 
 def layout(path: Path, write: Callable[[Path], None]) -> Layout:
-    """Has ``write`` write a file, reads its block ``DNA1`` and removes it. Raises ValueError where
-    that block is not what it should be."""
+    """Have ``write`` write a file, read its block ``DNA1`` and remove it. Raises ValueError when
+    that block is malformed."""
     try:
         write(path)
         content = path.read_bytes()
@@ -51,8 +51,8 @@ def layout(path: Path, write: Callable[[Path], None]) -> Layout:
 
 
 def structures(block: bytes) -> list[Structure]:
-    """What a block ``DNA1`` says, in its order. Raises ValueError where it is not what it should
-    be."""
+    """Return the structures of a block ``DNA1`` in its order. Raises ValueError when it is
+    malformed."""
     try:
         return _Block(block).read()
     except (struct.error, IndexError, RecursionError) as error:
@@ -117,7 +117,7 @@ class _Block:
 
 
 def _counted(name: str) -> tuple[str, int]:
-    """The bare name of ``*name[2][3]``, and how many there are of it."""
+    """Return the bare name of ``*name[2][3]`` and its number of elements."""
     bare, *counts = name.replace("]", "").split("[")
     many = 1
     for count in counts:

@@ -1,8 +1,9 @@
-"""What a .blend file uses besides itself, read from its blocks before Blender opens it: Blender
-reads libraries, and their libraries, as soon as it opens a file.
+"""The files that a .blend file uses, read from its blocks before Blender opens it: Blender reads
+libraries, and their libraries, as soon as it opens a file.
 
-Every text with room for a path counts, but for those that name outputs, which are looked at when
-something is written, or that nothing reads; so a kind of path that a later Blender adds counts too.
+Every text with room for a path counts, except those that name outputs, which are checked when
+something is written, and those that nothing reads. So a kind of path that a later Blender adds
+counts too.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from callboard_blender.application.blend_layout import Structure, structures
 
 #: The shortest text that holds a path.
 _ROOM = 768
-#: What is no file that is read.
+#: Texts that name no file to read.
 _OTHERS = re.compile(
     r"FileGlobal\.|FileSelectParams\.|RenderData\.|BakeData\.|NodeImageMultiFile|Script\.|"
     r"DynamicPaintSurface\.|FluidsimSettings\.|LibraryWeakReference\.|ImagePackedFile\.|"
     r"CacheObjectPath\.|KeyingSet\.|Brush\.icon|Editing\.act_|bPathCompare\.|b?User|bTheme\.|"
     r"Library\.filepath_abs|.*object_path$"
 )
-#: Names behind a folder's: they hold no folder.
+#: Structures whose names follow a folder's and contain no folder themselves.
 _BARE = {"StripElem", "StripProxy"}
-#: Texts of any kind, which may be paths.
+#: Structures with texts of any kind, which may be paths.
 _TEXTS = {"bNodeSocketValueString"}
 _PACKED = {"PackedFile", "ImagePackedFile"}
 _MOST_BYTES = 2**28
@@ -43,8 +44,8 @@ _KINDS = {
 
 
 def refuse_blend_outside(path: str, own: Sequence[str]) -> None:
-    """Raises HostError where this call is held to its roots and the file, or a library that it
-    names, leads out of them. ``own`` are folders that come with Blender."""
+    """Raise HostError when this call is held to its roots and the file, or a library that it names,
+    lies outside them. ``own`` are folders that come with Blender."""
     if not held_to_roots():
         return
     waiting, seen = [path], {os.path.realpath(path)}
@@ -69,14 +70,14 @@ def refuse_blend_outside(path: str, own: Sequence[str]) -> None:
 
 
 def is_own(place: str, own: Sequence[str]) -> bool:
-    """Whether the file is in one of the folders that come with Blender."""
+    """Return whether the file is in one of the folders that come with Blender."""
     real = Path(os.path.realpath(place))
     return any(real.is_relative_to(os.path.realpath(each)) for each in own)
 
 
 def _place(text: str, file: str) -> str:
-    """What Blender opens for a path in a file: two slashes begin at the file's folder, and a path
-    of Windows loses its drive elsewhere."""
+    """Return the path that Blender opens for a path in a file. Two slashes stand for the file's
+    folder, and outside Windows a path loses its drive letter."""
     if os.name != "nt":
         text = re.sub(r"^[A-Za-z]:(?=[\\/])", "", text.replace("\\", "/"))
     if text.startswith("//"):
@@ -85,8 +86,9 @@ def _place(text: str, file: str) -> str:
 
 
 def _read(file: str) -> set[tuple[str, str]]:
-    """Each path in the file, behind the structure that holds it. Raises ValueError, OSError,
-    EOFError, struct.error for what is no such file, ImportError where it can't be unpacked."""
+    """Return each path in the file with the structure that holds it. Raises ValueError, OSError,
+    EOFError or struct.error when this is no .blend file, and ImportError when it can't be
+    unpacked."""
     known = _layout(file)
     places = {index: list(_texts(known, each)) for index, each in enumerate(known)}
     packed = {
@@ -113,14 +115,14 @@ def _read(file: str) -> set[tuple[str, str]]:
 
 
 def _check_label(code: bytes, kind: Structure, content: bytes, name_at: int) -> None:
-    """Raises ValueError where a datablock's code, its structure and its name's first letters don't
-    agree: which of them counts is Blender's choice."""
-    if len(code) != 2 or code == b"ID":  # the latter stands for one in a library
+    """Raise ValueError when a datablock's code, its structure and the first letters of its name
+    disagree, because it isn't known which of them Blender uses."""
+    if len(code) != 2 or code == b"ID":  # the code "ID" stands for a datablock in a library
         return
     is_one = bool(kind.members) and kind.members[0].kind == "ID"
     if not is_one or _KINDS.get(code, kind.name) != kind.name:
         raise ValueError("a datablock isn't laid out as what it is")
-    # Screens are written under another code than they are named by.
+    # Screens are written under another code than their names have.
     if content[name_at : name_at + 2] not in (code, b"SR" if code == b"SN" else code):
         raise ValueError("a datablock's name says that it is another kind")
 
@@ -136,7 +138,7 @@ def _counts(holder: str, text: str) -> bool:
 
 
 def _texts(known: Sequence[Structure], kind: Structure) -> Iterator[tuple[str, int, int]]:
-    """The structure that holds each path, and where in ``kind`` that path is."""
+    """Yield the structure that holds each path, with the path's offset and size in ``kind``."""
     by_name = {each.name: each for each in known}
     waiting = [(kind, 0, 0)]
     while waiting:
@@ -157,7 +159,8 @@ def _texts(known: Sequence[Structure], kind: Structure) -> Iterator[tuple[str, i
 
 
 def _is_packed(kind: Structure, content: bytes, packed: set[int]) -> bool:
-    """Whether the file holds the content itself, so that the path isn't opened."""
+    """Return whether the file contains the content itself, so that Blender doesn't open the
+    path."""
     for member in kind.members:
         if member.name in ("packedfile", "packedfiles"):
             (address,) = struct.unpack_from("<Q", content, member.offset)
@@ -178,8 +181,8 @@ Block = tuple[bytes, int, int, int, bytes]
 def _blocks(
     file: str, wanted: dict[int, list[Any]] | None = None, code: bytes | None = None
 ) -> Iterator[Block]:
-    """Each block's code, structure, address, count and content. The content is read only of those
-    with that code, of datablocks, and of a structure of ``wanted`` that has something."""
+    """Yield each block's code, structure, address, count and content. Content is read only for
+    blocks with that code, datablocks, and structures of ``wanted`` that are not empty."""
     with _opened(file) as stream:
         head = _head(stream)
         while True:
@@ -203,7 +206,7 @@ def _blocks(
                 _skip(stream, length)
 
 
-#: Before 5.0, and since: code, then length, address, structure and count in another order.
+#: Before 5.0, and since: code, then length, address, structure and count in different orders.
 _SHORT = struct.Struct("<4siQii")
 _LONG = struct.Struct("<4siQqq")
 
@@ -241,7 +244,7 @@ def _skip(stream: IO[bytes], length: int) -> None:
 
 @contextmanager
 def _opened(file: str) -> Iterator[IO[bytes]]:
-    """The file's content, unpacked."""
+    """Open the file's content, unpacked."""
     with Path(file).open("rb") as plain:
         start = plain.read(4)
         plain.seek(0)
@@ -249,7 +252,7 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
             with gzip.open(plain) as unpacked:
                 yield unpacked  # type: ignore[misc]
         elif start == b"\x28\xb5\x2f\xfd":
-            import zstandard  # Blender brings it
+            import zstandard  # comes with Blender
 
             reader = zstandard.ZstdDecompressor().stream_reader(plain, read_across_frames=True)
             with reader:

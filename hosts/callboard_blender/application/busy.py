@@ -1,4 +1,4 @@
-"""What Blender is busy with, for those who wait for it."""
+"""Whatever keeps Blender busy, for callers that wait for it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from callboard.host import Work
 from callboard_blender.application.main_thread import window_is_gone
 from callboard_blender.application.window_events import WindowEvents
 
-#: From the handler that starts it to those that end it, in the artist's words.
+#: Each task in the artist's words, the handler that starts it, and those that end it.
 _TASKS = (
     ("rendering", "render_init", ("render_complete", "render_cancel")),
     ("opening a file", "load_pre", ("load_post", "load_post_fail")),
     ("saving a file", "save_pre", ("save_post", "save_post_fail")),
     ("playing the animation", "animation_playback_pre", ("animation_playback_post",)),
 )
-#: Jobs that read the scene in a thread of their own: Blender ends when it changes under one.
+#: Jobs that read the scene in a thread of their own. Blender crashes when the scene changes under
+#: one.
 _JOBS = {"RENDER": "rendering", "OBJECT_BAKE": "baking"}
 _RENDERING = "RENDER_OT_render"
 _DRAGS = {
@@ -32,7 +33,8 @@ _DRAGS = {
 
 
 class Busy:
-    """Listens to Blender's handlers. They may run on the render thread, so all they do is note."""
+    """Listens to Blender's handlers. They may run on the render thread, so all they do is take
+    notes."""
 
     def __init__(self) -> None:
         self._doing: list[str] = []
@@ -42,24 +44,24 @@ class Busy:
             for end in ends:
                 self._add(end, partial(self._end, task))
         self._events = WindowEvents()
-        # A handler that is left keeps the bpy module alive, and the process from ending.
+        # A handler left behind keeps the bpy module alive and the process from ending.
         atexit.register(self.close)
 
     @property
     def doing(self) -> str | None:
-        """What began last and goes on. Any thread."""
+        """The task that began last and hasn't ended, or None. Call it from any thread."""
         newest = self._doing[-1:]
         return newest[0] if newest else None
 
     def may_run(self, work: Work) -> str | None:
-        """As :meth:`callboard.host.Host.may_run`."""
+        """Return why this work may not run now, as :meth:`callboard.host.Host.may_run` does."""
         if bpy.app.background:
             return None
         if window_is_gone():
             return "opening a file"
         if work == "read":
             return None
-        if work != "files":  # a scene that is rendered can be saved
+        if work != "files":  # a scene can be saved during its render
             for job, doing in _JOBS.items():
                 if bpy.app.is_job_running(job):
                     return doing
@@ -69,7 +71,7 @@ class Busy:
         return None
 
     def close(self) -> None:
-        """Stops listening. Idempotent."""
+        """Stop listening. Idempotent."""
         for handlers, function in self._added:
             if function in handlers:
                 handlers.remove(function)
@@ -79,7 +81,7 @@ class Busy:
     def _add(self, name: str, note: Callable[[], None]) -> None:
         handlers = getattr(bpy.app.handlers, name, None)
         if handlers is None:
-            return  # the ones that tell of a failure are there since 4.0
+            return  # the handlers for failures exist since 4.0
 
         @persistent  # type: ignore[untyped-decorator]
         def noted(*_: object) -> None:
@@ -96,7 +98,7 @@ class Busy:
 
 
 def _in_words(operator: str | None) -> str:
-    """What the artist does, in the artist's words."""
+    """Return what the artist does, in the artist's words."""
     if operator is None:
         return "a menu, a pop-up or a text field that is open"
     verb = _DRAGS.get(operator)

@@ -1,4 +1,4 @@
-"""What happened to the scene, and whether it was us."""
+"""Changes of the scene, and whether callboard made them."""
 
 from __future__ import annotations
 
@@ -17,43 +17,44 @@ from callboard_blender.application.names import forget
 
 
 class Changes:
-    """Listens to Blender's handlers. ``touched``: the running step changed something. ``foreign``:
-    somebody else did since our last step, so it isn't the newest. ``unsaved``: since the last load
-    or save; for background mode, where Blender calls a new scene modified."""
+    """Listens to Blender's handlers. ``touched`` is True once the running step changed something.
+    ``foreign`` is True once anything else did since our last step, so that this isn't the newest.
+    ``unsaved`` is True after a change since the last load or save; background mode needs it,
+    because there Blender calls a new scene modified."""
 
     def __init__(self, scene_replaced: Callable[[], None]) -> None:
         self._scene_replaced = scene_replaced
-        #: Something reads differently now.
+        #: Called when something reads differently.
         self.noticed: Watch[[]] = Watch()
         self.in_step = False
         self._unnoticed = False
         self.touched = False
         self.foreign = False
-        #: Somebody changed something since Blender went to the state that is there.
+        #: True once the scene differs from the state that Blender last went to.
         self.strayed = False
-        #: The running step opened a file.
+        #: True once the running step opened a file.
         self.replaced = False
-        #: The running step went to another state of Blender's undo stack by itself.
+        #: True once the running step itself went to another state of Blender's undo stack.
         self.stepped = False
-        #: Somebody went to another state of Blender's undo stack, which is there now.
+        #: Called after an undo or redo; the other state is current by then.
         self.went: Watch[[]] = Watch()
-        #: Another file is open, and nothing of ours on the stack.
+        #: Called when another file is open and the undo stack holds nothing of ours.
         self.emptied: Watch[[]] = Watch()
-        #: The scene was written, maybe to another file than before.
+        #: Called when the scene was written, maybe to a new file.
         self.saved: Watch[[]] = Watch()
-        #: What the artist was in when the running step began.
+        #: The artist's mode when the running step began.
         self.mode = Mode()
         self.unsaved = False
-        #: A step of ours saved or opened; with windows Blender takes until its next events to call
-        #: the file clean.
+        #: True after a step of ours saved or opened a file. With windows Blender calls the file
+        #: clean only after its next events.
         self._settling = False
-        #: Blender's undo stack holds the state that the next step starts from.
+        #: True while Blender's undo stack holds the state that the next step starts from.
         self.based = not bpy.app.background
         self._added = self._handlers()
         self._listen()
 
     def _handlers(self) -> list[tuple[Any, Callable[..., None]]]:
-        """Blender's lists of handlers, each with what is to be in it."""
+        """Return Blender's lists of handlers, each with the function to add."""
         handlers = bpy.app.handlers
 
         # Blender drops plain handlers when it opens a file; only functions can be marked to stay.
@@ -92,7 +93,7 @@ class Changes:
         def render_ends(*_: object) -> None:
             if self._added and updated not in handlers.depsgraph_update_post:
                 handlers.depsgraph_update_post.append(updated)
-            # Nobody told of what the artist did meanwhile.
+            # Blender reported none of the artist's changes meanwhile.
             forget()
             self.touch()
 
@@ -104,8 +105,8 @@ class Changes:
             (handlers.redo_post, stepped),
         ]
         if not bpy.app.background and bpy.app.version < (4, 0):
-            # A render in a thread of its own calls the first one from there, and Blender 3.4 ends
-            # now and then when it does. Later ones tell of what the artist does meanwhile.
+            # A render in a thread of its own calls the update handler from there, which now and
+            # then crashes Blender 3.4. Later handlers report what the artist does meanwhile.
             added += [
                 (handlers.render_init, render_begins),
                 (handlers.render_complete, render_ends),
@@ -116,13 +117,13 @@ class Changes:
     def _listen(self) -> None:
         for handler_list, function in self._added:
             handler_list.append(function)
-        # A handler that is left keeps the bpy module alive beyond the interpreter, and the process
+        # A handler left behind keeps the bpy module alive beyond the interpreter, and the process
         # from ending.
         atexit.register(self.close)
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
-        """What happens inside is put back, or is a state that was there before."""
+        """Ignore changes inside: they are undone, or lead to a state that was there before."""
         before, self._unnoticed = self._unnoticed, True
         try:
             yield
@@ -130,7 +131,7 @@ class Changes:
             self._unnoticed = before
 
     def touch(self) -> None:
-        """Something changes. Who adds, removes or renames objects also has them looked up anew."""
+        """Note a change. Code that adds, removes or renames objects also calls ``forget``."""
         if self._unnoticed:
             return
         self.unsaved = True
@@ -153,20 +154,22 @@ class Changes:
         return not self._settling
 
     def close(self) -> None:
-        """Stops listening. Idempotent."""
+        """Stop listening. Idempotent."""
         added, self._added = self._added, []
         for handler_list, function in added:
             if function in handler_list:
                 handler_list.remove(function)
-        # So do objects that are remembered.
+        # Objects that are remembered keep the module alive too.
         forget()
         atexit.unregister(self.close)
 
 
 def _by_a_script() -> bool:
-    """Whether a timer or a handler makes the change that Blender tells of. Blender pushes a state
-    for what the artist does and for operators of add-ons, not for those."""
-    frame = sys._getframe(2).f_back  # who changes, behind the handler that calls here, or nobody
+    """Return whether a timer or a handler makes the change that Blender reports. Blender pushes a
+    state for the artist's changes and for operators of add-ons, but not for these."""
+    frame = sys._getframe(
+        2
+    ).f_back  # the code that changes, behind the handler that calls here, or None
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name not in ("execute", "invoke", "modal")

@@ -1,4 +1,4 @@
-"""The artist's folders last with the project, as those do that are added in the large panel."""
+"""The artist's folders, saved with the project as those added in the large panel are."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from callboard.panel.status import Snapshot
 
 
 class KeptRoots:
-    """Main thread. The project is the folder of the scene's file; scenes that were never saved
-    share one."""
+    """The folders of the open project. The project is the folder of the scene's file; scenes that
+    were never saved share one. Use it on the main thread."""
 
     def __init__(self, controls: Controls) -> None:
         self._controls = controls
@@ -27,11 +27,11 @@ class KeptRoots:
         self._opened = False
 
     def opened(self) -> None:
-        """Another file is open: what was decided for the one before isn't for it."""
+        """Note that another file is open: the previous file's folders don't apply to it."""
         self._opened = True
 
     def follow(self, shown: Snapshot) -> None:
-        """Takes over what was kept where the project is another than before."""
+        """Use the saved folders when the project has changed."""
         if not shown.serving:
             return
         project = _project_of(shown)
@@ -48,9 +48,9 @@ class KeptRoots:
             self.keep(roots, shown)
 
     def keep(self, roots: Sequence[Root], shown: Snapshot) -> str | None:
-        """Sets them, and has them last; what is wrong, or None."""
+        """Set the folders and save them. Return the problem, or None."""
         if self._project is None:
-            # Nobody looked yet what was kept: that stays beside them.
+            # The saved folders haven't been read yet; they stay.
             self._project = _project_of(shown)
             settings = _kept(self._project)
             before = () if settings is None else settings.roots
@@ -70,7 +70,7 @@ class KeptRoots:
 
 
 def _kept(project: str) -> ProjectSettings | None:
-    """What was kept for it, where that can be read."""
+    """Return the project's saved settings if they can be read."""
     settings = load(project)
     return None if settings is None or settings.problem else settings
 
@@ -81,7 +81,7 @@ def _project_of(shown: Snapshot) -> str:
 
 
 def own_roots(shown: Snapshot) -> list[Root]:
-    """The artist's own, as the server has them."""
+    """Return the artist's own roots as the server has them."""
     return [
         Root(one.uri, one.name, one.path, one.read_only, "artist")
         for one in shown.roots

@@ -1,5 +1,5 @@
-"""What comes from another file. A change of it would be gone when this file is opened again, so it
-is refused, and the answer says what to do instead."""
+"""Checks for objects that come from another file. Changes of them would be lost when this file is
+opened again, so they are refused with advice on what to do instead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OVERRIDE = "make an override of it first, with blender_library__make_override"
 
 
 def refuse_linked(obj: bpy.types.Object) -> None:
-    """Raises HostError where the file that is saved wouldn't hold a change of the object."""
+    """Raise HostError when saving this file wouldn't keep a change of the object."""
     if obj.library is not None:
         raise HostError(
             f"'{obj.name_full}' is linked from {_file(obj.library)}, so a change would be lost when"
@@ -25,7 +25,7 @@ def refuse_linked(obj: bpy.types.Object) -> None:
 
 
 def refuse_linked_data(obj: bpy.types.Object) -> None:
-    """The same, of the object's mesh, curve or other data."""
+    """Raise the same error for a change of the object's mesh, curve or other data."""
     refuse_linked(obj)
     data = obj.data
     if data is not None and data.library is not None:
@@ -36,7 +36,7 @@ def refuse_linked_data(obj: bpy.types.Object) -> None:
 
 
 def refuse_kept_by_library(obj: bpy.types.Object, doomed: set[bpy.types.Object]) -> None:
-    """Raises HostError where the object would be back when this file is opened again."""
+    """Raise HostError when the object would be back after opening this file again."""
     if obj.library is not None:
         back = next((c for c in obj.users_collection if c.library is not None), None)
         if back is not None or obj.is_library_indirect:
@@ -55,8 +55,9 @@ def refuse_kept_by_library(obj: bpy.types.Object, doomed: set[bpy.types.Object])
 
 
 def is_brought(obj: bpy.types.Object, kind: str, name: str) -> bool:
-    """Whether the object is an override whose linked object brings that one of its ``constraints``
-    or ``modifiers``; it can be switched off, and comes back when it is removed."""
+    """Return whether the object is an override whose linked object brings this entry of its
+    ``constraints`` or ``modifiers``. Such an entry can be switched off, but comes back when
+    removed."""
     override = obj.override_library
     # `is_override_data` isn't true in 4.2.
     return override is not None and name in getattr(override.reference, kind)

@@ -1,4 +1,5 @@
-"""The way onto Blender's main thread while its user interface runs: a timer that stays."""
+"""Posts functions to Blender's main thread while its user interface runs, with a permanent
+timer."""
 
 from __future__ import annotations
 
@@ -11,19 +12,19 @@ from bpy.app.handlers import persistent
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two calls of the timer; Blender makes about five milliseconds of it.
+#: Seconds between two calls of the timer. Blender makes this about five milliseconds.
 INTERVAL = 0.0
 
 
 def window_is_gone() -> bool:
-    """Whether a file was opened, or the window closed, since the tick began. Until the next tick
-    Blender ends when a screen or workspace is touched."""
+    """Return whether a file was opened or the window closed since the tick began. Until the next
+    tick, touching a screen or workspace crashes Blender."""
     return bpy.context.window is None
 
 
 class TimerInbox:
-    """Functions for the main thread. ``post`` is called from any thread and touches no Blender API:
-    Blender's list of timers has no lock."""
+    """Functions for the main thread. ``post`` may be called from any thread and uses no Blender
+    API, because Blender's list of timers has no lock."""
 
     def __init__(self) -> None:
         self._queue: deque[Callable[[], None]] = deque()
@@ -40,13 +41,14 @@ class TimerInbox:
         self._queue.append(fn)
 
     def start(self) -> None:
-        """Main thread."""
+        """Start the timer. Call it on the main thread."""
         self._running = True
         self._arm()
         bpy.app.handlers.load_post.append(self._loaded)
 
     def stop(self) -> None:
-        """What is still posted isn't run. Main thread; idempotent."""
+        """Stop the timer without running what is still posted. Call it on the main thread.
+        Idempotent."""
         self._running = False
         self._guest = None
         self._queue.clear()
@@ -56,7 +58,7 @@ class TimerInbox:
             bpy.app.handlers.load_post.remove(self._loaded)
 
     def lend(self, guest: Callable[[], bool]) -> None:
-        """Calls ``guest`` at every tick for as long as it says that it has more to do. Main
+        """Call ``guest`` at every tick for as long as it returns True. Call it on the main
         thread."""
         self._guest = guest
 
@@ -69,7 +71,7 @@ class TimerInbox:
             try:
                 self._queue.popleft()()
             except BaseException:
-                # Anything that gets out ends the timer; SystemExit even ends Blender.
+                # Any exception that escapes ends the timer; SystemExit even ends Blender.
                 log.exception("a function posted to Blender's main thread failed")
             if window_is_gone():
                 return INTERVAL if self._running else None

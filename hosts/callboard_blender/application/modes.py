@@ -1,4 +1,4 @@
-"""The mode the artist works in: left for what needs Object Mode, and put back."""
+"""The artist's mode: left for work that needs Object Mode, and restored."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _OBJECT = "OBJECT"
 
 @dataclass(frozen=True)
 class Mode:
-    """``mode`` as Blender's objects call it, and the active object's full name."""
+    """A mode under Blender's name for it, and the active object's full name."""
 
     mode: str = _OBJECT
     object: str = ""
 
 
 def current() -> Mode:
-    """What the artist is in now."""
+    """Return the artist's current mode."""
     active = view_layer().objects.active
     return Mode(active.mode, active.name_full) if active is not None else Mode()
 
 
 def leave() -> None:
-    """Goes to Object Mode, which writes down what was edited. Raises HostError."""
+    """Go to Object Mode, which applies pending edits. Raises HostError when Blender refuses."""
     mode = current().mode
     if mode == _OBJECT:
         return
@@ -40,7 +40,7 @@ def leave() -> None:
 
 
 def put_back(mode: Mode) -> None:
-    """Goes back to it, where its object is still there and can be worked on."""
+    """Return to the mode if its object still exists and is visible."""
     if mode.mode == _OBJECT or current() == mode:
         return
     objects = view_layer().objects

@@ -1,8 +1,8 @@
-"""Objects by name. Blender's object names are unique in a file, so the name is also the path; an
-object linked from a library carries the library's name in its path.
+"""Objects by name. Blender's object names are unique in a file, so the name is also the path. The
+path of a linked object contains its library's name.
 
-Blender looks a name up by going through all of them. So they are gone through once, and what was
-found is used until the scene changes: ``forget``.
+Blender searches linearly for a name. So this module lists the objects once and uses the list until
+the scene changes: ``forget``.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import bpy
 
 from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
 
-#: What is as large as its data says, without Blender having worked it out.
+#: Types whose data gives their size without evaluation by Blender.
 _PLAIN = ("MESH", "EMPTY", "LIGHT", "CAMERA")
 
 
 def scene() -> bpy.types.Scene:
-    """The scene that is shown; without a window, the first one."""
+    """Return the scene that is shown, or without a window the first one."""
     return bpy.context.scene or bpy.data.scenes[0]
 
 
@@ -29,7 +29,7 @@ def view_layer() -> bpy.types.ViewLayer:
 
 
 class Listed:
-    """The objects of one scene, as they were when they were gone through."""
+    """The objects of one scene at the time they were listed."""
 
     def __init__(self, shown: bpy.types.Scene) -> None:
         self.scene = shown.as_pointer()
@@ -63,16 +63,16 @@ class Listed:
 
 
 _index: Listed | None = None
-#: How often it was forgotten.
+#: Number of calls of ``forget``.
 _forgotten = 0
-#: Made since Blender worked the scene out last, and where their own transform puts them. Working it
-#: out for each of them anew takes longer the more there are.
+#: Objects made since Blender last evaluated the scene; they are where their own transform puts
+#: them. Evaluating for each new one takes longer the more there are.
 _new: set[bpy.types.Object] = set()
 
 
 def forget() -> None:
-    """The scene changed, or is going to: its objects are looked up anew. Undoing a step, or opening
-    a file, leaves dead references behind."""
+    """Drop the list because the scene has changed or is about to. After an undo step or an opened
+    file, old references to objects are dead."""
     global _index, _forgotten
     _index = None
     _new.clear()
@@ -81,8 +81,8 @@ def forget() -> None:
 
 @contextmanager
 def same_objects() -> Iterator[None]:
-    """Around one change of ours, and Blender's one update for it, that leaves every object where it
-    hangs. What was gone through before holds on, unless Blender tells of more than that."""
+    """Keep the list over one change of ours and Blender's one update for it, which leaves every
+    object in its place in the hierarchy. If Blender reports more than that, the list is dropped."""
     global _index
     index, forgotten = _index, _forgotten
     yield
@@ -91,7 +91,7 @@ def same_objects() -> Iterator[None]:
 
 
 def rename(obj: bpy.types.Object, name: str) -> str:
-    """Gives the object another name; returns its full path then."""
+    """Rename the object. Return its new full path."""
     old = obj.name_full
     with same_objects():
         obj.name = name
@@ -102,7 +102,7 @@ def rename(obj: bpy.types.Object, name: str) -> str:
 
 
 def changed(obj: bpy.types.Object) -> str:
-    """The object was changed: the scene takes it in, unless it is new. Its full path."""
+    """Update the scene after a change of the object, unless that is new. Return its full path."""
     if obj not in _new:
         view_layer().update()
         forget()
@@ -110,8 +110,8 @@ def changed(obj: bpy.types.Object) -> str:
 
 
 def made(obj: bpy.types.Object) -> str:
-    """The object is new, and linked. It is taken in with the next change of another one. Its full
-    path."""
+    """Note that the object is new and linked. It is evaluated with the next change of another
+    object. Return its full path."""
     if obj.type not in _PLAIN or obj.parent is not None or obj.modifiers or obj.constraints:
         return changed(obj)
     index = _index
@@ -122,47 +122,49 @@ def made(obj: bpy.types.Object) -> str:
 
 
 def is_new(obj: bpy.types.Object) -> bool:
-    """Whether Blender hasn't worked it out yet: it is where its own transform puts it."""
+    """Return whether Blender hasn't evaluated the object yet, so that it is where its own transform
+    puts it."""
     return obj in _new
 
 
 def settle(obj: bpy.types.Object | None = None) -> None:
-    """Has Blender work out what changed, unless the object is new."""
+    """Have Blender evaluate what changed, unless the object is new."""
     if obj not in _new:
         view_layer().update()
         _new.clear()
 
 
 def objects() -> list[bpy.types.Object]:
-    """The scene's objects, in its order. Not to be changed, nor kept over a change."""
+    """Return the scene's objects in its order. Don't change the list or keep it over a change."""
     return listed().objects
 
 
 def listed() -> Listed:
-    """The same, by their full paths as well."""
-    # What a script added or removed a moment ago, Blender tells now.
+    """Return the same objects, also by their full paths."""
+    # Blender reports only now what a script added or removed a moment ago.
     settle()
     return _current()
 
 
 def paths() -> list[str]:
-    """Every object's full path, in scene order."""
+    """Return every object's full path, in scene order."""
     return [obj.name_full for obj in objects()]
 
 
 def count() -> int:
-    """How many objects the scene has."""
+    """Return how many objects the scene has."""
     return len(_current().objects if _new else objects())
 
 
 def find(name: str, *, new: bool = False) -> bpy.types.Object:
-    """The scene's object of that full path, else the only one of that bare name, worked out unless
-    a ``new`` one will do. Raises ObjectNotFound or AmbiguousName. Don't keep it."""
+    """Return the scene's object with that full path, else the only one with that bare name. It is
+    evaluated, unless a ``new`` one will do. Raises ObjectNotFound or AmbiguousName. Don't keep the
+    object."""
     if _new and not (new and _look_up(name) in _new):
         settle()
     named = _look_up(name)
     if named is None:
-        # Somebody may have changed the scene without Blender having told yet.
+        # The scene may have changed without a report from Blender so far.
         forget()
         named = _look_up(name)
     if named is None:
@@ -177,12 +179,12 @@ def find(name: str, *, new: bool = False) -> bpy.types.Object:
 
 
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """The direct ones that are in this scene."""
+    """Return the direct children that are in this scene."""
     return _current().below(obj)
 
 
 def tree(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """The object and everything of this scene below it, parents first."""
+    """Return the object and everything of this scene below it, parents first."""
     index = _current()
     members = [obj]
     for each in members:
@@ -206,5 +208,5 @@ def _look_up(name: str) -> bpy.types.Object | None:
     obj = _current().paths.get(name)
     try:
         return obj if obj is not None and obj.name_full == name else None
-    except ReferenceError:  # somebody removed it
+    except ReferenceError:  # it was removed
         return None

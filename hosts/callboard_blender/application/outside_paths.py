@@ -1,5 +1,5 @@
-"""What the open scene would read and write outside of a call's roots, where the call is held to
-them."""
+"""Files outside a call's roots that the open scene would read or write, for calls held to their
+roots."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from callboard_blender.application.names import scene
 
 
 def own_folders() -> list[str]:
-    """Folders of files that come with Blender."""
+    """Return the folders of files that come with Blender."""
     folders = (bpy.utils.resource_path(kind) for kind in ("LOCAL", "SYSTEM"))
     return [str(Path(each, "datafiles")) for each in folders if each]
 
 
 def refuse_used_outside(done: str) -> None:
-    """Raises HostError where the scene uses a file that the call may not read; so it was not
-    ``done``. What is packed into the scene isn't read."""
+    """Raise HostError when the scene uses a file that the call may not read, so that ``done`` was
+    not carried out. Files packed into the scene aren't read."""
     if not held_to_roots():
         return
     own = own_folders()
@@ -36,7 +36,7 @@ def refuse_used_outside(done: str) -> None:
 
 @contextmanager
 def outputs_inside() -> Iterator[list[str]]:
-    """Inside, what compositing would write outside stays unwritten; the names of those nodes."""
+    """Mute the nodes that would write outside during compositing, and yield their names."""
     muted = outputs_outside()
     try:
         for node in muted:
@@ -48,12 +48,12 @@ def outputs_inside() -> Iterator[list[str]]:
 
 
 def outputs_outside() -> list[Any]:
-    """The nodes that compositing would write outside by."""
+    """Return the nodes that would write outside during compositing."""
     return [node for node in _writing() if not node.mute and _leaves(node)]
 
 
 def _writing() -> Sequence[Any]:
-    """The File Output nodes of the scene, in groups too."""
+    """Return the File Output nodes of the scene, including those in groups."""
     shown: Any = scene()
     if not held_to_roots():
         return ()
@@ -75,16 +75,16 @@ def _writing() -> Sequence[Any]:
 def _leaves(node: Any) -> bool:
     starts = _starts(node)
     if any("{" in start for start in starts):
-        return True  # what Blender 5 puts there is known when it writes
-    # It writes through a link that has the file's name and number.
+        return True  # Blender 5 fills in placeholders only when it writes
+    # Blender writes through an existing link with the file's name and number.
     there = (beginning(start.split("#", 1)[0]) for start in starts)
     return bool(outside([*starts, *chain.from_iterable(there)], write=True))
 
 
 def _starts(node: Any) -> list[str]:
-    """How each path begins that the node writes to; a number and an ending follow."""
+    """Return the beginning of each path that the node writes to; a number and an ending follow."""
     since_5 = hasattr(node, "directory")
-    # Without a folder it writes where the process stands.
+    # Without a folder it writes to the working folder.
     folder = Path(bpy.path.abspath(node.directory if since_5 else node.base_path)).absolute()
     if since_5:
         names = [node.file_name, *(node.file_name + item.name for item in node.file_output_items)]

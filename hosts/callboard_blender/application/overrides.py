@@ -1,9 +1,9 @@
 """Operators inside ``temp_override``, which up to Python 3.11 need the interpreter to themselves.
 
-An operator gives the interpreter up while it runs, and asks for it where it needs it. Inside
-``temp_override`` Blender looks into a Python dictionary for what it needs of the context, and asks
-only where no thread at all has the interpreter. From Python 3.12 on that question is about its own
-thread. Until then another thread that runs Python meanwhile ends Blender: docs/decisions/0392.
+An operator releases the interpreter lock while it runs, and takes it when needed. Inside
+``temp_override`` Blender looks into a Python dictionary for parts of the context, and takes the
+lock only if no thread at all holds it. Since Python 3.12 that check covers only its own thread.
+Before, another thread that runs Python meanwhile crashes Blender: docs/decisions/0392.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ import bpy
 
 from callboard.host import ThreadPause
 
-#: Whether this Blender has the fault.
+#: True when this Blender has the fault.
 NEEDED = sys.version_info < (3, 12)
 
-#: Overrides that may be entered: those that somebody else still has, as a with block does. They
-#: aren't wrapped, because an exception that lands in a wrapper would leave Blender's own entered.
+#: Overrides that may be entered: those with a reference elsewhere, such as in a with block. They
+#: aren't wrapped, because an exception inside a wrapper would leave Blender's own override entered.
 _made: list[Any] = []
-#: What refers to one while it is asked about, if nobody else has it.
+#: References to an override during the check when nothing else holds it.
 _OURS = 3
-#: How many hosts there are, and what gives Blender its own functions back.
+#: The number of hosts, and the functions that restore Blender's own.
 _hosts = 0
 _restore: list[Callable[[], None]] = []
 
 
 def _in_one() -> bool:
-    """Whether an override may be entered. Forgets those that nobody has any more."""
+    """Return whether an override may be entered. Forgets those without references elsewhere."""
     if _made:
         _made[:] = [made for made in _made if sys.getrefcount(made) > _OURS]
     return bool(_made)
 
 
 def guard() -> Callable[[], None]:
-    """Callboard's threads stand still during operators inside an override, whoever calls them,
-    until the last function that this returned is called. Main thread, as are those; idempotent."""
+    """Suspend callboard's threads during operators inside an override, whoever calls them, until
+    the last function returned from here is called. Call both on the main thread. Idempotent."""
     global _hosts
     _hosts += 1
     if NEEDED and _hosts == 1:
-        # Blender as a module hangs at its end where its types hold something of Python's.
+        # Blender as a module hangs at its end while its types hold Python objects.
         _restore.append(atexit.register(_wrap()))
     left = False
 
@@ -81,7 +81,7 @@ def _wrap() -> Callable[[], None]:
         return _made[-1]
 
     def restore() -> None:
-        # Unless somebody else has put theirs over ours since, which calls ours.
+        # Leave a replacement that other code put over ours since; it calls ours.
         if operators._op_call is call_in_standstill:
             operators._op_call = call
         if context.temp_override is temp_override:

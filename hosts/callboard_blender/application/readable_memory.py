@@ -1,4 +1,4 @@
-"""Reading memory of this process that may not be there."""
+"""Reads memory of this process that may not be mapped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def reader() -> Iterator[Callable[[int], int | None]]:
-    """A function that reads the eight bytes at an address; None where nothing can be read."""
+    """Yield a function that returns the eight bytes at an address, or None when it isn't
+    readable."""
     if sys.platform == "win32":
         yield _of_windows
         return
@@ -21,7 +22,7 @@ def reader() -> Iterator[Callable[[int], int | None]]:
     write.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
 
     def read(address: int) -> int | None:
-        # The system looks whether the address is good, and answers; a look of ours would crash.
+        # The system checks the address and reports an error; reading it directly would crash.
         if write(sending, address, 8) != 8:
             return None
         return int.from_bytes(os.read(receiving, 8), "little")

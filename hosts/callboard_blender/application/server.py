@@ -1,4 +1,4 @@
-"""The server of this Blender process: started and stopped by the artist, seen by the panel."""
+"""The server of this Blender process, which the artist starts and stops and the panel shows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Settings:
-    """What the add-on's preferences say."""
+    """The settings from the add-on's preferences."""
 
     port: int = 0
     token: bool = True
@@ -32,13 +32,13 @@ class Settings:
 
 
 class BlenderServer:
-    """At most one server. Main thread."""
+    """The server of this Blender, at most one. Use it on the main thread."""
 
     def __init__(self) -> None:
         self.app: Callboard | None = None
         self.problem: str | None = None
         self.window: QtWindow | None = None
-        #: Where somebody may add folders.
+        #: The artist's folders, once a panel can add some.
         self.roots: KeptRoots | None = None
         self._inbox: TimerInbox | MainThreadInbox | None = None
         self._host: BlenderHost | None = None
@@ -49,7 +49,7 @@ class BlenderServer:
         return self.app.controls.status.snapshot if self.app is not None else Snapshot()
 
     def start(self, settings: Settings) -> bool:
-        """Serves, or says in ``problem`` why not."""
+        """Start serving. When that fails, return False and set ``problem`` to the reason."""
         if self.app is not None:
             return True
         self.problem = None
@@ -84,12 +84,12 @@ class BlenderServer:
         redraw()
 
     def attend(self) -> None:
-        """The panel is there to answer questions."""
+        """Note that a panel can show questions."""
         if self.app is not None:
             self._leave.append(self.app.controls.attend())
 
     def open_window(self, bundled: Path) -> None:
-        """Opens the large panel, or begins to; ``problem`` of ``window`` says why it failed.
+        """Open the large panel or begin to. When that fails, ``window.problem`` says why.
         ``bundled`` is the folder with Qt's wheels, if there is one."""
         if self.app is not None and isinstance(self._inbox, TimerInbox):
             if self.window is None:
@@ -106,19 +106,19 @@ class BlenderServer:
         return more
 
     def serve(self) -> None:
-        """In background mode: blocks, and answers calls, until ``interrupt`` or Ctrl+C."""
+        """Answer calls until ``interrupt`` or Ctrl+C. For background mode; it blocks."""
         if isinstance(self._inbox, MainThreadInbox):
             self._inbox.run()
 
     def interrupt(self) -> None:
-        """Has ``serve`` return. Any thread."""
+        """Make ``serve`` return. Call it from any thread."""
         app, inbox = self.app, self._inbox
         if app is not None and inbox is not None:
             inbox.stop()
             app.guest.interrupt()
 
     def stop(self) -> None:
-        """Ends the server and everything it held; idempotent."""
+        """End the server and everything it held. Idempotent."""
         app, self.app = self.app, None
         if app is None:
             return
@@ -136,22 +136,22 @@ class BlenderServer:
         redraw()
 
     def end(self) -> None:
-        """Stops, and ends what stays from one server to the next. Idempotent."""
+        """Stop, and end what outlives a single server. Idempotent."""
         self.stop()
         window, self.window = self.window, None
         if window is not None:
             window.shut_down()
 
 
-#: The one of this Blender.
+#: The residence of this Blender.
 residence = BlenderServer()
-#: What the headers and status bars say, each as it was drawn last or will be.
+#: The texts of headers and status bars as they were drawn last or will be.
 drawn = {texts.waiting(Snapshot())}
 
 
 def redraw() -> None:
-    """Has the side panels drawn again, and the headers and status bars where they say another
-    thing: drawing a header takes as long as many calls."""
+    """Redraw the side panels, and the headers and status bars if their text changed: drawing a
+    header takes as long as many calls."""
     if window_is_gone():
         if bpy.context.window_manager.windows:
             bpy.app.timers.register(redraw, first_interval=0.0, persistent=True)
@@ -167,5 +167,6 @@ def redraw() -> None:
                     if region.type == "UI" or (changed and region.type == "HEADER"):
                         region.tag_redraw()
         if changed:
-            # No list holds the status bar. This has it drawn; a drag writes its text again.
+            # The status bar is in no list of areas. This call redraws it; during a drag Blender
+            # writes its own text again.
             window.workspace.status_text_set_internal(None)

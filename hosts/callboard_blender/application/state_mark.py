@@ -1,8 +1,8 @@
-"""Which of our steps a state of Blender's undo stack holds.
+"""A mark in each state of Blender's undo stack that says which of our steps it holds.
 
-Blender tells that a state of its stack is there again, and not which one. So each state says it
-itself, in a palette that nobody uses: Blender keeps such data in its undo stack and writes it into
-no file, and lists no name that begins with a dot.
+Blender reports that it went to another state, but not to which. So each state names itself in an
+unused palette: Blender keeps such data in its undo stack, writes it into no file, and lists no name
+that begins with a dot.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _STEP = "step"
 
 
 class StateMark:
-    """Main thread."""
+    """The mark. Use it on the main thread."""
 
     def __init__(self) -> None:
-        # What an earlier server marked is none of our steps.
+        # Marks of an earlier server are none of our steps.
         self._own = secrets.token_hex(4)
 
     @property
@@ -30,15 +30,15 @@ class StateMark:
         return _NAME in bpy.data.palettes
 
     def prepare(self) -> None:
-        """Has the palette there: making it is a change that Blender tells of."""
+        """Make the palette if it is missing. Blender reports that as a change."""
         if not self.ready:
             # With a user, it would be written into files.
             bpy.data.palettes.new(_NAME).use_fake_user = False
 
     @contextmanager
     def on_top(self, step: int, *, ours: bool) -> Iterator[None]:
-        """The state that is saved inside says that ``step`` is the newest of ours in it; ``ours``
-        that nothing else came after it."""
+        """Mark the state that is saved inside: ``step`` is the newest of ours in it, and ``ours``
+        is True when nothing else came after it."""
         self.prepare()
         palette = bpy.data.palettes[_NAME]
         palette[_STEP] = f"{self._own} {step} {'ours' if ours else ''}"
@@ -48,7 +48,7 @@ class StateMark:
             palette[_STEP] = f"{self._own} {step} "
 
     def read(self) -> tuple[int, bool]:
-        """What the state that is there says; from here on somebody may change it."""
+        """Return the mark of the current state. Other changes may follow from here on."""
         palette: Any = bpy.data.palettes.get(_NAME)
         if palette is None or _STEP not in palette:
             return 0, False

@@ -1,8 +1,8 @@
 """Undo steps on Blender's own undo stack, so that the artist's Ctrl+Z undoes a call as well.
 
-Blender saves states, not edits: pushing stores the scene as it is now under a label, undoing goes
-back to the state before. A step is therefore pushed when it ends. To roll back, the half-done
-state is pushed too, and undone. All of this works in background mode once a first state is there.
+Blender saves states, not edits: pushing stores the current scene under a label, undoing goes back
+to the previous state. A step is therefore pushed when it ends. To roll back, the half-done state is
+pushed too, and undone. All of this works in background mode once a first state exists.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from callboard_blender.application.names import forget, view_layer
 from callboard_blender.application.state_mark import StateMark
 from callboard_blender.parts.views import in_a_window
 
-#: Steps of ours that can be undone; Blender keeps 32 states by default.
+#: Most steps of ours that can be undone. Blender keeps 32 states by default.
 HISTORY = 30
 
 
@@ -30,14 +30,14 @@ HISTORY = 30
 class _Begun:
     label: str
     unsaved: bool
-    #: Whether only a state that equals what was there had to be pushed.
+    #: True when only a state equal to the existing one had to be pushed.
     based_anew: bool
 
 
 @dataclass(frozen=True)
 class _Step:
-    """Blender's steps with these numbers and all between. ``follows``: right on top of the one of
-    ours before it."""
+    """Blender's steps with these numbers and all in between. ``follows`` is True when it lies
+    directly on top of our previous step."""
 
     first: int
     last: int
@@ -54,11 +54,11 @@ class BlenderUndo:
         self._changes = changes
         self._count = 0
         self._mark = StateMark()
-        #: Our steps that can be undone or done again, oldest first.
+        #: Our steps that can be undone or redone, oldest first.
         self._known: deque[_Step] = deque(maxlen=HISTORY)
-        #: Those of them that lie on top of Blender's stack.
+        #: Those of them on top of Blender's stack.
         self._steps: list[_Step] = []
-        #: The newest that the scene holds, 0 for none.
+        #: The newest step that the scene holds, 0 for none.
         self._at = 0
         changes.went.watch(self._went)
         changes.emptied.watch(self._emptied)
@@ -77,12 +77,13 @@ class BlenderUndo:
                 modes.leave()
                 view_layer().update()
             if changes.foreign or not self._steps:
-                # Steps of other modes hold one object's data; the state to come back to is a whole.
+                # Steps of other modes hold one object's data; the state to return to must be
+                # complete.
                 based_anew, changes.based = changes.based, self._push("before callboard")
-        # What somebody changed a moment ago is told now.
+        # Blender reports recent changes now.
         view_layer().update()
         if not changes.based:
-            # The state to come back to must be on the stack.
+            # The state to return to must be on the stack.
             changes.based = self._push("before callboard")
         if changes.foreign:
             self._steps.clear()
@@ -98,7 +99,7 @@ class BlenderUndo:
             modes.leave()
         id = self._commit(token)
         if id is None and token.based_anew:
-            # Nothing changed, and so there is nothing for the artist to undo.
+            # Nothing changed, so the artist has nothing to undo.
             with changes.unnoticed():
                 _undo()
         self._back_to_the_artists_mode()
@@ -117,10 +118,10 @@ class BlenderUndo:
             view_layer().update()
         changes.in_step = False
         if changes.replaced:
-            # Opening a file starts Blender's stack anew, and leaves no window until the next tick.
+            # Opening a file clears Blender's stack and leaves no window until the next tick.
             return ""
         if changes.stepped:
-            # What was there before is no longer below what is there now.
+            # The earlier states are no longer below the current one.
             self._steps.clear()
             self._push(token.label)
             return ""
@@ -179,7 +180,7 @@ class BlenderUndo:
         return True
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
-        # What somebody else did in between has cleared the list.
+        # A change from elsewhere in between has cleared the list.
         joined = self._steps[-len(undo_ids) :]
         if [str(step.last) for step in joined] != list(undo_ids):
             return None
@@ -191,9 +192,9 @@ class BlenderUndo:
         return undo_ids[-1]
 
     def end_jobs(self) -> None:
-        """Ends what Blender does in threads of its own, a render for instance: going back a state
-        does that first, and the one below is the same here. What can be undone stays so; nothing
-        can be done again."""
+        """End jobs that Blender runs in threads of their own, such as a render: going back one
+        state ends them, and the state below is an identical copy. Undo stays possible; redo
+        doesn't."""
         changes = self._changes
         if changes.in_step:
             return
@@ -205,7 +206,8 @@ class BlenderUndo:
         changes.foreign, changes.stepped, self._steps = kept
 
     def _push(self, label: str, number: int | None = None) -> bool:
-        """Saves the state, the artist's own unless it has a number, and what was undone is gone."""
+        """Save the state, as the artist's own if ``number`` is None. What was undone can't be
+        redone afterwards."""
         if not _may_undo():
             return False
         while self._known and self._known[-1].first > self._at:
@@ -214,7 +216,7 @@ class BlenderUndo:
             return _push(label)
 
     def _went(self) -> None:
-        """Another state of Blender's stack is there: somebody undid, or did again."""
+        """Take note that Blender went to another state after an undo or redo."""
         changes, before = self._changes, self._at
         self._at, ours = self._mark.read()
         with changes.unnoticed():
@@ -234,7 +236,7 @@ class BlenderUndo:
             self.stepped.tell(back, False)
 
     def _emptied(self) -> None:
-        """Another file is open."""
+        """Forget all steps, because another file is open."""
         self._known.clear()
         self._steps.clear()
         self._at = 0
@@ -249,13 +251,13 @@ def _push(label: str) -> bool:
         return bool(bpy.ops.ed.undo_push(message=label[:63]) == {"FINISHED"})
 
 
-#: A text that is there while a script runs, and so in each state that the script pushes itself.
+#: A text that exists while a script runs, and so in each state that the script itself pushes.
 _INNER = "callboard: a step of a script's own"
 
 
 @contextmanager
 def marked() -> Iterator[None]:
-    """Around what may push undo steps of its own, so that undoing goes back beyond them."""
+    """Mark undo steps that a script pushes inside, so that undoing goes back beyond them."""
     bpy.data.texts.new(_INNER)
     try:
         yield
@@ -274,7 +276,7 @@ def _redo() -> bool:
 
 
 def _go(step: Callable[[], set[str]]) -> bool:
-    """One state of Blender's stack back or on, beyond those that a script pushed itself."""
+    """Go one state back or forward in Blender's stack, skipping those that a script pushed."""
     done = _go_once(step)
     while done and _INNER in bpy.data.texts:
         done = _go_once(step)

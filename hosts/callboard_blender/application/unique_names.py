@@ -1,8 +1,9 @@
 """Names that Blender can keep apart.
 
-Up to 4.4 it counts by the number after the last dot, and loses count where it would not write that
-number itself: after ``a.1`` is gone, a copy of ``a.001`` is called ``a.001`` too. Of two objects
-with one name, the next undo loses one, or ends Blender. Seen in 3.4, 4.2 and 4.3; gone in 4.5.
+Up to 4.4 Blender counts by the number after the last dot, and miscounts if it would write that
+number differently: once ``a.1`` is gone, a copy of ``a.001`` is called ``a.001`` too. Of two
+objects with one name, the next undo loses one, or crashes Blender. Seen in 3.4, 4.2 and 4.3; gone
+in 4.5.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import bpy
 from callboard.errors import HostError
 
 _COUNTS_WELL = (4, 5, 0)
-#: From this number on, Blender shortens the name instead.
+#: The number from which Blender shortens the name instead.
 _TOO_MANY = 10**9
 #: Bytes that Blender has for a name.
 _ROOM = 63
 
 
 def written(name: str) -> str:
-    """The name with its number as Blender writes it, or without one."""
+    """Return the name with its number as Blender writes it, or without one."""
     numbered = re.fullmatch(r"(.*)\.([0-9]+)", name, re.DOTALL)
     if numbered is None:
         return name
@@ -31,7 +32,7 @@ def written(name: str) -> str:
 
 
 def refuse_miscounted(name: str | None) -> None:
-    """Raises HostError for a name that this Blender can't keep apart from others."""
+    """Raise HostError for a name that this Blender may confuse with others."""
     if name is None or bpy.app.version >= _COUNTS_WELL:
         return
     if (better := written(name)) != name:
@@ -42,10 +43,10 @@ def refuse_miscounted(name: str | None) -> None:
 
 
 def keep_apart(copy: Any, original: Any) -> None:
-    """Right after copying: the copy has a name of its own."""
+    """Give a fresh copy a name of its own."""
     if copy.name_full != original.name_full:
         return
     name = original.name
     copy.name = name.encode()[: _ROOM - 2].decode(errors="ignore") + "_2"
-    # Blender takes the copy's first name for free now.
+    # Blender now takes the copy's first name for free.
     original.name = name

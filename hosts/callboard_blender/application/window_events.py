@@ -1,10 +1,10 @@
-"""Who takes a window's events: an operator that runs on, such as a drag, a menu or a text field.
+"""The operators that take a window's events, such as a drag, a menu or a text field.
 
-While one does, it keeps pointers to what it works on, and Blender ends when that is deleted.
-Python is told of operators since Blender 4.2, of menus and text fields never. So Blender's own list
-is read where it lies in memory. Each file that Blender writes says how its structures are laid out,
-so nothing is guessed; since 5.1 the list is in a structure that files don't describe, and is looked
-for there once, without touching an address that isn't readable.
+Such an operator keeps pointers to what it works on, and Blender crashes when that is deleted.
+Python can see operators since Blender 4.2, menus and text fields never. So this module reads
+Blender's own list in memory. Each file that Blender writes describes its structures, so nothing is
+guessed. Since 5.1 the list is in a structure that files don't describe; it is searched for once,
+without touching an address that isn't readable.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from callboard_blender.application.readable_memory import reader
 
 log = logging.getLogger(__name__)
 
-#: The eight bytes at an address; None where nothing can be read.
+#: Returns the eight bytes at an address, or None when it isn't readable.
 Read = Callable[[int], "int | None"]
 
-#: Kinds of handlers, as in Blender's wm_event_system.h; the fourth is for drops. The last is in
-#: each window's list for good.
+#: Kinds of handlers, as in Blender's wm_event_system.h; the fourth is for drops. The last is always
+#: in each window's list.
 _GIZMO, _UI, _OPERATOR, _, _KEYS = range(1, 6)
-#: Where the members of a handler lie: next, kind, an operator's own pointer, and a pop-up's, which
-#: begins with its region.
+#: Offsets in a handler: next, kind, an operator's own pointer, and that of a pop-up, which begins
+#: with its region.
 _NEXT, _KIND, _ITS_OPERATOR, _ITS_POPUP = 0, 16, 32, 48
-#: What Blender calls the screen that greets a user. Bytes within which it writes that: of a block,
-#: and of the undescribed part of a region, which is smaller.
+#: Blender's name for the splash screen, and the bytes in which that is searched: in a block, and in
+#: the undescribed part of a region, which is smaller.
 _SPLASH, _OF_BLOCK, _OF_REGION = b"splash\0", 512, 256
-#: How far into a window's undescribed part its lists are looked for, bytes.
+#: Bytes of a window's undescribed part in which its lists are searched.
 _SEARCHED = 256
 #: More handlers than any window has.
 _MANY = 100
@@ -42,23 +42,23 @@ _MANY = 100
 
 @dataclass(frozen=True)
 class ModalHandler:
-    """``operator`` is its name, ``TRANSFORM_OT_translate``; None for a menu, a pop-up or a text
-    field."""
+    """One taker. ``operator`` is its name, such as ``TRANSFORM_OT_translate``, or None for a menu,
+    a pop-up or a text field."""
 
     operator: str | None
 
 
 class WindowEvents:
-    """Main thread, with a user interface."""
+    """The events of all windows. Use it on the main thread, with a user interface."""
 
     def __init__(self) -> None:
         self._places: _Places | None = None
         self._looked = False
 
     def takers(self) -> Iterator[ModalHandler]:
-        """Those of all windows, but for operators that add-ons wrote in Python: many of those run
-        for as long as Blender does, and let events through; and but for the splash screen, which
-        holds nothing of the scene and which nobody at an agent's side would click away."""
+        """Yield the takers of all windows. Operators that add-ons wrote in Python are left out,
+        because many run as long as Blender does and pass events on. So is the splash screen, which
+        holds nothing of the scene and which an unattended agent couldn't close."""
         if not self._looked:
             self._looked = True
             try:
@@ -72,7 +72,7 @@ class WindowEvents:
     def _listed(self) -> Iterator[ModalHandler]:
         windows = bpy.context.window_manager.windows
         if self._places is not None:
-            # A Blender to come may keep handlers otherwise: what isn't there must not end it.
+            # A future Blender may keep handlers differently; a missing one must not crash it.
             with reader() as read:
                 for window in windows:
                     yield from self._places.takers(window.as_pointer(), read)
@@ -83,16 +83,16 @@ class WindowEvents:
 
 
 def _by_an_addon(operator: str) -> bool:
-    """Blender's own get Python instances too once ``window.modal_operators`` is read, but no
-    class."""
+    """Return whether an add-on defines the operator. Blender's own have Python instances once
+    ``window.modal_operators`` is read, but no class."""
     return bpy.types.Operator.bl_rna_get_subclass_py(operator) is not None
 
 
 @dataclass(frozen=True)
 class _Places:
-    """Offsets in bytes. ``runtime`` is where a window keeps the pointer to the part that holds the
-    list, None where the window holds it itself. ``blocks`` is where a region keeps the pointer to
-    what is named as the pop-up that it shows, within so many bytes as ``named`` says."""
+    """Offsets in bytes. ``runtime`` is where a window keeps the pointer to the part with the list,
+    or None when the window holds the list itself. ``blocks`` is where a region keeps the pointer to
+    the block that names its pop-up, within ``named`` bytes."""
 
     runtime: int | None
     handlers: int
@@ -125,7 +125,7 @@ class _Places:
 
 
 def _text(address: int, read: Read) -> str:
-    """Blender keeps 64 bytes for the name of an operator."""
+    """Return the text at an address. Blender keeps 64 bytes for an operator's name."""
     return _bytes(address, 64, read).partition(b"\0")[0].decode("utf-8", "replace")
 
 
@@ -139,7 +139,8 @@ def _find() -> _Places | None:
         return None
     structs = layout(Path(bpy.app.tempdir) / "callboard_layout.blend", _write)
     window, name = structs["wmWindow"], structs["wmOperator"]["idname"]
-    # A list of blocks, each with its name in it; later a part of its own that has their names.
+    # A list of blocks, each with its name in it; later versions keep the names in a part of their
+    # own.
     region = structs["ARegion"]
     listed = region.get("uiblocks")
     blocks, named = (listed, _OF_BLOCK) if listed else (region.get("runtime", 0), _OF_REGION)
@@ -160,7 +161,7 @@ def _write(path: Path) -> None:
 
 
 def _search(address: int, read: Read) -> int | None:
-    """Where the second of two lists of handlers begins: that of those that come first."""
+    """Return where the second of two lists of handlers begins: the list with priority."""
     for offset in range(0, _SEARCHED, 8):
         if _is_list(address + offset, read) and _is_list(address + offset + 16, read):
             return offset + 16
@@ -168,7 +169,7 @@ def _search(address: int, read: Read) -> int | None:
 
 
 def _is_list(address: int, read: Read) -> bool:
-    """Whether a list of handlers that holds some is there."""
+    """Return whether a non-empty list of handlers is there."""
     first, last = read(address), read(address + 8)
     if not first or not last:
         return False

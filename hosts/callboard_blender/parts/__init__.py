@@ -1,1 +1,1 @@
-"""What several ports of Blender stand on."""
+"""Parts shared by several of Blender's ports."""

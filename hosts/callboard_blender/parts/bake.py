@@ -1,4 +1,4 @@
-"""Keys at every frame, in place of whatever moved the objects."""
+"""Keys at every frame that replace whatever moved the objects."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from callboard_blender.parts.world import is_evaluated, world_of
 
 
 def bake(objects: list[bpy.types.Object], frames: range) -> None:
-    """Raises HostError where an object isn't evaluated, or can't be brought by keys to where it
-    was."""
+    """Bake the objects' motion. Raises HostError when an object isn't evaluated, or keys can't
+    bring it to where it was."""
     for obj in objects:
         if not is_evaluated(obj):
             raise HostError(
@@ -56,7 +56,7 @@ def insert(obj: bpy.types.Object, channel: str, frame: float) -> None:
 
 @contextmanager
 def frame_kept(meanwhile: float | None = None) -> Iterator[None]:
-    """The current frame, and what is between it and the next one, come back afterwards."""
+    """Restore the current frame and subframe afterwards."""
     shown = scene()
     before = shown.frame_current + shown.frame_subframe
     try:
@@ -74,7 +74,7 @@ def _going(frames: range) -> Iterator[int]:
 
 
 def _relative(obj: bpy.types.Object) -> Matrix:
-    """Where everything that moves the object has put it, relative to its parent."""
+    """Return the object's evaluated place relative to its parent, whatever moves it."""
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return evaluated.matrix_local.copy()
 
@@ -93,8 +93,8 @@ def _key(obj: bpy.types.Object, frames: range, places: Iterable[Matrix]) -> None
 
 
 def _let_go(obj: bpy.types.Object, frames: range) -> None:
-    """Keys outside of the frames stay. Those inside replace what plays in strips; a strip that adds
-    to them goes on adding, and that is found afterwards."""
+    """Remove what moved the object, except keys outside the frames. Keys inside override what plays
+    in strips. A strip that adds to them still does, which is checked afterwards."""
     for constraint in list(obj.constraints):
         if is_brought(obj, "constraints", constraint.name):
             constraint.mute = True

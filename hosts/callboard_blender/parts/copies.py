@@ -1,5 +1,5 @@
-"""Copies of objects with what is below them. What the originals tell each other, modifiers,
-constraints and drivers, the copies tell each other too, and each copy has its own keys."""
+"""Copies of objects with everything below them. References among the originals through modifiers,
+constraints and drivers become references among the copies, and each copy has its own keys."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _Copies = dict[Any, Any]
 
 
 def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Object:
-    """Beside the original; in ``home`` where the original is in another file's collections only.
-    Linked objects become this file's."""
+    """Copy the tree beside the original, or into ``home`` if the original is only in another file's
+    collections. Linked objects become local ones."""
     originals = tree(top)
     copies: _Copies = {}
     for original in originals:
@@ -35,8 +35,8 @@ def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Ob
 
 
 def own_data(obj: bpy.types.Object) -> Any:
-    """Its light, camera or mesh, which is going to change; a copy where others have the same, so
-    that they keep theirs."""
+    """Return the object's light, camera or mesh for a change. Data with other users is copied
+    first, so that they keep theirs."""
     data = obj.data
     if data.users - data.use_fake_user > 1:
         data = obj.data = data.copy()
@@ -56,19 +56,19 @@ def _copy(original: bpy.types.Object, copies: _Copies) -> bpy.types.Object:
 
 
 def _own(copy: Any) -> Any:
-    """The copy of an override would belong to the original's override, which brings its own members
-    back and no others."""
+    """Return the copy without its override, which would restore the members of the original's
+    override and no others."""
     if copy.override_library is None:
         return copy
     known = copy.bl_rna.functions["make_local"].parameters
-    # Before Blender 3.5 that is what it does anyway.
+    # Before Blender 3.5 that is what it always does.
     return copy.make_local(**({"clear_liboverride": True} if "clear_liboverride" in known else {}))
 
 
 def _put_beside(
     originals: list[bpy.types.Object], copies: _Copies, home: bpy.types.Collection
 ) -> None:
-    """One look into each collection, however many objects there are."""
+    """Link the copies. Each collection is searched once, however many objects there are."""
     left = set(originals)
     roots = [each.collection for each in bpy.data.scenes]
     for collection in (*roots, *bpy.data.collections):
@@ -83,7 +83,7 @@ def _put_beside(
 
 
 def _keep_strayed(originals: list[bpy.types.Object], copies: _Copies) -> None:
-    """What was moved without a key stays so in the copy, whose own keys would put it back."""
+    """Keep values that were changed without a key, which the copies' own keys would reset."""
     moved = [(original, channels) for original in originals if (channels := strayed(original))]
     if moved:
         view_layer().update()
@@ -93,7 +93,7 @@ def _keep_strayed(originals: list[bpy.types.Object], copies: _Copies) -> None:
 
 
 def _own_actions(copy: bpy.types.Object) -> None:
-    """The object and its data may share an action; then their copies share one as well."""
+    """Copy the actions. Where the object and its data share one, their copies share one as well."""
     made: dict[bpy.types.Action, bpy.types.Action] = {}
     for owner in _owners(copy):
         data = owner.animation_data
@@ -105,7 +105,7 @@ def _own_actions(copy: bpy.types.Object) -> None:
 
 
 def _owners(obj: bpy.types.Object) -> list[Any]:
-    """What of the object is its own and can be animated."""
+    """Return the parts that belong to the object alone and can be animated."""
     data = obj.data if obj.type != "EMPTY" else None
     keys = getattr(data, "shape_keys", None)
     return [owner for owner in (obj, data, keys) if owner is not None and owner.library is None]
@@ -141,7 +141,7 @@ def _repoint(holder: Any, copies: _Copies) -> None:
             if target.target in copies:
                 target.target = copies[target.target]
     if isinstance(holder, bpy.types.NodesModifier):
-        # What goes into its node group.
+        # The inputs of its node group.
         for key in holder.keys():  # noqa: SIM118 - not a mapping
             if isinstance(holder[key], bpy.types.Object) and holder[key] in copies:
                 holder[key] = copies[holder[key]]
@@ -149,7 +149,7 @@ def _repoint(holder: Any, copies: _Copies) -> None:
 
 @cache
 def _pointers(kind: str) -> tuple[str, ...]:
-    """The properties that hold an object and can be set."""
+    """Return the settable properties that hold an object."""
     return tuple(
         each.identifier
         for each in getattr(bpy.types, kind).bl_rna.properties

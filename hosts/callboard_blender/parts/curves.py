@@ -1,5 +1,5 @@
-"""Animation curves and drivers, as every supported version of Blender keeps them: one action a
-user until 4.3, later an action with a slot for each of its users."""
+"""Animation curves and drivers in every supported version of Blender: until 4.3 one action per
+user, later an action with a slot for each user."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import bpy
 
-#: What the transform's channels begin with.
+#: Prefixes of the transform's channels.
 TRANSFORM = ("location", "rotation", "scale", "delta_")
 
 
 def curves_of(owner: bpy.types.ID) -> list[Any]:
-    """The F-curves of its own action; none where it has no action."""
+    """Return the F-curves of the owner's action; none without an action."""
     data = owner.animation_data
     if data is None or data.action is None:
         return []
@@ -21,7 +21,7 @@ def curves_of(owner: bpy.types.ID) -> list[Any]:
 
 
 def strip_curves_of(owner: bpy.types.ID) -> list[Any]:
-    """The F-curves of the strips that play in its non-linear animation."""
+    """Return the F-curves of the strips that play in the owner's non-linear animation."""
     data = owner.animation_data
     if data is None or not data.use_nla:
         return []
@@ -35,8 +35,8 @@ def strip_curves_of(owner: bpy.types.ID) -> list[Any]:
 
 
 def strayed(obj: bpy.types.Object) -> list[str]:
-    """The channels of its transform that aren't what its own keys say at this frame: set without a
-    key, they are lost with the next frame, and when the file is opened."""
+    """Return the transform channels that differ from the object's own keys at this frame. Such
+    values, set without a key, are lost with the next frame and when the file is opened."""
     data = obj.animation_data
     if data is None or data.action is None or (data.use_nla and len(data.nla_tracks)):
         return []
@@ -58,12 +58,12 @@ def _near(a: float, b: float) -> bool:
 
 
 def drivers_of(owner: bpy.types.ID) -> list[Any]:
-    """The drivers, expressions mostly, of its own properties."""
+    """Return the drivers, expressions mostly, of the owner's properties."""
     return list(owner.animation_data.drivers) if owner.animation_data is not None else []
 
 
 def own_action(owner: bpy.types.ID) -> None:
-    """Gives it an action that nobody else uses: its keys are going to change."""
+    """Give the owner an action that nothing else uses, because its keys are about to change."""
     data = owner.animation_data
     action = data.action if data is not None else None
     if action is None:
@@ -78,7 +78,7 @@ def own_action(owner: bpy.types.ID) -> None:
 
 
 def use_action(owner: bpy.types.ID, copy: bpy.types.Action) -> None:
-    """Has it use a copy of its action, in the same slot."""
+    """Have the owner use a copy of its action, in the same slot."""
     data = owner.animation_data
     slot = getattr(data, "action_slot", None)
     identifier = slot.identifier if slot is not None else None
@@ -88,8 +88,8 @@ def use_action(owner: bpy.types.ID, copy: bpy.types.Action) -> None:
 
 
 def _curves(user: Any) -> list[Any]:
-    """Those for ``user``, an owner's animation data or a strip. An action with slots lists the
-    curves of its first one as its own."""
+    """Return the curves for ``user``, an owner's animation data or a strip. An action with slots
+    lists the curves of its first slot as its own."""
     if not hasattr(user, "action_slot"):
         return list(user.action.fcurves)
     return [

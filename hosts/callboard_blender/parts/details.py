@@ -1,4 +1,4 @@
-"""What an object has besides a place: materials, modifiers, a lens, power, keys."""
+"""An object's details besides its place: materials, modifiers, lens, power, keys."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Blender's operators for files of other programs, as they are now: which are there, and what they
-are called with. An add-on's operator comes and goes with the add-on."""
+"""Blender's operators for files of other programs as currently registered, with their arguments. An
+add-on's operator comes and goes with the add-on."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ _WRITERS = {
     "alembic": ("wm.alembic_export",),
 }
 _ADD_ONS = {"gltf": "glTF 2.0 format", "fbx": "FBX format", "stl": "STL format"}
-#: How importers name what makes a file's units the scene's.
+#: The importers' names for the factor from a file's units to the scene's.
 _SCALES = {"global_scale", "scale"}
 _FORWARD = {"Y": ("NEGATIVE_Z", "-Z"), "Z": ("Y", "Y")}
 
 
 @dataclass(frozen=True)
 class Operator:
-    """``properties`` are Blender's own descriptions of its arguments."""
+    """One operator. ``properties`` are Blender's own descriptions of its arguments."""
 
     call: Any
     properties: Mapping[str, Any]
 
     def known(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the options that this version has. Raises HostError for a number that it would
-        cut."""
+        """Return the options that this version has. Raises HostError for a number that it would
+        clamp."""
         taken = {name: value for name, value in options.items() if name in self.properties}
         for name, value in taken.items():
             property = self.properties[name]
@@ -59,8 +59,8 @@ class Operator:
 
 
 def reader_of(kind: str) -> Operator | None:
-    """The importer, if it can do what is asked of one here: older ones of PLY take no units, and
-    that of glTF fails beside a numpy that is newer than it."""
+    """Return the importer if it can do what is needed here. Older ones of PLY take no units, and
+    that of glTF fails with a numpy newer than it supports."""
     if _lacks_numpy(kind) or (kind == "gltf" and _breaks_at_numpy()):
         return None
     operator = _first(_READERS[kind])
@@ -74,7 +74,8 @@ def writer_of(kind: str) -> Operator | None:
 
 
 def _lacks_numpy(kind: str) -> bool:
-    """Blender's own builds bring numpy, a system's package may not."""
+    """Return whether numpy is missing. Blender's own builds bring it, a system's package may
+    not."""
     return kind in ("fbx", "gltf") and find_spec("numpy") is None
 
 
@@ -87,7 +88,7 @@ def _breaks_at_numpy() -> bool:
 
 
 def missing(kind: str) -> str:
-    """Why there is no operator, and what to do."""
+    """Return why there is no operator, and what to do."""
     if _lacks_numpy(kind):
         return f"Blender's {kind} add-on needs numpy for its Python; install python3-numpy"
     if kind == "gltf" and _breaks_at_numpy():
@@ -108,7 +109,7 @@ def import_options(operator: Operator, path: str, kind: str, axes: Axes | None) 
     if axes is not None:
         options |= _counted(kind, axes, axes.meters_per_unit / unit)
     elif kind == "fbx" and "use_image_search" not in operator.properties:
-        # The newer one doesn't look at the scene's unit.
+        # The newer one ignores the scene's unit.
         options["global_scale"] = 1 / unit
     options |= {
         "set_frame_range": False,
@@ -133,7 +134,7 @@ def export_options(
         scale = float(shown.unit_settings.scale_length) / axes.meters_per_unit
         options |= _counted(kind, axes, scale)
     if kind == "gltf":
-        # It can't have both, and says so of each.
+        # It can't export both, and warns about each.
         keys = any(getattr(each.data, "shape_keys", None) for each in objects())
         options |= {
             "export_format": "GLB",
@@ -163,7 +164,8 @@ def export_options(
 
 
 def _counted(kind: str, axes: Axes, scale: float) -> dict[str, Any]:
-    """By both spellings of the axes: operators that were add-ons have another one."""
+    """Return scale and axes under both spellings: operators that were add-ons spell them
+    differently."""
     if kind == "alembic":
         if axes.up_axis != "Y":
             raise HostError("an Alembic file has Y up; leave up_axis out")
@@ -179,7 +181,7 @@ def _counted(kind: str, axes: Axes, scale: float) -> dict[str, Any]:
 
 
 def _first(names: tuple[str, ...]) -> Operator | None:
-    """The first that the running Blender has: one that isn't there has no type."""
+    """Return the first that the running Blender has. A missing operator has no type."""
     for name in names:
         group, _, own = name.partition(".")
         call = getattr(getattr(bpy.ops, group), own)

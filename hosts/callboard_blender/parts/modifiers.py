@@ -1,4 +1,4 @@
-"""Modifiers, texts and curves in the words of the port ``modelling``."""
+"""Modifiers, texts and curves in the terms of the port ``modelling``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TYPES = {
     "triangulate": "TRIANGULATE",
     "weld": "WELD",
 }
-#: Blender's properties of the values that are plain numbers there.
+#: Blender's properties for values that are plain numbers there.
 _PLAIN = {
     "width": "width",
     "segments": "segments",
@@ -43,7 +43,7 @@ _ALIGN = {"left": "LEFT", "center": "CENTER", "right": "RIGHT"}
 
 
 def modifier_json(modifier: Any) -> Json:
-    """``{name, kind, shown}`` and its values, as the port tells them."""
+    """Return the modifier as ``{name, kind, shown}`` and its values in the port's terms."""
     kind = next((key for key, word in TYPES.items() if word == modifier.type), None)
     entry: Json = {"name": modifier.name, "kind": kind or modifier.type.lower()}
     entry["shown"] = bool(modifier.show_viewport)
@@ -65,7 +65,7 @@ def modifier_json(modifier: Any) -> Json:
 
 
 def begin(modifier: Any) -> None:
-    """A new one as the port has it, before values are set."""
+    """Give a new modifier the port's defaults, before values are set."""
     if modifier.type == "BEVEL":
         modifier.width, modifier.segments, modifier.limit_method = 0.1, 2, "ANGLE"
     elif modifier.type == "BOOLEAN":
@@ -79,7 +79,7 @@ def begin(modifier: Any) -> None:
 
 
 def write(obj: bpy.types.Object, modifier: Any, values: Mapping[str, Any]) -> None:
-    """Raises HostError for what Blender doesn't take."""
+    """Set the modifier's values. Raises HostError for one that Blender refuses."""
     for key, value in values.items():
         if key in _PLAIN:
             setattr(modifier, _PLAIN[key], value)
@@ -129,7 +129,7 @@ def curve_told(curve: Any) -> Json:
 
 def write_text(text: Any, values: Mapping[str, Any]) -> None:
     text.size = values.get("size", 1.0)
-    # Blender counts to both sides.
+    # Blender extrudes to both sides.
     text.extrude = values.get("depth", 0.0) / 2
     text.align_x = _ALIGN[values.get("align", "left")]
 

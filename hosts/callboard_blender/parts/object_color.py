@@ -1,4 +1,4 @@
-"""An object's colour: the base colour of a material of its own."""
+"""An object's color: the base color of its own material."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from callboard_blender.parts.principled import shader_of
 
 
 def read_color(obj: bpy.types.Object) -> list[float] | None:
-    """Linear RGB of the first material, or None where it has none or a texture."""
+    """Return the linear RGB of the first material, or None when there is no material or a texture
+    gives the color."""
     material = obj.material_slots[0].material if obj.material_slots else None
     if material is None:
         return None
@@ -44,7 +45,7 @@ def _own_material(obj: bpy.types.Object) -> bpy.types.Material:
     if len(slots) == 1 and slots[0].material is not None:
         present = slots[0].material
         shared_mesh = slots[0].link == "DATA" and obj.data.users > 1
-        # What keeps an unused material in the file counts as one.
+        # A fake user counts as a user.
         users = present.users - present.use_fake_user
         shared = shared_mesh or users > 1 or present.library is not None
         if not shared and present.override_library is None and shader_of(present) is not None:

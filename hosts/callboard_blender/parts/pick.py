@@ -1,4 +1,4 @@
-"""What a picture shows at a point: the first surface that a ray from the eye meets."""
+"""Finds what a picture shows at a point: the first surface that a ray from the eye meets."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from mathutils import Matrix, Vector
 from callboard.host import Point
 from callboard_blender.application.names import scene
 
-#: Surfaces that a render leaves out, and a ray passes.
+#: Most surfaces, invisible in a render, that a ray passes.
 _MOST_PASSED = 100
 
 
 def first_hit(
     looking: Matrix, projecting: Matrix, x: float, y: float, rendered: bool
 ) -> tuple[str, Point] | None:
-    """The object's path and the point on it, as far as the view's clipping reaches. A rendered
-    picture doesn't show what is hidden from renders. ``x`` and ``y`` are shares of the width and
-    height, from the top left. Main thread."""
+    """Return the object's path and the point on it, within the view's clipping range. Objects
+    hidden from renders don't count if the picture is ``rendered``. ``x`` and ``y`` are shares of
+    the width and height, from the top left. Call it on the main thread."""
     start, end = _through(projecting @ looking, x, y)
     way = end - start
     step = way.length * 1e-6
@@ -36,7 +36,7 @@ def first_hit(
 
 
 def _through(seen: Matrix, x: float, y: float) -> tuple[Vector, Vector]:
-    """Where the line of sight enters and leaves what is seen, in the world."""
+    """Return where the line of sight enters and leaves the view volume, in world space."""
     back = seen.inverted_safe()
     ends = (back @ Vector((2 * x - 1, 1 - 2 * y, depth, 1)) for depth in (-1, 1))
     near, far = (end.xyz / end.w for end in ends)

@@ -1,4 +1,4 @@
-"""What stands in for the viewport's shading in a quick render, where Blender has no window."""
+"""A stand-in for the viewport's shading in a quick render when Blender has no window."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _DARK, _CLAY, _LINE = (0.1, 0.1, 0.1, 1.0), (0.8, 0.8, 0.8, 1.0), (0.9, 0.9, 0.9
 
 @contextmanager
 def previewed(shading: str) -> Iterator[list[Setting]]:
-    """Yields the settings for ``solid``, ``wireframe``, ``xray`` or ``material``. What they name
-    is gone afterwards, so they have to be put back before."""
+    """Yield the settings for ``solid``, ``wireframe``, ``xray`` or ``material``. Restore the
+    scene's own before leaving, because the datablocks they name are removed then."""
     shown = scene()
     world = bpy.data.worlds.new("callboard look")
     material = bpy.data.materials.new("callboard look")
     try:
-        # Even light from everywhere shows colours; what glows by itself needs none.
+        # Even light from everywhere shows colors; emissive surfaces need none.
         _lit(world, (0.6, 0.6, 0.6, 1.0) if shading == "material" else _GREY)
         wanted: list[Setting] = [
             (shown, "world", world),
@@ -61,7 +61,7 @@ def _glow(material: bpy.types.Material, surface: Callable[[Any], Any]) -> None:
 
 
 def _clay(tree: Any) -> Any:
-    """Brighter where it faces who looks."""
+    """Return a surface that is brighter where it faces the eye."""
     return _glowing(tree, _facing(tree), _DARK, _CLAY)
 
 
@@ -73,7 +73,7 @@ def _lines(tree: Any) -> Any:
 
 
 def _glass(tree: Any) -> Any:
-    """More of it where it turns away."""
+    """Return a surface that is more opaque where it turns away."""
     share = tree.nodes.new("ShaderNodeMath")
     share.operation = "MULTIPLY_ADD"
     tree.links.new(_facing(tree), share.inputs[0])

@@ -1,4 +1,4 @@
-"""A material's Principled BSDF: its values by our names, whatever a Blender calls its sockets."""
+"""A material's Principled BSDF, with its values under our names in every version of Blender."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _SOCKETS = {
     "opacity": ("Alpha",),
     "normal": ("Normal",),
 }
-#: Where Blender reflects what the index of refraction says.
+#: The value at which Blender reflects exactly as the index of refraction says.
 _SPECULAR = 0.5
 
 
 def shader_of(material: bpy.types.Material) -> bpy.types.Node | None:
-    """The one that the surface shows, also behind other shaders. What isn't linked to the output
-    shows nothing."""
+    """Return the Principled BSDF that the surface shows, also behind other shaders. Nodes not
+    linked to the output don't count."""
     tree = material.node_tree
     if tree is None:
         return None
@@ -50,7 +50,7 @@ def shader_of(material: bpy.types.Material) -> bpy.types.Node | None:
 
 
 def needed_shader(material: bpy.types.Material) -> bpy.types.Node:
-    """Raises HostError where the material has none."""
+    """Return that shader. Raises HostError when the material has none."""
     shader = shader_of(material)
     if shader is None:
         raise HostError(
@@ -66,7 +66,7 @@ def socket_of(shader: bpy.types.Node, key: str) -> Any:
 
 
 def read(material: bpy.types.Material) -> Json:
-    """The values; None for one that a link decides, and for all of them without that shader."""
+    """Return the values. A linked value is None, and all are None without that shader."""
     shader = shader_of(material)
     keys = [key for key in _SOCKETS if key != "normal"]
     if shader is None:
@@ -75,7 +75,7 @@ def read(material: bpy.types.Material) -> Json:
 
 
 def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
-    """Sets what is given; what drives such a socket is cut off, by the caller."""
+    """Set the given values. The caller disconnects whatever drives such a socket."""
     shader = needed_shader(material)
     for key, value in values.items():
         socket = socket_of(shader, key)
@@ -83,7 +83,7 @@ def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
             socket.default_value = (*value, socket.default_value[3])
         else:
             socket.default_value = value * _SPECULAR if key == "specular" else value
-    # What the solid view shows.
+    # The color of the solid view.
     if "color" in values:
         material.diffuse_color = (*values["color"], material.diffuse_color[3])
     for key, name in (("metalness", "metallic"), ("roughness", "roughness")):
@@ -97,7 +97,7 @@ def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
 
 
 def let_through(material: bpy.types.Material) -> None:
-    """Since 4.2 EEVEE asks for nothing more."""
+    """Let the surface show what is behind it. Since 4.2 EEVEE needs no setting for that."""
     if bpy.app.version < (4, 2) and material.blend_method == "OPAQUE":
         material.blend_method = "HASHED"
         material.shadow_method = "HASHED"

@@ -1,4 +1,4 @@
-"""Values of Blender's properties, and what of JSON fits them."""
+"""Values of Blender's properties, and their conversion from and to JSON."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from callboard.errors import HostError
 from callboard.host import MOST_ELEMENTS
 
 _WORDS = {"BOOLEAN": "bool", "INT": "int", "FLOAT": "float", "STRING": "string", "ENUM": "enum"}
-#: What a custom property has room for.
+#: The limit of a custom property's integers.
 _WHOLE = 2**31
 
 
 def type_of(owner: Any, key: str, rna: Any) -> tuple[str, Any]:
-    """The type in a word, ``float[3]`` where it is several, and the value."""
+    """Return the type as a word, such as ``float[3]`` for several, and the value."""
     if rna is None:
         value = owner[key]
         value = value.to_list() if hasattr(value, "to_list") else value
@@ -29,7 +29,7 @@ def type_of(owner: Any, key: str, rna: Any) -> tuple[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """As JSON; None for numbers that aren't finite."""
+    """Return the value as JSON, with None for numbers that aren't finite."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, (bool, int, str)):
@@ -40,7 +40,7 @@ def plain(value: Any) -> Any:
 
 
 def converted(value: Any, owner: Any, key: str, rna: Any, attribute: str) -> Any:
-    """The value as that property takes it. Raises HostError."""
+    """Return the value in the property's type. Raises HostError when it doesn't fit."""
     if rna is None:
         return _custom(value, owner, key, attribute)
     several = bool(getattr(rna, "is_array", False))
@@ -68,7 +68,7 @@ def _one(value: Any, rna: Any, attribute: str) -> Any:
     elif isinstance(value, bool) or not isinstance(value, (int, float)):
         right = False
     elif rna.type == "INT":
-        # Beyond what its slider shows, a count of parts ends Blender for want of memory.
+        # Beyond its slider's range, a count of parts crashes Blender for lack of memory.
         low, high = rna.soft_min, rna.soft_max
         right = isinstance(value, int)
     else:
@@ -82,7 +82,8 @@ def _one(value: Any, rna: Any, attribute: str) -> Any:
 
 
 def _choice(value: Any, rna: Any, attribute: str) -> Any:
-    """Some properties have their choices made as they are shown; Blender says what is wrong."""
+    """Return the choice. Some properties compute their choices when shown; Blender then reports a
+    wrong one."""
     known = [item.identifier for item in rna.enum_items]
     wanted = value if rna.is_enum_flag else [value]
     if not isinstance(wanted, list) or not all(isinstance(each, str) for each in wanted):

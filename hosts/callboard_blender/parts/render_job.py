@@ -1,8 +1,8 @@
-"""A render of Blender's own, which goes on while its interface does.
+"""A render of Blender's own that leaves its interface usable.
 
-Blender copies the scene as it begins. Until it has, the interface is held; then the settings are
-the artist's again: what is done or saved meanwhile knows nothing of them. The picture is written
-when the render is over, out of the result that Blender keeps.
+Blender copies the scene at the start. The interface is blocked until then. Afterwards the settings
+are the artist's again, so nothing done or saved meanwhile is affected by ours. The picture is
+written at the end, from the result that Blender keeps.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ from callboard_blender.application.names import scene, view_layer
 from callboard_blender.parts.render_picture import kept_as, put_back, settings
 from callboard_blender.parts.views import in_a_window
 
-#: Seconds that Blender has to copy the scene; it takes as long as going to another frame.
+#: Seconds that Blender may take to copy the scene; it takes as long as changing the frame.
 _COPIED_IN = 300.0
-#: The first handler that is called with its copy, and those that tell of the end.
+#: The first handler called with the copy, and those called at the end.
 _COPIED = "frame_change_post"
 _ENDS = ("render_complete", "render_cancel")
 
 
 def renders_unattended() -> bool:
-    """Whether a render does here: in Blender 3 one looks like a change of the artist's."""
+    """Return whether a render can run like that here. In Blender 3 it looks like a change by the
+    artist."""
     return not bpy.app.background and bpy.app.version >= (4, 0) and comes_back.get()
 
 
 def rendered(
     path: str, width: int, height: int, changes: Changes, end_jobs: Callable[[], None]
 ) -> Generator[object, None, None]:
-    """Renders the scene as it is into the file. Raises HostError; closed before its end, it ends
-    the render by ``end_jobs``."""
+    """Render the scene as it is into the file. Raises HostError. When closed early, it ends the
+    render by ``end_jobs``."""
     shown = scene().name_full
     with replacing(path) as written, _Job(changes, end_jobs) as job:
         with changes.unnoticed():
@@ -64,14 +65,14 @@ def rendered(
 
 
 class _Job:
-    """Main thread; what it adds to Blender's handlers runs on the render's."""
+    """One render. Use it on the main thread; the handlers it adds run on the render's thread."""
 
     def __init__(self, changes: Changes, end_jobs: Callable[[], None]) -> None:
         self._end_jobs = end_jobs
         self._copied = Event()
         self._begun = False
         self._ended: str | None = None
-        #: Why there is no picture of it any more.
+        #: The reason why there is no picture any more.
         self._lost: str | None = None
         self._forget = changes.emptied.watch(partial(self._lose, "another file was opened"))
         self._added: list[tuple[list[Callable[..., None]], Callable[..., None]]] = []
@@ -94,9 +95,10 @@ class _Job:
                 handlers.remove(function)
 
     def start(self) -> None:
-        """Returns once Blender has its own copy of the scene. Raises HostError."""
+        """Start the render; return once Blender has its own copy of the scene. Raises HostError."""
         preferences = bpy.context.preferences
-        # Nothing opens over what the artist looks at; and nobody changed the preferences.
+        # Keep windows from opening over the artist's work, and the preferences from counting as
+        # changed.
         quiet = [
             (preferences.view, "render_display_type", "NONE"),
             (preferences, "is_dirty", preferences.is_dirty),
@@ -117,7 +119,7 @@ class _Job:
         return self._ended is None or bpy.app.is_job_running("RENDER")
 
     def require_result(self, path: str) -> None:
-        """Raises HostError where there is no picture of the whole."""
+        """Raise HostError unless the whole picture is there."""
         name = Path(path).name
         if self._lost is not None:
             raise HostError(f"'{name}' was not written: {self._lost}; call it again")

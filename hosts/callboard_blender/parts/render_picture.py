@@ -1,8 +1,7 @@
-"""One picture from a render, and a scene that is as it was.
+"""Render one picture and leave the scene as it was.
 
-Inside Blender the scene's own engine and settings render. In background mode a scene that asks for
-EEVEE or Workbench, which need a graphics card, is rendered by Cycles on the processor, with few
-samples.
+Inside Blender the scene's own engine and settings render. In background mode, a scene set to EEVEE
+or Workbench, which need a graphics card, is rendered by Cycles on the processor with few samples.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from callboard.errors import HostError
 from callboard.host import Json, View, checked_suffix, replacing
 from callboard_blender.application.names import forget, scene, view_layer
 
-#: Of what, what, and the value for one picture.
+#: An object, its attribute, and the value for one picture.
 Setting = tuple[Any, str, Any]
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
@@ -30,7 +29,7 @@ _SAMPLES = 16
 
 
 def made_by() -> Json:
-    """The engine that is set, and its samples a pixel."""
+    """Return the scene's engine and its samples a pixel."""
     shown = scene()
     engine = shown.render.engine
     owner, key = _samples_of(shown)
@@ -38,7 +37,7 @@ def made_by() -> Json:
 
 
 def _samples_of(shown: bpy.types.Scene) -> tuple[Any, str]:
-    """What holds the engine's samples a pixel, and their name there."""
+    """Return the owner and name of the engine's samples a pixel."""
     if shown.render.engine == "CYCLES":
         return shown.cycles, "samples"
     return (shown.eevee if "EEVEE" in shown.render.engine else None), "taa_render_samples"
@@ -57,8 +56,8 @@ def render_to(path: str) -> None:
 def settings(
     path: str, width: int, height: int, more: Sequence[Setting] = (), samples: int | None = None
 ) -> Iterator[None]:
-    """The render settings for one image, and ``more``; the scene's own come back afterwards.
-    ``samples`` a pixel at most, where they are given."""
+    """Apply the render settings for one image, and ``more``. The scene's own come back afterwards.
+    ``samples`` limits the samples a pixel."""
     shown = scene()
     render = shown.render
     wanted: list[Setting] = [
@@ -68,7 +67,7 @@ def settings(
         (render, "use_border", False),
         (render, "use_file_extension", False),
         (render, "filepath", render.filepath),
-        # The scene, not the cut that the artist may be making of it, and one picture of it.
+        # Render the scene instead of its sequence editor, and a single view.
         (render, "use_sequencer", False),
         (render, "use_multiview", False),
         *kept_as(path, shown),
@@ -85,7 +84,7 @@ def settings(
     elif samples is not None:
         owner, key = _samples_of(shown)
         wanted += [(owner, key, min(samples, getattr(owner, key)))] if owner is not None else []
-        if render.engine == "CYCLES":  # some are built without what denoises
+        if render.engine == "CYCLES":  # some builds have no denoiser
             wanted.append((shown.cycles, "use_denoising", False))
     wanted += more
     with put_back(wanted):
@@ -93,13 +92,13 @@ def settings(
 
 
 def kept_as(path: str, shown: bpy.types.Scene) -> list[Setting]:
-    """How a picture of that scene is written into that file. Raises HostError."""
+    """Return the settings to write a picture of that scene into that file. Raises HostError."""
     kind = _FORMATS[checked_suffix(path, _FORMATS)]
     if bpy.app.version >= (5, 0) and re.search("[{}]", path):
         raise HostError(f"'{path}' holds braces, which Blender would replace; use another path")
     image = shown.render.image_settings
     return [
-        # Each decides what the next ones may be, also when they are put back.
+        # Each limits the choices of the next ones, also when they are restored.
         *([(image, "media_type", "IMAGE")] if hasattr(image, "media_type") else []),
         (image, "file_format", kind),
         (image, "color_mode", "RGB"),
@@ -109,7 +108,7 @@ def kept_as(path: str, shown: bpy.types.Scene) -> list[Setting]:
 
 @contextmanager
 def put_back(wanted: Sequence[Setting]) -> Iterator[None]:
-    """Sets each; afterwards they are as before."""
+    """Apply each setting; restore them all afterwards."""
     before = [(owner, key, _kept(getattr(owner, key))) for owner, key, _ in wanted]
     try:
         for owner, key, value in wanted:
@@ -121,13 +120,13 @@ def put_back(wanted: Sequence[Setting]) -> Iterator[None]:
 
 
 def _kept(value: Any) -> Any:
-    # A colour is what is there at any time.
+    # A color object follows later changes, so copy it.
     return tuple(value) if isinstance(value, Color) else value
 
 
 @contextmanager
 def seen_by(camera: bpy.types.Object) -> Iterator[None]:
-    """The scene's camera is another one."""
+    """Use another camera for the scene."""
     shown = scene()
     before = shown.camera
     # A marker's camera takes over at its frame.
@@ -145,7 +144,7 @@ def seen_by(camera: bpy.types.Object) -> Iterator[None]:
 
 @contextmanager
 def camera_at(view: View) -> Iterator[None]:
-    """A camera of its own."""
+    """Use a temporary camera at this view."""
     shown = scene()
     data = bpy.data.cameras.new("callboard turntable")
     data.sensor_fit = "HORIZONTAL"

@@ -1,4 +1,4 @@
-"""The primitives as meshes, centred on the origin, their axis along Z."""
+"""The primitives as meshes, centered on the origin, their axis along Z."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import bpy
 
 from callboard.host import ACROSS, AROUND, PrimitiveKind, torus
 
-#: An attribute of the mesh says by its name which primitive it is. Blender keeps and copies those
-#: that begin with a dot, and neither shows nor exports them, as it does custom properties.
-#: The kind is in the name because an attribute's values can't be read in Edit Mode.
+#: The mesh attribute whose name tells the primitive. Blender keeps and copies attributes that begin
+#: with a dot, but unlike custom properties neither shows nor exports them.
 _MARKS: dict[str, str] = {kind: f".callboard_{kind}" for kind in get_args(PrimitiveKind)}
 
 
 def kind_of(obj: bpy.types.Object) -> str:
-    """A primitive's kind, else Blender's word in lower case. Joined primitives are a mesh."""
+    """Return a primitive's kind, else Blender's type in lower case. Joined primitives are a
+    mesh."""
     word = str(obj.type)
     if word == "MESH":
         there = obj.data.attributes
@@ -28,13 +28,13 @@ def kind_of(obj: bpy.types.Object) -> str:
 
 
 def kind_in_words(obj: bpy.types.Object) -> str:
-    """Blender's word with its article."""
+    """Return Blender's type with its article."""
     word = str(obj.type).lower().replace("_", " ")
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
 def forget_kind(mesh: bpy.types.Mesh) -> None:
-    """It is no primitive any more."""
+    """Mark the mesh as no primitive any more."""
     for mark in _MARKS.values():
         attribute = mesh.attributes.get(mark)
         if attribute is not None:

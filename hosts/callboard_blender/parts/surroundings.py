@@ -1,4 +1,4 @@
-"""What surrounds the scene: Blender's world, as an image, a colour or a sky."""
+"""The scene's surroundings: Blender's world as an image, a color or a sky."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from callboard_blender.parts.textures import clear, picture_of
 
 #: Marks the world that we made.
 _OURS = "callboard_environment"
-#: Pictures that hold light as it is.
+#: Suffixes of pictures with linear light.
 _LINEAR = (".hdr", ".exr")
-#: A sky as bright as it is out of doors would leave nothing to see.
+#: A sky at natural brightness would overexpose the scene.
 _SKY_STRENGTH = 0.1
 
 
@@ -51,7 +51,7 @@ def read() -> Json:
 
 
 def write(values: Mapping[str, Any]) -> None:
-    """In a world of our own; the artist's stays in the file."""
+    """Set the values in a world of our own. The artist's world stays in the file."""
     image = None
     if "path" in values:
         linear = Path(values["path"]).suffix.lower() in _LINEAR
@@ -98,7 +98,7 @@ def _set_turn(color: Any, turn: float) -> None:
     if source is not None and source.type == "TEX_SKY":
         source.sun_rotation = radians(turn % 360)
     elif source is not None and (mapping := _mapping(source)) is not None:
-        # The picture turns against the directions that are looked up in it.
+        # The mapping rotates the lookup directions, so the picture turns the other way.
         mapping.inputs["Rotation"].default_value[2] = radians(-turn)
 
 
@@ -114,7 +114,7 @@ def _mapping(source: Any) -> Any:
 
 
 def _background(world: bpy.types.World) -> Any:
-    """What the world shows, where it is that simple."""
+    """Return the world's Background node, or None when its nodes are more complex."""
     if world.node_tree is None or not _uses_nodes(world):
         return None
     for node in world.node_tree.nodes:
@@ -137,7 +137,7 @@ def _own_world() -> bpy.types.World:
         return before
     world = before.copy() if before is not None else bpy.data.worlds.new("Environment")
     if before is not None:
-        # Blender saves what has a user.
+        # Blender saves only datablocks that have a user.
         before.use_fake_user = True
         world.name = "Environment"
     if world.node_tree is None or not _uses_nodes(world):

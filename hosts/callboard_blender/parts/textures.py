@@ -1,5 +1,5 @@
-"""Pictures before the sockets of a Principled BSDF: coordinates, mapping, picture, and what makes a
-number or a direction of it."""
+"""Pictures linked to the sockets of a Principled BSDF: coordinates, mapping, picture, and the node
+that makes a number or a direction of it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from callboard.host import Json, Texture
 
 _SPACES = {"srgb": "sRGB", "raw": "Non-Color"}
 _CHANNELS = {"r": "Red", "g": "Green", "b": "Blue"}
-#: What passes a picture on, by the name of the input that it comes in by.
+#: Nodes that pass a picture on, with the name of its input.
 _PASSING = {"NORMAL_MAP": "Color", "SEPARATE_COLOR": "Color"}
 
 
 def read(socket: Any) -> Json | None:
-    """What drives the socket; None where nothing does."""
+    """Return the texture that drives the socket, or None."""
     if not socket.is_linked:
         return None
     channel = None
@@ -48,7 +48,7 @@ def read(socket: Any) -> Json | None:
 
 
 def clear(tree: Any, socket: Any) -> None:
-    """Cuts off what drives the socket, and takes away what nothing else uses."""
+    """Disconnect what drives the socket, and remove nodes that nothing else uses."""
     loose = [link.from_node for link in socket.links]
     for link in list(socket.links):
         tree.links.remove(link)
@@ -62,7 +62,7 @@ def clear(tree: Any, socket: Any) -> None:
 
 
 def connect(tree: Any, shader: Any, socket: Any, slot: str, texture: Texture) -> None:
-    """Raises HostError where Blender reads no picture there."""
+    """Link the texture to the socket. Raises HostError when Blender can't read the picture."""
     image = picture_of(texture, (_SPACES[texture.color_space],))
     clear(tree, socket)
     x, y = shader.location.x, shader.location.y - 40 * list(shader.inputs).index(socket)
@@ -93,8 +93,9 @@ def _node(tree: Any, kind: str, x: float, y: float, slot: str) -> Any:
 
 
 def picture_of(texture: Texture, spaces: Sequence[str]) -> bpy.types.Image:
-    """The picture with the first of these colour spaces that this Blender knows. One that others
-    read in another way stays theirs. Raises HostError where Blender reads none there."""
+    """Return the picture with the first of these color spaces that this Blender knows. An existing
+    image with another color space is left alone. Raises HostError when Blender can't read the
+    file."""
     names = bpy.types.ColorManagedInputColorspaceSettings.bl_rna.properties["name"].enum_items
     space = next((each for each in spaces if each in names), spaces[-1])
     for known in bpy.data.images:

@@ -1,8 +1,8 @@
 """Local transforms as translate, rotate (Euler XYZ, degrees) and scale, relative to the parent.
 
-Blender keeps a further matrix between parent and child, delta transforms and several rotation
-modes. As long as that matrix only moves, turns and scales evenly, the components follow from the
-channels one by one, also where a scale is zero or negative; else they are taken out of the whole.
+Blender has a further matrix between parent and child, delta transforms and several rotation modes.
+As long as that matrix only moves, turns and scales evenly, each component follows from its channel,
+even when a scale is zero or negative. Otherwise the components come from decomposing the whole.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_o
 
 Components = tuple[list[float], list[float], list[float]]
 
-#: What the names of the transform's channels begin with.
+#: Prefixes of the transform's channels.
 _CHANNELS = ("location", "rotation", "scale")
 #: The channel that holds the rotation in each mode; the other modes are orders of Euler angles.
 _ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
@@ -38,7 +38,7 @@ def read(obj: bpy.types.Object) -> Components:
 def components(
     obj: bpy.types.Object, location: Vector, rotation: Vector, scale: Vector
 ) -> Components:
-    """What the object's local transform is when its channels have these values."""
+    """Return the object's local transform for these values of its channels."""
     moved = Vec(location) + obj.delta_location
     turned = _delta(obj) @ _quaternion(obj, rotation)
     scaled = Vec(a * b for a, b in zip(scale, obj.delta_scale, strict=True))
@@ -57,7 +57,7 @@ def components(
 def write(
     obj: bpy.types.Object, translate: Vector | None, rotate: Vector | None, scale: Vector | None
 ) -> None:
-    """Sets the components that aren't None. Raises HostError, and changes nothing, where the artist
+    """Set the components that aren't None. Raises HostError, and changes nothing, when the artist
     locked one."""
     asked = {"location": translate, "rotation": rotate, "scale": scale}
     alone = (rotate is None and scale is None) or _even(_between(obj)) is not None
@@ -84,14 +84,14 @@ def _channels(obj: bpy.types.Object) -> Components:
 
 
 def _locked(obj: bpy.types.Object, old: Components) -> list[str]:
-    """The locked channels that aren't what they were."""
+    """Return the locked channels whose values have changed."""
     locks = (obj.lock_location, obj.lock_rotation, obj.lock_scale)
     locked = []
     for name, before, after, lock in zip(
         ("location", "rotation", "scale"), old, _channels(obj), locks, strict=True
     ):
         differ = [abs(a - b) > 1e-6 * max(1, abs(a)) for a, b in zip(before, after, strict=True)]
-        # A quaternion, or an axis with an angle, has no axes of its own to lock.
+        # The locks of single axes don't apply to a quaternion or to axis and angle.
         each = zip(differ, lock, strict=True) if len(differ) == 3 else [(any(differ), any(lock))]
         if any(moved and held for moved, held in each):
             locked.append(name)
@@ -101,8 +101,8 @@ def _locked(obj: bpy.types.Object, old: Components) -> list[str]:
 def write_channels(
     obj: bpy.types.Object, translate: Vector | None, rotate: Vector | None, scale: Vector | None
 ) -> None:
-    """Sets the channels so that the components are these. Raises HostError where one can't be set
-    without the others."""
+    """Set the channels that give these components. Raises HostError when one can't be set without
+    the others."""
     between = _between(obj)
     even = _even(between)
     if even is None and (rotate is not None or scale is not None):
@@ -132,8 +132,8 @@ def write_channels(
 
 
 def set_rotation(obj: bpy.types.Object, turned: Quaternion) -> None:
-    """Sets the channel of the object's mode, near to what it is: the same turn has several
-    values, and the nearer one doesn't spin in between."""
+    """Set the channel of the object's mode to the equivalent value nearest to the current one, so
+    that the object doesn't spin in between."""
     if obj.rotation_mode == "QUATERNION":
         turned.make_compatible(obj.rotation_quaternion)
         obj.rotation_quaternion = turned
@@ -145,7 +145,7 @@ def set_rotation(obj: bpy.types.Object, turned: Quaternion) -> None:
 
 
 def set_local(obj: bpy.types.Object, matrix: Matrix, between: Matrix | None = None) -> None:
-    """Sets the whole local transform. What the channels can't express, shear and zero scale, goes
+    """Set the whole local transform. Shear and zero scale, which the channels can't express, go
     into the matrix between parent and child, which is then ``between``."""
     refuse_animated(obj)
     if same(Matrix.LocRotScale(*matrix.decompose()), matrix) and matrix.determinant() != 0:
@@ -165,7 +165,7 @@ def set_local(obj: bpy.types.Object, matrix: Matrix, between: Matrix | None = No
 
 
 def local(obj: bpy.types.Object) -> Matrix:
-    """Relative to the parent."""
+    """Return the transform relative to the parent."""
     return _between(obj) @ obj.matrix_basis
 
 
@@ -174,7 +174,8 @@ def _between(obj: bpy.types.Object) -> Matrix:
 
 
 def _even(matrix: Matrix) -> tuple[Quaternion, float] | None:
-    """How it turns and scales; None where it scales unevenly, shears, mirrors or flattens."""
+    """Return the turn and scale, or None when the matrix scales unevenly, shears, mirrors or
+    flattens."""
     linear = matrix.to_3x3()
     if linear == Matrix.Identity(3):
         return Quaternion(), 1.0
@@ -204,8 +205,8 @@ def _quaternion(obj: bpy.types.Object, rotation: Vector) -> Quaternion:
 
 
 def _decompose(matrix: Matrix, scaled: Vec) -> Components:
-    """A mirrored matrix comes apart with all three scales negative; the signs are made those of
-    ``scaled`` where that is the same transform."""
+    """Return the components. A mirrored matrix decomposes into three negative scales; they get the
+    signs of ``scaled`` where that is the same transform."""
     location, turn, size = matrix.decompose()
     flips = [1.0 if a * b >= 0 else -1.0 for a, b in zip(size, scaled, strict=True)]
     if flips[0] * flips[1] * flips[2] > 0:
@@ -229,7 +230,7 @@ def same(a: Matrix, b: Matrix, tolerance: float = 1e-5) -> bool:
 
 
 def refuse_animated(obj: bpy.types.Object, channels: Sequence[str] = _CHANNELS) -> None:
-    """Raises HostError where keys, a strip or a driver set one of these already."""
+    """Raise HostError when keys, a strip or a driver already set one of these."""
     for curve in (*drivers_of(obj), *curves_of(obj), *strip_curves_of(obj)):
         moved = curve.data_path.removeprefix("delta_")
         if channel := next((each for each in channels if moved.startswith(each)), None):

@@ -1,5 +1,5 @@
-"""What Blender's import of a USD file leaves to be done: an object and its shape are one again and
-have their name, groups that a program wrote for itself go, and motion becomes keys."""
+"""Cleans up after Blender's import of a USD file: an object and its shape become one again and get
+their name, groups that a program generated are removed, and motion becomes keys."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from callboard_blender.parts.curves import curves_of
 from callboard_blender.parts.usd_motion import OBJECT_NAME, take_keys
 
 _DATA_NAME = "userProperties:blender:data_name"
-#: How programs mark a group that holds what they wrote, and is none of the artist's.
+#: Marks of programs on groups that they generated and the artist didn't make.
 _GENERATED = ("Blender:generated", "exchange:generated")
 _ORIGIN = "userProperties:readFrom"
 
 
 def settle(created: Iterable[bpy.types.Object], stage: Any) -> None:
-    """Objects stay where they are in the world."""
+    """Clean up the created objects. They keep their place in the world."""
     objects = sorted(created, key=_depth)
     prims = _prims(objects, stage)
     loose = {obj for obj, prim in prims.items() if _is_loose(obj, prim)}
@@ -59,8 +59,8 @@ def _depth(obj: bpy.types.Object) -> int:
 
 @contextmanager
 def traced(stage: Any) -> Iterator[None]:
-    """For the block each object that Blender reads from the stage's file will say which prim it
-    was; names don't tell. Blender reads the layer that is open here, and nothing is saved."""
+    """Have each object that Blender reads from the stage's file inside name its prim, because
+    object names don't tell. Blender reads the layer that is open here, and nothing is saved."""
     from pxr import Sdf, UsdGeom
 
     layer = stage.GetRootLayer()
@@ -77,7 +77,7 @@ def traced(stage: Any) -> Iterator[None]:
 
 
 def _prims(objects: Iterable[bpy.types.Object], stage: Any) -> dict[bpy.types.Object, Any]:
-    """What each was read from; what is said of it is taken off."""
+    """Return each object's prim, and remove the mark from the object."""
     prims: dict[bpy.types.Object, Any] = {}
     key = _ORIGIN.removeprefix("userProperties:")
     for obj in objects:
@@ -98,7 +98,7 @@ def _is_loose(obj: bpy.types.Object, prim: Any) -> bool:
 
 
 def _is_shape(obj: bpy.types.Object, prim: Any, above: Any) -> bool:
-    """Whether Blender wrote it as the shape of the object above it."""
+    """Return whether Blender wrote the object as the shape of the object above it."""
     return bool(
         obj.data is not None
         and obj.parent.type == "EMPTY"
@@ -112,20 +112,21 @@ def _is_shape(obj: bpy.types.Object, prim: Any, above: Any) -> bool:
 
 
 def _name_of(prim: Any) -> str | None:
-    """What the object was called that Blender wrote; the prim was named by it, or by its data."""
+    """Return the original name of an object that Blender wrote. The prim was named after the object
+    or its data."""
     above = prim.GetParent()
     owner = above if prim.GetAttribute(_DATA_NAME) and above.GetAttribute(OBJECT_NAME) else prim
     told = owner.GetAttribute(OBJECT_NAME)
     if not told:
         return None
     name = str(told.Get())
-    # Somebody may have given the prim another name since.
+    # The prim may have been renamed since.
     return name if re.sub(r"[^A-Za-z0-9_]", "_", name) == owner.GetName() else str(owner.GetName())
 
 
 def _rename(names: Mapping[bpy.types.Object, str]) -> None:
     for number, obj in enumerate(names):
-        obj.name = f"arriving {number}"  # no two stand in each other's way
+        obj.name = f"arriving {number}"  # so that no two names collide
     for obj, name in names.items():
         obj.name = name
 

@@ -1,9 +1,10 @@
-"""Motion in USD files. Blender writes each frame of it, and reads it as a link to the file. Here
-keys between which it is straight become the only samples, all are noted beside them, and samples
-become keys again, so that the file isn't needed any more.
+"""Motion in USD files. Blender writes every frame, and reads motion as a link to the file. Here the
+only samples written are keys with straight lines between them, all keys are noted beside them, and
+samples become keys again on import, so that the file isn't needed any more.
 
-The note is custom data of a prim: for each component the seconds at which it has keys, and how each
-goes on to the next one. It counts only where keys like that give the very motion of the samples."""
+The note is custom data of a prim: for each component the seconds at which it has keys, and the
+interpolation after each. It counts only if such keys reproduce the motion of the samples.
+"""
 
 from __future__ import annotations
 
@@ -22,27 +23,27 @@ from callboard_blender.parts.curves import curves_of
 from callboard_blender.ports.animation import COMPONENTS, local_at, transform_curves
 
 _NOTE = "sourceKeys"
-#: What exporters name a prim's object in.
+#: The attribute in which exporters name a prim's object.
 OBJECT_NAME = "userProperties:blender:object_name"
 _CHANNELS = {"translate": "location", "rotate": "rotation_euler", "scale": "scale"}
 _OPS = {"translate": "xformOp:translate", "rotate": "xformOp:rotateXYZ", "scale": "xformOp:scale"}
-#: By which a value in between may be off for its motion to count as the same: parts, and degrees.
+#: Tolerances within which two motions count as the same: relative, and degrees for rotation.
 _CLOSE = {"translate": 1e-4, "rotate": 1e-2, "scale": 1e-4}
-#: Frames by which two are the same.
+#: Tolerance in frames within which two frames are the same.
 _FRAME = 1e-4
 
-#: Seconds, or frames, and how each goes on.
+#: Seconds, or frames, and the interpolation after each.
 Keys = list[tuple[float, str]]
 
 
 def object_of(prim: Any) -> bpy.types.Object | None:
-    """What a prim in a file that Blender has just written was written for."""
+    """Return the object for which Blender has just written a prim."""
     name = prim.GetAttribute(OBJECT_NAME)
     return scene().objects.get(name.Get()) if name else None
 
 
 def note_keys(stage: Any) -> None:
-    """Of the objects of this scene, in a file that Blender has just written."""
+    """Note the keys of this scene's objects in a file that Blender has just written."""
     fps = _fps()
     for prim in stage.TraverseAll():
         obj = object_of(prim)
@@ -70,8 +71,8 @@ def note_keys(stage: Any) -> None:
 def take_keys(
     created: Sequence[bpy.types.Object], stage: Any, above: Callable[[bpy.types.Object], Any]
 ) -> None:
-    """Gives what a file was imported as keys of its own, at the frames of this scene's rate.
-    ``above`` is what an object will hang below."""
+    """Give imported objects keys of their own, at the frames of this scene's rate. ``above``
+    returns the future parent of an object."""
     linked = [
         (obj, each) for obj in created for each in obj.constraints if each.type == "TRANSFORM_CACHE"
     ]
@@ -115,7 +116,7 @@ def _keys_of(obj: bpy.types.Object) -> dict[str, Keys]:
 
 
 def _unwind(samples: Any) -> None:
-    """Blender writes no angle of more than half a circle; a sample after another one jumps."""
+    """Make the angles continuous. Blender writes none beyond half a circle, so samples jump."""
     times = samples.GetTimeSamples() if samples else []
     turns = [samples.Get(time) for time in times]
     for time, was, now in zip(times, turns, without_jumps(turns), strict=True):
@@ -124,8 +125,8 @@ def _unwind(samples: Any) -> None:
 
 
 def _thin(samples: Any, at: Mapping[float, Sequence[float]], close: float) -> None:
-    """Leaves only the keys' own samples where what is between them is straight; else adds those
-    between two frames. ``at`` is what the keys say, the first one first."""
+    """Keep only the keys' own samples if everything between them is straight; else add missing ones
+    between two frames. ``at`` holds the keys' values, the first one first."""
     times = samples.GetTimeSamples()
     kind = type(samples.Get(times[0]))
     straight = all(dist(_straight(at, time), samples.Get(time)) <= close for time in times)
@@ -137,7 +138,7 @@ def _thin(samples: Any, at: Mapping[float, Sequence[float]], close: float) -> No
 
 
 def _still(samples: Any) -> None:
-    """A single sample is no motion."""
+    """Turn a single sample into a constant value."""
     times = samples.GetTimeSamples() if samples else []
     if len(times) == 1:
         value = samples.Get(times[0])
@@ -156,7 +157,8 @@ def _straight(at: Mapping[float, Sequence[float]], time: float) -> Sequence[floa
 
 
 def _moving_prim(stage: Any, path: str) -> Any:
-    """The prim whose samples move what was read from ``path``, which may be the shape below it."""
+    """Return the prim whose samples move what was read from ``path``, which may be the shape below
+    it."""
     from pxr import UsdGeom
 
     prim = stage.GetPrimAtPath(path)
@@ -179,7 +181,7 @@ def _times(prim: Any) -> set[float]:
 
 
 def _near(time: float, times: Iterable[float]) -> float | None:
-    """The same time as others write it, after its way through seconds and other rates."""
+    """Return the same time in another spelling, after rounding through seconds and other rates."""
     return next((each for each in times if abs(each - time) < _FRAME), None)
 
 
@@ -194,7 +196,7 @@ def _noted(prim: Any) -> dict[str, Keys]:
             seconds = [float(second) for second in each["seconds"]]
             words = [str(word) for word in each["interpolation"]]
         except (KeyError, TypeError, ValueError):
-            continue  # whoever wrote the file wrote that, too
+            continue  # the note came with the file and may be malformed
         if len(seconds) == len(words):
             by_component[component] = sorted(zip(seconds, words, strict=True))
     return by_component
@@ -208,7 +210,7 @@ def _key(
     pace: float,
     same: bool,
 ) -> None:
-    """``same`` says that the prim's own angles are those of the object."""
+    """Set keys. ``same`` says that the prim's own angles are the object's."""
     times = sorted(seen)
     turns = prim.GetAttribute(_OPS["rotate"])
     obj.rotation_mode = "XYZ"
@@ -247,7 +249,7 @@ def _keyed(
     pace: float,
     close: float,
 ) -> bool:
-    """Keys one component, and says whether that is its motion."""
+    """Key one component; return whether the keys reproduce its motion."""
     channel = _CHANNELS[component]
     for curve in _curves(obj, channel):
         for frame in [point.co.x for point in curve.keyframe_points]:
@@ -273,7 +275,7 @@ def _curves(obj: bpy.types.Object, channel: str) -> list[Any]:
 
 
 def _retime(owners: Iterable[bpy.types.ID], pace: float) -> None:
-    """Of what Blender itself gives keys, a camera's lens."""
+    """Move keys that Blender itself imports, such as a camera's lens, to this scene's rate."""
     if abs(pace - 1) < 1e-9:
         return
     for owner in set(owners):

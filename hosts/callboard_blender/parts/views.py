@@ -1,5 +1,5 @@
-"""The 3D view that the artist looks at, and how anything is looked at: a matrix that goes into the
-eye's space, and one that projects it."""
+"""The artist's 3D view, and views in general: a matrix into the eye's space, and one that
+projects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from callboard_blender.application.names import scene
 
 @dataclass(frozen=True)
 class View:
-    """Valid within one step only. ``window`` is None where the view is in a hidden workspace."""
+    """A 3D view, valid within one step only. ``window`` is None when the view is in a hidden
+    workspace."""
 
     window: bpy.types.Window | None
     area: bpy.types.Area
@@ -29,7 +30,7 @@ class View:
 
 
 def find_view() -> View | None:
-    """The largest 3D view that is shown; else one of a workspace that is not."""
+    """Return the largest 3D view that is shown, else one of a hidden workspace."""
     windows = bpy.context.window_manager.windows
     shown = [view for window in windows for view in _views(window, window.screen)]
     if shown:
@@ -48,8 +49,8 @@ def _views(window: bpy.types.Window | None, screen: bpy.types.Screen) -> Iterato
 
 
 def in_a_window() -> AbstractContextManager[Any]:
-    """Until the tick after a file was opened Blender's context has no window, and many operators
-    refuse to run, undo among them; without a user interface it stays like that."""
+    """Give Blender's context a window. It has none until the tick after a file was opened, and many
+    operators, undo among them, then refuse to run. Without a user interface there never is one."""
     windows = bpy.context.window_manager.windows
     if bpy.context.window is not None or not windows:
         return nullcontext()
@@ -58,7 +59,7 @@ def in_a_window() -> AbstractContextManager[Any]:
 
 
 def as_the_artist(view: View, width: int, height: int) -> tuple[Matrix, Matrix]:
-    """How the artist looks; the picture holds at least what the view shows, undistorted."""
+    """Return the artist's view. The picture holds at least what the view shows, undistorted."""
     shown = view.space.region_3d
     camera = view.space.camera if view.space.use_local_camera else scene().camera
     if shown.view_perspective == "CAMERA" and camera is not None and camera.type == "CAMERA":

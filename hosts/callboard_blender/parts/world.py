@@ -1,4 +1,4 @@
-"""Where objects are in the world, and what else than their own transform puts them there."""
+"""Objects' places in the world, and everything besides their own transform that puts them there."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ _EXTENDED = {"MESH", "CURVE", "SURFACE", "META", "FONT", "CURVES", "POINTCLOUD",
 
 
 def is_evaluated(obj: bpy.types.Object) -> bool:
-    """Whether Blender works out where it is: not in a collection that is excluded or hidden."""
+    """Return whether Blender evaluates the object, which it doesn't in an excluded or hidden
+    collection."""
     return bool(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).is_evaluated)
 
 
 def world_of(obj: bpy.types.Object) -> Matrix:
-    """Its place in the world as it is now. Raises HostError where Blender doesn't work it out, and
-    it doesn't follow from the parents alone."""
+    """Return the object's current place in the world. Raises HostError when Blender doesn't
+    evaluate it and its parents alone don't determine it."""
     if is_new(obj):
         return own_world(obj)
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -40,13 +41,13 @@ def world_of(obj: bpy.types.Object) -> Matrix:
 
 
 def own_world(obj: bpy.types.Object) -> Matrix:
-    """Where its own transform alone puts it, below its parent."""
+    """Return where the object's own transform puts it below its parent."""
     inside = transforms.local(obj)
     return world_of(obj.parent) @ inside if obj.parent is not None else inside
 
 
 def causes(obj: bpy.types.Object) -> list[str]:
-    """What moves the object besides its own transform and its parent."""
+    """Return what moves the object besides its own transform and its parent."""
     movers = [
         f"the constraint '{each.name}'"
         for each in obj.constraints
@@ -59,7 +60,7 @@ def causes(obj: bpy.types.Object) -> list[str]:
 
 
 def doubt(obj: bpy.types.Object) -> str | None:
-    """Why the object isn't, or won't be, where its own transform says; None where it is."""
+    """Return why the object isn't, or won't be, where its own transform says, or None."""
     if channels := strayed(obj):
         return (
             f"its keys say another {' and '.join(channels)} at this frame: set without a key, it is"
@@ -79,7 +80,7 @@ def doubt(obj: bpy.types.Object) -> str | None:
 
 
 def bounds(objects: Iterable[bpy.types.Object]) -> Json | None:
-    """World-space box around the objects; None where none of them has an extent, or one's isn't
+    """Return the world-space box around the objects, or None when none has an extent or one's isn't
     finite."""
     corners = [corner for obj in objects for corner in _corners(obj)]
     if not corners or not all(math.isfinite(value) for corner in corners for value in corner):
@@ -89,7 +90,7 @@ def bounds(objects: Iterable[bpy.types.Object]) -> Json | None:
 
 
 def _corners(obj: bpy.types.Object) -> list[Vec]:
-    """Of boxes along the world's axes."""
+    """Return corners of boxes along the world's axes."""
     try:
         placed = world_of(obj)
     except HostError:
@@ -108,7 +109,8 @@ def _has_box(obj: bpy.types.Object) -> bool:
 
 
 def _own_corners(obj: bpy.types.Object, inside: tuple[bpy.types.Collection, ...]) -> list[Vec]:
-    """In the object's own space. An instanced collection is as large as what it holds."""
+    """Return corners in the object's own space. An instanced collection is as large as its
+    content."""
     if _has_box(obj):
         return [Vec(corner) for corner in obj.bound_box]
     instanced = obj.instance_collection if obj.instance_type == "COLLECTION" else None
@@ -123,6 +125,7 @@ def _own_corners(obj: bpy.types.Object, inside: tuple[bpy.types.Collection, ...]
 
 
 def _placed(member: bpy.types.Object) -> Matrix:
-    """A member of an instanced collection that isn't shown is evaluated as well."""
+    """Return the member's place; a hidden member of an instanced collection is evaluated as
+    well."""
     evaluated = member.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return evaluated.matrix_world if evaluated.is_evaluated else own_world(member)

@@ -1,1 +1,1 @@
-"""What Blender shows of callboard."""
+"""callboard's user interface in Blender."""

@@ -1,4 +1,4 @@
-"""Folders that the artist names as roots, in Blender's own file browser."""
+"""Operators that add and remove the artist's roots, with Blender's own file browser."""
 
 from __future__ import annotations
 

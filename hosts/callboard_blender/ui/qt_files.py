@@ -1,7 +1,7 @@
-"""Where Qt comes from, and whether it can open a window here; found out off the main thread.
+"""Find Qt off the main thread, and whether it can open a window here.
 
-An extension's wheels are installed by Blender. The add-on for older versions carries them as they
-are, and the one for this machine is unpacked into the cache when it is first wanted.
+Blender installs an extension's wheels. The add-on for older versions carries them as files, and the
+one for this machine is unpacked into the cache when first needed.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from pathlib import Path
 from callboard.errors import HostError
 from callboard.host import cache_folder
 
-#: Qt ends the process in which it fails, so it is tried in another one first.
+#: Qt aborts the process in which it fails, so another process tries it first.
 _PROBE = (
     "import sys; sys.path[:] = {path!r}; from PySide6.QtWidgets import QApplication as A; A([])"
 )
 _PROBE_SECONDS = 60.0
 _WHEELS = {"linux": "manylinux", "win32": "win_amd64", "darwin": "macosx"}
-#: Lines of Qt's own words that are passed on.
+#: Lines of Qt's own message that are passed on.
 _LINES = 4
 
 
 class QtSearch:
-    """Looks for PySide6 in a thread of its own. Made, asked and ended on the main thread."""
+    """Looks for PySide6 in a thread of its own. Make, poll and end it on the main thread."""
 
     def __init__(self, bundled: Path) -> None:
-        """``bundled`` is the folder with the add-on's wheels, if there is one. Raises HostError
-        where there is no Qt at all."""
-        #: What goes onto Python's path, and why there is no Qt; valid once ``done``.
+        """Start the search. ``bundled`` is the folder with the add-on's wheels, if there is one.
+        Raises HostError when there is no Qt at all."""
+        #: The folder for Python's path, and the reason why there is no Qt. Valid once ``done``.
         self.folder: str | None = None
         self.problem: str | None = None
         self._wheels = [path for path in sorted(bundled.glob("*.whl")) if _fits(path.name)]
@@ -45,7 +45,7 @@ class QtSearch:
         self._ended = False
         self._installed = find_spec("PySide6") is not None
         if (loaded := sys.modules.get("PySide6")) is not None:
-            # From when the add-on was enabled before; its folder may be gone from the path.
+            # Loaded when the add-on was enabled before; its folder may no longer be on the path.
             folder = str(Path(loaded.__file__ or "").parents[1])
             self.folder = folder if folder not in sys.path else None
         if not self._installed and not self._wheels:
@@ -62,7 +62,7 @@ class QtSearch:
         return not self._thread.is_alive()
 
     def end(self) -> None:
-        """Gives up; waits until nothing of it is left. Idempotent."""
+        """Give up, and wait until the thread has ended. Idempotent."""
         self._ended = True
         probe = self._probe
         if probe is not None:
@@ -107,8 +107,8 @@ class QtSearch:
 
 
 def what_to_do(complaint: str, path: Sequence[str]) -> str:
-    """What the artist can do about Qt's failure, which Qt described in ``said``. ``path`` is
-    Python's, where PySide6 was found. Takes up to a second."""
+    """Return what the artist can do about Qt's failure, which Qt described in ``complaint``.
+    ``path`` is the Python path on which PySide6 was found. Takes up to a second."""
     from callboard_ui.qt_libraries import advice, what_to_install
 
     if "xcb" in complaint and (lacking := advice(path)) is not None:
@@ -120,7 +120,7 @@ def what_to_do(complaint: str, path: Sequence[str]) -> str:
 
 
 def _unpacked(wheels: Sequence[Path]) -> Path:
-    """The folder to import PySide6 from."""
+    """Return the folder to import PySide6 from."""
     folder = cache_folder() / "qt" / wheels[0].name.removesuffix(".whl")
     if folder.is_dir():
         return folder
@@ -133,7 +133,7 @@ def _unpacked(wheels: Sequence[Path]) -> Path:
         with suppress(FileExistsError):
             Path(partial).rename(folder)
     finally:
-        # What is left of it where another Blender was faster, or the disk is full.
+        # Left over when another Blender was faster, or the disk is full.
         shutil.rmtree(partial, ignore_errors=True)
     return folder
 

@@ -1,4 +1,4 @@
-"""Blender's theme, as Qt's palette and font."""
+"""Blender's theme as Qt's palette and font."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from qtpy.QtWidgets import QApplication
 
 _ROLES = QPalette.ColorRole
 _GROUPS = (QPalette.ColorGroup.Active, QPalette.ColorGroup.Inactive)
-#: Of a disabled widget's text, how much is its colour; the rest is what it stands on.
+#: The share of its own color in a disabled widget's text; the rest is the background.
 _FADED = 0.45
 
 
 def dress(app: QApplication) -> None:
-    """Has the application look like Blender. Where Blender's theme is unlike those that we know, Qt
-    stays as the system wants it."""
+    """Make the application look like Blender. Qt keeps the system's look when Blender's theme has
+    an unknown form."""
     try:
         palette, font = _palette(), _font(app)
     except (AttributeError, IndexError):
@@ -65,7 +65,7 @@ def _font(app: QApplication) -> QFont:
     preferences = bpy.context.preferences
     font = QFont(app.font())
     pixels = preferences.ui_styles[0].widget.points * preferences.system.ui_scale
-    # Qt multiplies by the screen's own factor, which Blender's scale holds already.
+    # Qt multiplies by the screen's own factor, which Blender's scale already contains.
     font.setPixelSize(max(9, round(pixels / app.devicePixelRatio())))
     return font
 
@@ -76,13 +76,13 @@ def _color(components: Iterable[float]) -> QColor:
 
 
 def _over(components: Iterable[float], behind: QColor) -> QColor:
-    """A colour that may be translucent, on what it stands on."""
+    """Return a color, which may be translucent, laid over a background."""
     red, green, blue, *rest = components
     return _mixed(QColor.fromRgbF(red, green, blue), behind, rest[0] if rest else 1.0)
 
 
 def _mixed(a: QColor, b: QColor, share: float) -> QColor:
-    """``share`` of ``a``, the rest ``b``."""
+    """Return a mix with ``share`` of ``a``; the rest is ``b``."""
     return QColor.fromRgbF(
         a.redF() * share + b.redF() * (1 - share),
         a.greenF() * share + b.greenF() * (1 - share),

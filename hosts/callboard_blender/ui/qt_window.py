@@ -1,7 +1,7 @@
 """The large panel as a window of the Blender process.
 
-Blender runs no Qt loop: while the window is open, the timer that serves calls lends Qt a moment
-each time it fires. Importing this loads no Qt.
+Blender runs no Qt loop. While the window is open, the timer that serves calls lends Qt a moment
+each time it fires. Importing this module loads no Qt.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from callboard_blender.ui.qt_files import QtSearch
 if TYPE_CHECKING:
     from callboard_ui.panel import Panel
 
-#: Milliseconds that Qt may take of one tick; what is left then waits for the next.
+#: Milliseconds that Qt may take of one tick; the rest waits for the next.
 _MOST_MS = 10
 
 
 class QtWindow:
-    """At most one window. Main thread."""
+    """The window, at most one. Use it on the main thread."""
 
     def __init__(self, bundled: Path) -> None:
-        """``bundled`` is the folder with the add-on's wheels, if there is one."""
-        #: Why it could not be opened.
+        """Prepare the window. ``bundled`` is the folder with the add-on's wheels, if there is
+        one."""
+        #: The reason why it could not be opened.
         self.problem: str | None = None
         self._bundled = bundled
         self._server: Callboard | None = None
@@ -44,12 +45,12 @@ class QtWindow:
 
     @property
     def panel(self) -> Panel | None:
-        """What is open."""
+        """The open panel, or None."""
         return self._panel
 
     def open(self, server: Callboard) -> None:
-        """Opens the window, or begins to: whether Qt works here is found out meanwhile. What is
-        open comes to the front. ``problem`` says why it failed."""
+        """Open the window, or first begin to find out whether Qt works here. An open window comes
+        to the front. When that fails, ``problem`` says why."""
         self.problem = None
         if self._panel is not None:
             self._panel.raise_()
@@ -64,18 +65,18 @@ class QtWindow:
             self._server = server
 
     def tick(self) -> bool:
-        """Does what there is to do, and says whether there will be more. Once a tick of Blender."""
+        """Do pending work; return whether there will be more. Called once a tick of Blender."""
         if self._server is not None and (self._search is None or self._search.done):
             self._found_out()
         if self._panel is not None:
             self._lend(_MOST_MS)
             if not self._panel.link.open:
                 self._panel = None
-                self._lend(_MOST_MS)  # Qt deletes it
+                self._lend(_MOST_MS)  # Qt deletes it here
         return self._panel is not None or self._server is not None
 
     def close(self) -> None:
-        """Closes what is open, and stops what was going to open. Idempotent."""
+        """Close the window, and stop one about to open. Idempotent."""
         self._server = None
         search, self._search = self._search, None
         if search is not None:
@@ -86,8 +87,8 @@ class QtWindow:
             self._lend(_MOST_MS)
 
     def shut_down(self) -> None:
-        """Closes, and ends Qt where it was ours. Its modules stay: Python can't load them twice.
-        Idempotent."""
+        """Close the window, and end Qt if we started it. Its modules stay, because Python can't
+        load them twice. Idempotent."""
         self.close()
         app, self._app = self._app, None
         if app is not None:
@@ -130,11 +131,11 @@ class QtWindow:
         self._panel = panel
 
     def _application(self) -> Any:
-        """Qt's application: another add-on's, or one of our own."""
+        """Return Qt's application: another add-on's, or our own."""
         import PySide6
 
         if PySide6.__version__ == "6.12.0" and sys.version_info < (3, 12):
-            # Each call of Qt that returns nothing loses a reference to None.
+            # Each call into Qt that returns nothing loses a reference to None.
             raise HostError("PySide6 6.12.0 aborts this Python; install another version of it")
         from qtpy.QtWidgets import QApplication
 
@@ -143,7 +144,7 @@ class QtWindow:
             return app
         before = locale.setlocale(locale.LC_ALL)
         app = QApplication(["callboard"])
-        # Qt switches the process to the user's way of writing numbers, which Blender can't read.
+        # Qt switches the process to the user's number format, which Blender can't read.
         locale.setlocale(locale.LC_ALL, before)
         self._ours = True
         app.setQuitOnLastWindowClosed(False)
@@ -156,6 +157,6 @@ class QtWindow:
     def _lend(self, milliseconds: int) -> None:
         from qtpy.QtCore import QEvent, QEventLoop
 
-        # What was to be deleted outside of any event would otherwise wait for a loop to begin.
+        # Without this, deferred deletions from outside an event would wait for a loop to begin.
         self._app.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, milliseconds)

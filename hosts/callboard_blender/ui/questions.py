@@ -1,4 +1,5 @@
-"""What a client asks of the artist: seen with the sidebar closed, and answered in a pop-up."""
+"""A client's questions to the artist: a mark visible with the sidebar closed, and a pop-up to
+answer."""
 
 from __future__ import annotations
 
@@ -15,18 +16,17 @@ from callboard_blender.application.server import drawn, residence
 from callboard_ui import texts
 from callboard_ui.shown_text import arguments_text, one_line
 
-# No pop-up opens on its own: it would take the artist's next click or key.
-#: Seconds for which a pop-up that just came takes no yes: the click was meant for something else.
+#: Seconds for which a new pop-up accepts no yes, because the click was meant for something else.
 GUARD = 0.5
-#: Lines of the pop-up beside those of the arguments, and how many of these it shows.
+#: Lines of the pop-up besides the arguments, and the least and most lines of these.
 _OTHERS, _LEAST, _MOST = 9, 3, 20
-#: Pixels of the pop-up at its widest, its margins, and the height of a line, at scale 1.
+#: Most width of the pop-up, its margins, and the height of a line, in pixels at scale 1.
 _WIDE, _MARGINS, _LINE = 600, 60, 20
 
 
 @dataclass(frozen=True)
 class _Size:
-    """Of a pop-up, as it opened; ``width`` in pixels at scale 1."""
+    """The size of a pop-up when it opened; ``width`` in pixels at scale 1."""
 
     width: int = _WIDE
     lines: int = _MOST
@@ -34,7 +34,7 @@ class _Size:
 
 @dataclass
 class _Popup:
-    """What stands on the screen. Only who came to the last page has seen all of it."""
+    """The pop-up on the screen. Its text counts as read once its last page was shown."""
 
     question: str = ""
     page: int = 0
@@ -71,7 +71,7 @@ class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
     question: bpy.props.StringProperty()  # type: ignore[valid-type]
 
     def invoke(self, context: Any, event: Any) -> set[str]:
-        # The oldest, and no other later: a second click mustn't answer the next one.
+        # Keep to the oldest question: a second click must not answer the next one.
         self.question = next((one.id for one in residence.snapshot.questions), "")
         scale = context.preferences.system.ui_scale
         size = fitting(context.window.width / scale, context.window.height / scale)
@@ -107,20 +107,20 @@ CLASSES = (CALLBOARD_OT_answer, CALLBOARD_OT_details, CALLBOARD_OT_page)
 
 
 def fitting(width: float, height: float) -> _Size:
-    """The largest pop-up that a window of this size holds, pixels at scale 1."""
+    """Return the largest pop-up that fits a window of this size, in pixels at scale 1."""
     lines = int(height / _LINE) - _OTHERS
     return _Size(min(_WIDE, int(width) - _MARGINS), min(max(lines, _LEAST), _MOST))
 
 
 def show(question: str, size: _Size) -> None:
-    """A pop-up begins with a question's first page."""
+    """Begin a pop-up with the question's first page."""
     _popup.question, _popup.page, _popup.size = question, 0, size
     _popup.opened = monotonic()
 
 
 def draw_mark(header: Any, context: Any) -> None:
-    """First in the 3D view's header, where it shows with the sidebar closed. It is always there:
-    nothing beside it moves when somebody asks."""
+    """Draw the mark at the start of the 3D view's header, where it shows with the sidebar closed.
+    It is always there, so nothing beside it moves when a question comes."""
     shown = residence.snapshot
     drawn.add(texts.waiting(shown))
     asked = bool(shown.questions)
@@ -130,7 +130,7 @@ def draw_mark(header: Any, context: Any) -> None:
 
 
 def draw_line(header: Any, context: Any) -> None:
-    """Last in the status bar, which shows in every workspace."""
+    """Draw the line at the end of the status bar, which shows in every workspace."""
     shown = residence.snapshot
     line = texts.waiting(shown)
     drawn.add(line)
@@ -141,8 +141,8 @@ def draw_line(header: Any, context: Any) -> None:
 
 
 def draw_details(layout: Any, question: Any) -> None:
-    """One question with all of its arguments, a page at a time; a yes is taken once the last page
-    was shown."""
+    """Draw one question with all of its arguments, a page at a time. A yes is accepted once the
+    last page was shown."""
     size = _popup.size
     lines = argument_lines(question.arguments, size.width)
     last = max(0, (len(lines) - 1) // size.lines)
@@ -159,7 +159,7 @@ def draw_details(layout: Any, question: Any) -> None:
         column.label(text=line)
     column = layout.column(align=True)
     shown = lines[page * size.lines : (page + 1) * size.lines]
-    # As high on every page: no button moves under the pointer.
+    # Pages have the same height, so no button moves under the pointer.
     for line in shown + [""] * (size.lines - len(shown) if last else 0):
         column.label(text=line)
     if last:
@@ -184,8 +184,8 @@ def draw_answer(row: Any, question: Any, answer: str, text: str) -> None:
 
 
 def argument_lines(arguments: Any, width: int = _WIDE) -> list[str]:
-    """All arguments in lines that fit into ``width``, pixels at scale 1: of longer ones Blender
-    leaves out the middle. Code comes last."""
+    """Return all arguments in lines that fit ``width``, in pixels at scale 1, because Blender
+    leaves out the middle of longer ones. Code comes last."""
     return [
         part
         for line in arguments_text(arguments).expandtabs(4).splitlines()
@@ -194,7 +194,7 @@ def argument_lines(arguments: Any, width: int = _WIDE) -> list[str]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Sentences, in the lines that they need."""
+    """Return sentences in as many lines as they need."""
     few = max(1, int(width / _width("n")))
     return [part for line in textwrap.wrap(text, few) for part in _fitted(line, width)]
 
@@ -212,6 +212,6 @@ def _fitted(line: str, width: int) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _width(character: str) -> float:
-    """Pixels at scale 1, as the interface's font draws it."""
+    """Return the width in pixels at scale 1, in the interface's font."""
     blf.size(0, bpy.context.preferences.ui_styles[0].widget.points)
     return float(blf.dimensions(0, character * 8)[0]) / 8 or 4.0

@@ -1,7 +1,7 @@
-"""The panel in the 3D view's sidebar: what the server does, and what the artist decides.
+"""The panel in the 3D view's sidebar: the server's state, and the artist's decisions.
 
-What comes and goes has its room also while it isn't there, and what can be of any length stands at
-the end: no button moves under the pointer.
+Parts that come and go keep their room, and parts of any length stand at the end, so no button moves
+under the pointer.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from callboard_blender.ui.questions import draw_answer
 from callboard_ui import texts
 from callboard_ui.shown_text import one_line
 
-#: Characters that fit into a line of the sidebar, and lines for what is asked.
+#: Characters that fit a line of the sidebar, and lines for a question.
 _NARROW, _ASKED = 28, 4
-#: Calls that can be cancelled here; of more it says how many.
+#: Calls that can be cancelled here; of further ones only the number shows.
 _SLOTS = 3
-#: Which call stands in which place, while it runs.
+#: The call in each place, while it runs.
 _places: list[str] = [""] * _SLOTS
 
 
@@ -116,8 +116,8 @@ CLASSES = (CALLBOARD_PT_main, CALLBOARD_PT_roots, CALLBOARD_PT_capabilities)
 
 
 def draw_question(layout: Any, shown: Snapshot) -> None:
-    """Who asks first, for what, and how many more there are. A yes is in the pop-up, below what it
-    is about."""
+    """Draw the first question and the number of others. A yes is only in the pop-up, below the
+    details."""
     text, questions = "", shown.questions
     if questions:
         who = texts.title(shown, questions[0].tool) or one_line(questions[0].client)
@@ -134,8 +134,8 @@ def draw_question(layout: Any, shown: Snapshot) -> None:
 
 
 def draw_text(layout: Any, text: str, icon: str = "NONE", lines: int = 0) -> None:
-    """Sentences, in as many lines as they need, or in just ``lines``; an icon stands before the
-    first."""
+    """Draw sentences in as many lines as they need, or in exactly ``lines``; an icon stands before
+    the first."""
     column = layout.column(align=True)
     parts = textwrap.wrap(text, _NARROW, max_lines=lines or None, placeholder=" …")
     for line in parts + [""] * (lines - len(parts)):
@@ -144,7 +144,8 @@ def draw_text(layout: Any, text: str, icon: str = "NONE", lines: int = 0) -> Non
 
 
 def _draw_calls(layout: Any, calls: Sequence[Any]) -> None:
-    """Each call keeps its place while it runs, so that no other gets its click."""
+    """Draw the running calls. Each keeps its place while it runs, so that no other gets its
+    click."""
     running = {call.id: call for call in calls}
     for place, holder in enumerate(_places):
         if holder not in running:

@@ -1,4 +1,4 @@
-"""Assets of Blender's own: what .blend files mark as such. Main thread."""
+"""The assets that .blend files mark as such. Runs on the main thread."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from callboard.skill import Picture, encode, held_to_roots, outside, refuse_outs
 from callboard_blender.application.names import scene
 from callboard_blender.ports.files import checked_blend
 
-#: Blender's lists by what they hold.
+#: Blender's lists by asset type.
 TYPES = {"object": "objects", "collection": "collections", "material": "materials"}
 PROVIDER = "blender_library"
-#: Paths that an answer lists, files that are looked into, problems that are told.
+#: Most paths in an answer, files opened, and problems reported.
 LISTED, _MOST_FILES, _MOST_PROBLEMS = 200, 500, 20
-#: Folders that are looked through, each in a moment of the main thread's.
+#: Most folders searched, each in one slice of the main thread.
 _MOST_FOLDERS = 5000
-#: Pixels of a preview that is looked at, and of the longer side of what is shown.
+#: Most pixels of a preview that is read, and the longer side of the one returned.
 _MOST_PIXELS, _LONGEST = 1024 * 1024, 256
 
 
@@ -101,7 +101,7 @@ def _folders(folder: str | None) -> list[str]:
 
 
 def _files(folders: list[str], problems: list[str]) -> Iterator[Path | None]:
-    """None after each folder, whatever is in it."""
+    """Yield files, and None after each folder, whatever is in it."""
     left, unseen = _MOST_FILES, _MOST_FOLDERS
     for folder in folders:
         for where, inner, names in os.walk(folder):
@@ -148,7 +148,7 @@ def _load(file: Path, names: str, name: str, link: bool) -> Any:
 
 
 def _with_parents(obj: Any) -> Iterator[Any]:
-    """The object, and what it hangs on, which came with it."""
+    """Yield the object and its parents that came with it."""
     while obj is not None:
         if scene().collection.objects.get(obj.name) is not obj:
             yield obj
@@ -172,7 +172,7 @@ def _described(made: Any, type: str, file: Path) -> Json:
 def _preview(made: Any) -> Image | None:
     preview = made.preview
     width, height = (0, 0) if preview is None else preview.image_size
-    # Each pixel becomes four numbers of Python's.
+    # Each pixel becomes four Python numbers.
     if not 0 < width * height <= _MOST_PIXELS:
         return None
     values = list(preview.image_pixels_float)
@@ -183,6 +183,6 @@ def _preview(made: Any) -> Image | None:
     for n, channel in enumerate(channels):
         rgb[n::3] = channel
     stride = width * 3
-    # Blender counts rows from below.
+    # Blender's rows begin at the bottom.
     rows = [bytes(rgb[at : at + stride]) for at in range(0, len(rgb), stride)]
     return Image(encode(shrunk(Picture(width, height, b"".join(reversed(rows))), _LONGEST)))

@@ -12,7 +12,7 @@ from callboard.errors import HostError
 from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import find
 
-#: Paths that an answer lists; the count is always complete.
+#: Most paths in an answer; the count is always complete.
 LISTED = 200
 
 
@@ -36,7 +36,7 @@ def make_override(ctx: Any, name: str) -> Json:
 
 
 def _made(obj: bpy.types.Object) -> bpy.types.Object:
-    """What stands for the object and can be changed."""
+    """Return the object that stands for this one and can be changed."""
     if obj.override_library is not None and obj.override_library.is_system_override:
         obj.override_library.is_system_override = False
         return obj
@@ -69,7 +69,7 @@ def _override(collection: Any, instance: bpy.types.Object | None) -> Any:
 
 
 def _hang(collection: Any, empty: bpy.types.Object) -> None:
-    """Below the empty, which instanced what they stand for, they are where they were seen."""
+    """Hang the overrides below the empty that instanced the originals, at the same places."""
     offset = Matrix.Translation(-collection.instance_offset)
     empty.instance_type, empty.instance_collection = "NONE", None
     for obj in collection.all_objects:
@@ -79,7 +79,7 @@ def _hang(collection: Any, empty: bpy.types.Object) -> None:
 
 
 def _around(obj: bpy.types.Object) -> Any:
-    """The linked collection that brought the object into the scene; None where nothing did."""
+    """Return the linked collection that brought the object into the scene, or None."""
 
     def holds(collection: Any) -> Any:
         for child in collection.children:

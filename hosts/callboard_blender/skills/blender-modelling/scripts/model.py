@@ -1,4 +1,4 @@
-"""The tools of the skill ``blender-modelling``. Each counts what it made."""
+"""The tools of the skill ``blender-modelling``. Each returns counts of the result."""
 
 from __future__ import annotations
 
