@@ -169,7 +169,7 @@ def _by_a_script() -> bool:
     state for the artist's changes and for operators of add-ons, but not for these."""
     frame = sys._getframe(
         2
-    ).f_back  # the code that changes, behind the handler that calls here, or None
+    ).f_back  # the changing code behind the handler, or None
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name not in ("execute", "invoke", "modal")
