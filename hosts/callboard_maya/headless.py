@@ -1,4 +1,4 @@
-"""Maya without windows, under ``mayapy``: the main thread is an inbox."""
+"""Maya without windows, under ``mayapy``. Its main thread works as an inbox."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def make_host(post: Callable[[Callable[[], None]], None]) -> MayaHost:
-    """Starts Maya in this process unless it runs, and makes its host."""
+    """Start Maya in this process unless it runs, and return its host."""
     # Before Maya is initialised it has hardly a command.
     if not hasattr(cmds, "about"):
         maya.standalone.initialize(name="python")

@@ -1,4 +1,4 @@
-"""The Maya host: its ports, its undo, and what Maya tells of itself."""
+"""The Maya host: its ports, its undo, and Maya's messages."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from callboard_qt import HISTORY, Dialog, Post, QtHost, no_dialog
 
 SKILLS = Path(__file__).parent / "skills"
 
-#: Events after which the scene may look different to who watches it.
+#: Events after which the scene may read differently.
 SCENE_EVENTS = ("DagObjectCreated", "NameChanged", "SelectionChanged", "Undo", "Redo")
 PROJECT_EVENTS = ("SceneOpened", "NewSceneOpened", "SceneSaved", "workspaceChanged")
 
@@ -115,7 +115,7 @@ class MayaHost(QtHost):
         return self.ports.get(host.USD)
 
     def _brought_now(self) -> dict[str, object]:
-        """The ports whose plug-in is loaded."""
+        """Return the ports whose plug-in is loaded."""
         loaded = plug_ins.is_loaded
         return {key: port for key, port in self._brought.items() if loaded(self.plug_ins[key].name)}
 

@@ -1,4 +1,5 @@
-"""What Maya's Plug-in Manager switches on and off: the menu, and the server behind it."""
+"""The plug-in that Maya's Plug-in Manager switches on and off: the menu, and the server behind
+it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class MayaPlugIn(QtPlugIn):
         return not cmds.about(batch=True)
 
     def arrive(self) -> None:
-        # At Maya's first idle moment its windows are there.
+        # Maya's windows exist at its first idle moment.
         maya_utils.executeDeferred(self.ready)
 
     def ready(self) -> None:
@@ -39,7 +40,7 @@ class MayaPlugIn(QtPlugIn):
         panel.show()
 
     def restore_panel(self) -> None:
-        """From Maya, which is building the panel's control."""
+        """Fill the panel. Maya calls this while it builds the panel's control."""
         panel.fill(self.make_panel())
 
     def say(self, text: str, level: int) -> None:
@@ -69,5 +70,5 @@ def _remove_menu() -> None:
         cmds.deleteUI(MENU, menu=True)
 
 
-#: The one of this Maya.
+#: The plug-in of this Maya.
 plug_in = MayaPlugIn("Maya", MayaHost, MayaOptions())

@@ -1,1 +1,1 @@
-"""Maya itself: names, undo, and what it tells of itself."""
+"""Maya itself: names, undo, and its messages."""

@@ -1,5 +1,5 @@
-"""What Maya tells of itself. Every callback is removed again: one that outlives the plug-in takes
-Maya down."""
+"""Maya's messages. Every callback is removed again, because one that outlives the plug-in crashes
+Maya."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import maya.api.OpenMaya as om
 
 from callboard_qt import Act, Messages
 
-#: What Maya is busy with, by the name of its condition.
+#: Descriptions of what keeps Maya busy, by the name of its condition.
 CONDITIONS = {
     "playingBack": "playing the animation",
     "playblasting": "a playblast",
     "busy": "a command that takes long",
 }
-#: The same for what begins and ends with a message.
+#: The same for operations that begin and end with a message.
 SPANS = (
     (om.MSceneMessage.kBeforeNew, om.MSceneMessage.kAfterNew, "making a new scene"),
     (om.MSceneMessage.kBeforeOpen, om.MSceneMessage.kAfterOpen, "opening a scene"),
@@ -35,7 +35,7 @@ class MayaMessages(Messages):
         super().__init__("Maya")
         self._ids: list[int] = []
         for condition, words in CONDITIONS.items():
-            # Maya doesn't have each of them everywhere, in batch mode least.
+            # Not every Maya has each of them, least of all in batch mode.
             with suppress(RuntimeError):
                 add = om.MConditionMessage.addConditionCallback
                 self._add(add, condition, self._switch(words))
@@ -44,21 +44,21 @@ class MayaMessages(Messages):
             self.on_scene(after, partial(self.note, words, False))
 
     def on_scene(self, message: int, act: Act) -> None:
-        """``message`` is one of MSceneMessage's numbers."""
+        """Call ``act`` for one of MSceneMessage's numbers."""
         self._add(om.MSceneMessage.addCallback, message, lambda _data: act())
 
     def on_event(self, event: str, act: Act) -> None:
-        """``event`` is one of MEventMessage's names."""
+        """Call ``act`` for one of MEventMessage's names."""
         self._add(om.MEventMessage.addEventCallback, event, lambda _data: act())
 
     def on_plugins(self, act: Act) -> None:
-        """A plug-in was loaded or unloaded."""
+        """Call ``act`` when a plug-in was loaded or unloaded."""
         for message in (om.MSceneMessage.kAfterPluginLoad, om.MSceneMessage.kAfterPluginUnload):
             add = om.MSceneMessage.addStringArrayCallback
             self._add(add, message, lambda _names, _data: act())
 
     def close(self) -> None:
-        """Removes every callback. Idempotent."""
+        """Remove every callback. Idempotent."""
         ids, self._ids = self._ids, []
         for id in ids:
             om.MMessage.removeCallback(id)

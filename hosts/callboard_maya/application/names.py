@@ -1,5 +1,5 @@
-"""Objects by name. An object is a transform; its path is the full DAG path, ``|group|ball``, its
-bare name the last part, with the namespace: ``char:ball``."""
+"""Objects by name. An object is a transform. Its path is the full DAG path, ``|group|ball``; its
+bare name is the last part with the namespace, ``char:ball``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard.errors import HostError
 from callboard_qt import only_one, translated
 
 _NODE = r"(?:[A-Za-z_]\w*:)*[A-Za-z_]\w*"
-#: What may be looked up at all: everything else is a pattern, or no name, to Maya.
+#: Names that may be looked up: to Maya everything else is a pattern, or no name.
 _LOOKUP = re.compile(rf"\|?{_NODE}(?:\|{_NODE})*", re.ASCII)
 _NAME = re.compile(_NODE, re.ASCII)
 
@@ -26,19 +26,20 @@ def parent_of(path: str) -> str | None:
 
 
 def paths() -> list[str]:
-    """Every object, parents before children, without the cameras that each scene starts with."""
+    """Return every object, parents before children, without the cameras that each scene starts
+    with."""
     own = set(startup_cameras())
     transforms = cmds.ls(dagObjects=True, type="transform", long=True) or []
     return [path for path in transforms if path not in own]
 
 
 def tree(path: str) -> list[str]:
-    """An object and every object below it, parents before children."""
+    """Return an object and every object below it, parents before children."""
     return list(cmds.ls(path, dagObjects=True, type="transform", long=True) or [])
 
 
 def startup_cameras() -> list[str]:
-    """persp, top, front and side; nobody made them, and nobody can delete them."""
+    """Return persp, top, front and side, which Maya makes and the artist can't delete."""
     cameras = cmds.ls(type="camera", long=True) or []
     return [
         path
@@ -48,7 +49,7 @@ def startup_cameras() -> list[str]:
 
 
 def find(name: str) -> str:
-    """The full path of the object of that name. Raises ObjectNotFound, AmbiguousName."""
+    """Return the full path of the object with that name. Raises ObjectNotFound, AmbiguousName."""
     namesakes: list[str] = []
     if len(name) <= 1024 and _LOOKUP.fullmatch(name):
         namesakes = list(dict.fromkeys(cmds.ls(name, type="transform", long=True) or []))
@@ -56,12 +57,12 @@ def find(name: str) -> str:
 
 
 def full_path(node: str) -> str:
-    """Of a name that Maya itself has just answered with."""
+    """Return the full path for a name that Maya itself has just returned."""
     return str(cmds.ls(node, long=True)[0])
 
 
 def check_new_name(name: str) -> None:
-    """Raises HostError for what Maya would quietly turn into another name."""
+    """Raise HostError for a name that Maya would quietly change."""
     if not _NAME.fullmatch(name):
         raise HostError(
             f"'{name[:64]}' can't be a name in Maya: use letters, digits and _, and don't begin "
@@ -70,7 +71,7 @@ def check_new_name(name: str) -> None:
 
 
 def telling(what: str) -> AbstractContextManager[None]:
-    """Maya's own errors inside become a HostError. Of many lines the last is the reason."""
+    """Turn Maya's own errors into a HostError. Of many lines the last is the reason."""
     return translated("Maya", what, (RuntimeError, ValueError), _last_line)
 
 

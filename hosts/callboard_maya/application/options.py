@@ -1,4 +1,4 @@
-"""The artist's preferences, kept by Maya."""
+"""The artist's preferences, stored by Maya."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ class MayaOptions(Options):
 
 
 def _ours(name: str) -> str:
-    """Maya keeps everybody's in one place."""
+    """Return the preference's name in Maya, which stores those of all programs together."""
     return f"callboard{name.capitalize()}"

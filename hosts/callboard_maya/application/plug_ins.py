@@ -1,4 +1,4 @@
-"""Plug-ins that come with Maya and bring a capability, which is there while they are loaded."""
+"""Plug-ins that come with Maya. Each brings a capability as long as it is loaded."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What another file says, by a reference or an assembly. Maya keeps the scene's edits of its
-attributes, connections and parents, but neither another name nor that a node is gone."""
+"""Checks for nodes from another file, by a reference or an assembly. Maya saves the scene's edits
+of their attributes, connections and parents, but no new name and no removal."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from callboard_maya.application.names import bare
 
 
 def refuse_members(paths: Sequence[str], change: str) -> None:
-    """Raises HostError where one of the nodes is what an assembly shows, but the assembly isn't
-    changed itself. ``change`` is the verb."""
-    # Without a plug-in that brings assemblies Maya knows no type of them.
+    """Raise HostError when a node is part of an assembly that isn't changed itself. ``change`` is
+    the verb."""
+    # Without a plug-in that brings assemblies Maya knows no such types.
     types: Any = cmds.assembly(query=True, listTypes=True)
     for assembly in (cmds.ls(type=types, long=True) or []) if types else []:
         namespace = cmds.assembly(assembly, query=True, repNamespace=True)
@@ -30,7 +30,7 @@ def refuse_members(paths: Sequence[str], change: str) -> None:
 
 
 def refuse_referenced(paths: Sequence[str], change: str) -> None:
-    """Raises HostError where one of the nodes is from a referenced file. ``change`` is the verb."""
+    """Raise HostError when a node is from a referenced file. ``change`` is the verb."""
     if not cmds.file(query=True, reference=True):
         return
     for path in paths:

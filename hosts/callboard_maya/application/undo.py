@@ -1,4 +1,4 @@
-"""Undo steps in Maya's own queue: a chunk per call."""
+"""Undo steps in Maya's own queue, one chunk per call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callboard_qt import OpenStep, UndoSteps, applied_of
 
 
 class MayaUndo(UndoSteps):
-    """Maya tells later, when it is idle, that something was undone."""
+    """The undo port. Maya reports an undo later, when it is idle."""
 
     def _open(self, label: str) -> OpenStep:
         if not cmds.undoInfo(query=True, state=True):
@@ -49,7 +49,7 @@ def _done(command: Callable[[], object]) -> bool:
 
 @contextmanager
 def unnoticed() -> Iterator[None]:
-    """What is done inside, and taken back, is in no undo step and no unsaved change."""
+    """Keep changes that are made and undone inside out of the undo queue and the modified flag."""
     recording = bool(cmds.undoInfo(query=True, state=True))
     modified = bool(cmds.file(query=True, modified=True))
     cmds.undoInfo(stateWithoutFlush=False)

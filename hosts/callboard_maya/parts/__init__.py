@@ -1,1 +1,1 @@
-"""What several ports of Maya stand on."""
+"""Parts shared by several of Maya's ports."""

@@ -1,4 +1,4 @@
-"""Arnold's plug-in, which comes with Maya: its lights, and what it adds to Maya's own."""
+"""Arnold's plug-in, which comes with Maya: its lights, and its additions to Maya's own."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from maya import cmds
 from callboard_maya.application.names import bare, full_path, parent_of
 
 PLUGIN = "mtoa"
-#: Arnold is given centimetres, whatever the scene is counted in.
+#: Arnold receives centimeters, whatever the scene's unit.
 METERS_PER_UNIT = 0.01
 DOME = "aiSkyDomeLight"
-#: What lights the scene where nothing says otherwise.
+#: The set of lights that light every object by default.
 _EVERYWHERE = "defaultLightSet"
 
 
 def make(kind: str, name: str) -> tuple[str, str]:
-    """A light of that node type; the paths of the object and of its shape."""
+    """Make a light of that node type. Return the paths of the object and of its shape."""
     made = full_path(cmds.shadingNode(kind, asLight=True, name=name, skipSelect=True))
-    # Of Maya's own lights the answer is the object, of Arnold's it may be the shape.
+    # For Maya's own lights Maya returns the object, for Arnold's perhaps the shape.
     path = made if cmds.ls(made, type="transform") else parent_of(made) or made
     path = full_path(cmds.rename(path, name))
     (shape,) = cmds.listRelatives(path, shapes=True, fullPath=True)

@@ -1,4 +1,4 @@
-"""The current frame, and frames per second, which Maya keeps as a name."""
+"""The current frame, and frames per second, which Maya stores as a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shading groups: Maya's sets of what has a material, objects as a whole or some of their faces."""
+"""Shading groups: Maya's sets of the objects, or their faces, that have a material."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from maya import cmds
 
 from callboard_maya.application.names import full_path, parent_of
 
-#: Maya's own group, in every scene; its material is everybody's.
+#: Maya's own group in every scene, whose material all new objects share.
 EVERYBODYS = "initialShadingGroup"
 _FACES = re.compile(r"f\[(\d+|\*)(?::(\d+))?\]")
 
 
 def by_material() -> dict[str, list[str]]:
-    """The groups of every material that surfaces can have."""
+    """Return the groups of every surface material."""
     shading: dict[str, list[str]] = {}
     for group in cmds.ls(type="shadingEngine") or []:
         plug = f"{group}.surfaceShader"
@@ -31,7 +31,7 @@ def new_for(material: str) -> str:
 
 
 def members(group: str) -> dict[str, list[int] | None]:
-    """The objects in the group, by path: the faces that are, or None for all of them."""
+    """Return the objects in the group by path, with their faces in it, or None for all faces."""
     inside: dict[str, list[int] | None] = {}
     # The published stubs know no query of a set's members.
     for member in cmds.sets(group, query=True) or []:  # type: ignore[call-overload]
@@ -46,7 +46,7 @@ def members(group: str) -> dict[str, list[int] | None]:
 
 
 def give(shape: str, group: str, faces: Sequence[int] | None) -> None:
-    """Takes the shape, or those faces of it, out of other groups and into this one."""
+    """Move the shape, or those faces of it, from other groups to this one."""
     given = [shape] if faces is None else [f"{shape}.{run}" for run in runs(faces)]
     cmds.sets(given, edit=True, forceElement=group)
 
@@ -67,7 +67,7 @@ def _numbers(path: str, part: str) -> list[int] | None:
 
 
 def runs(faces: Sequence[int]) -> list[str]:
-    """As Maya writes them: ``f[2]``, ``f[4:9]``."""
+    """Return the faces as Maya writes them: ``f[2]``, ``f[4:9]``."""
     runs: list[list[int]] = []
     for face in sorted(set(faces)):
         if runs and runs[-1][1] == face - 1:

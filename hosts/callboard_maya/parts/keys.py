@@ -1,4 +1,4 @@
-"""Which of an object's channels are keyed, and their curves."""
+"""An object's keyed channels and their curves."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from callboard_qt import COMPONENTS
 
 AXES = ("X", "Y", "Z")
 CHANNELS = [component + axis for component in COMPONENTS for axis in AXES]
-#: Not the one that the artist copies keys with.
+#: A clipboard other than the artist's for keys.
 _CLIPBOARD = "api"
 
 
 def frames(path: str, channels: Sequence[str]) -> list[float]:
-    """When any of the channels has a key, in order."""
+    """Return the frames with a key on any of the channels, in order."""
     keyed: set[float] = set()
     for channel in channels:
         # The published stubs know no attribute in a query.
@@ -27,7 +27,7 @@ def frames(path: str, channels: Sequence[str]) -> list[float]:
 
 
 def refuse_keyed(path: str, components: Iterable[str] = COMPONENTS) -> None:
-    """Raises HostError where keys would put the components back with the next frame."""
+    """Raise HostError when keys would reset the components at the next frame."""
     if frames(path, [component + axis for component in components for axis in AXES]):
         raise HostError(
             f"the transform of '{bare(path)}' is animated; set keys, or set it on a parent instead"
@@ -35,7 +35,7 @@ def refuse_keyed(path: str, components: Iterable[str] = COMPONENTS) -> None:
 
 
 def copy_keys(source: str, target: str) -> None:
-    """Those of the transform. Maya's own copy stands still."""
+    """Copy the keys of the transform, which Maya's own copy leaves out."""
     for channel in CHANNELS:
         if frames(source, [channel]):
             cmds.copyKey(source, attribute=channel, clipboard=_CLIPBOARD)

@@ -1,4 +1,4 @@
-"""An object's colour: that of a material of its own."""
+"""An object's color: that of its own material."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from callboard_maya.application.names import bare, telling
 from callboard_maya.parts.groups import EVERYBODYS, give, new_for
 from callboard_maya.parts.shapes import shape_of
 
-#: The attribute that is the colour, by the material's type. Its values are linear.
+#: The attribute that holds the color, by the material's type. Its values are linear.
 COLOR_ATTRIBUTES = {
     "standardSurface": "baseColor",
     "openPBRSurface": "baseColor",
@@ -26,7 +26,7 @@ COLOURABLE = ("mesh", "nurbsSurface", "subdiv")
 
 
 def read_color(path: str) -> list[float] | None:
-    """Linear RGB, or None for a texture, several materials, or none."""
+    """Return linear RGB, or None for a texture, several materials, or none."""
     shape = shape_of(path)
     groups = _groups(shape) if shape else []
     if len(groups) != 1:

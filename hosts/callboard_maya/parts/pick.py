@@ -1,4 +1,4 @@
-"""What a picture shows at a point: the first mesh that the line of sight meets."""
+"""Finds what a picture shows at a point: the first mesh on the line of sight."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from callboard_qt import LineOfSight, between
 def first_hit(
     camera: str, aspect: float, x: float, y: float, rendered: bool
 ) -> tuple[str, Point] | None:
-    """The object's path and the point on it, as far as the camera's clipping reaches. ``aspect`` is
-    the picture's width by its height. Raises HostError where a surface may be in front that only
-    Maya's own drawing knows. Main thread."""
+    """Return the object's path and the point on it, within the camera's clipping range. ``aspect``
+    is the picture's width by its height. Raises HostError when a surface that only Maya can draw
+    may be in front. Call it on the main thread."""
     sight = _sight(camera, aspect, x, y, rendered)
     nearest, seen = sight.reach, ""
     surfaces = cmds.ls(
@@ -50,12 +50,12 @@ def _meets(sight: LineOfSight, shape: str) -> float | None:
     hit = mesh_functions(shape).closestIntersection(
         source, along, om.MSpace.kWorld, sight.reach, False
     )
-    # Versions of Maya differ in what they answer where there is none.
+    # Versions of Maya differ in their answer for a miss.
     return float(hit[1]) if hit is not None and hit[1] > 0 else None
 
 
 def _sight(camera: str, aspect: float, x: float, y: float, rendered: bool) -> LineOfSight:
-    """In centimetres, as Maya's API counts."""
+    """Return the line of sight in centimeters, the unit of Maya's API."""
     path = dag_path(camera)
     path.extendToShape()
     lens = om.MFnCamera(path)

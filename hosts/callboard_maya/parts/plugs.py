@@ -1,4 +1,5 @@
-"""What can't be set on a node, or not for one object alone, said before anything changes."""
+"""Checks for values that can't be set on a node, or not for one object alone, before anything
+changes."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from callboard_maya.application.names import bare
 
 
 def refuse_driven(path: str, plugs: Iterable[str]) -> None:
-    """Raises HostError where keys or another node would put the value back."""
+    """Raise HostError when keys or another node would reset the value."""
     for plug in plugs:
         if cmds.listConnections(plug, source=True, destination=False):
             raise HostError(
@@ -21,7 +22,7 @@ def refuse_driven(path: str, plugs: Iterable[str]) -> None:
 
 
 def refuse_instance(path: str, shape: str) -> None:
-    """Raises HostError where other objects have the same shape."""
+    """Raise HostError when other objects have the same shape."""
     if len(cmds.listRelatives(shape, allParents=True, fullPath=True) or []) > 1:
         raise HostError(
             f"'{bare(path)}' shares its {cmds.nodeType(shape)} with other objects; make it its own"

@@ -1,4 +1,4 @@
-"""Primitives, and how they are recognised."""
+"""Primitives, and how they are recognized."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from maya import cmds
 from callboard.host import PrimitiveKind
 from callboard_maya.application.names import full_path
 
-#: An attribute of the mesh: which primitive it was made as. It survives copying and renaming.
+#: The mesh attribute that tells the primitive. It survives copying and renaming.
 KIND_ATTRIBUTE = "callboardKind"
 
-#: The node that made it, where its history is still there.
+#: The node that made the mesh, while its history exists.
 _MAKERS = {
     "polySphere": "sphere",
     "polyCube": "cube",
@@ -26,7 +26,7 @@ _MAKERS = {
 
 
 def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> str:
-    """Makes a polygon primitive at the top of the scene; its full path."""
+    """Make a polygon primitive at the top of the scene. Return its full path."""
     upright = str(cmds.upAxis(query=True, axis=True)).lower() == "y"
     axis = (0.0, 1.0, 0.0) if upright else (0.0, 0.0, 1.0)
     if kind == "sphere":
@@ -59,31 +59,31 @@ def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> str:
 
 
 def forget_kind(shape: str) -> None:
-    """It is no primitive any more."""
+    """Mark the shape as no primitive any more."""
     if cmds.attributeQuery(KIND_ATTRIBUTE, node=shape, exists=True):
         cmds.deleteAttr(shape, attribute=KIND_ATTRIBUTE)
 
 
 def shape_of(path: str) -> str | None:
-    """The shape that is drawn, or None for a group."""
+    """Return the shape that is drawn, or None for a group."""
     drawn = cmds.listRelatives(path, shapes=True, noIntermediate=True, fullPath=True)
     return str(drawn[0]) if drawn else None
 
 
 def mesh_functions(shape: str | None) -> Any:
-    """What Maya's API knows of a mesh, which commands don't tell."""
+    """Return the API's functions for a mesh, which tell more than the commands."""
     return om.MFnMesh(dag_path(shape))
 
 
 def dag_path(path: str | None) -> Any:
-    """A node of the scene's tree, as Maya's API has it."""
+    """Return the API's object for a node of the scene's tree."""
     named = om.MSelectionList()
     named.add(path)
     return named.getDagPath(0)
 
 
 def kind_of(path: str) -> str:
-    """A primitive's kind, else Maya's word for the shape, or for the node, in lower case."""
+    """Return a primitive's kind, else Maya's type of the shape, or of the node, in lower case."""
     shape = shape_of(path)
     if shape is None:
         return str(cmds.nodeType(path)).lower()

@@ -1,4 +1,4 @@
-"""The values of a standard surface by our names, and what drives them."""
+"""The values of a standard surface by our names, and the textures that drive them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _ATTRIBUTES = {
     "opacity": "opacity",
     "normal": "normalCamera",
 }
-#: What no picture drives.
+#: Values that no picture drives.
 _NUMBERS_ONLY = ("ior", "emission_strength")
 
 
 def plug_of(material: str, key: str) -> str:
-    """Raises HostError for a material of another type."""
+    """Return the plug of a value. Raises HostError for a material of another type."""
     kind = str(cmds.nodeType(material))
     if kind not in _TYPES:
         raise HostError(
@@ -43,8 +43,8 @@ def plug_of(material: str, key: str) -> str:
 
 
 def read(material: str) -> Json:
-    """The values; None for one that something drives, and for all but the colour of another type.
-    ``textures`` too."""
+    """Return the values and ``textures``. A driven value is None. For another type of material all
+    but the color are."""
     keys = [key for key in _ATTRIBUTES if key != "normal"]
     kind = str(cmds.nodeType(material))
     if kind not in _TYPES:
@@ -62,7 +62,7 @@ def read(material: str) -> Json:
 
 
 def write(material: str, values: Mapping[str, Any]) -> None:
-    """Sets what is given; what drives it is cut off."""
+    """Set the given values, and disconnect what drives them."""
     for key, value in values.items():
         plug = plug_of(material, key)
         textures.clear(plug)

@@ -1,5 +1,4 @@
-"""What surrounds the scene: a dome of Arnold's. Domes of the artist's are hidden, and stay in the
-file."""
+"""The scene's surroundings: an Arnold dome. The artist's domes are hidden and stay in the file."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from callboard_maya.parts.plugs import refuse_driven
 
 #: An attribute of the dome that we made.
 _OURS = "callboardEnvironment"
-#: Pictures whose numbers are light already.
+#: Suffixes of pictures with linear light.
 _LINEAR = (".hdr", ".exr")
 
 
@@ -55,7 +54,7 @@ def write(values: Mapping[str, Any]) -> None:
     if replaces:
         for other in domes:
             if other != dome:
-                # It stays, and comes back when it is shown.
+                # The dome stays, and comes back when it is shown.
                 _show(other, False)
         _show(dome, True)
         _surround(dome, values)
@@ -67,7 +66,7 @@ def write(values: Mapping[str, Any]) -> None:
 
 
 def _surround(dome: str, values: Mapping[str, Any]) -> None:
-    """A picture, or a colour."""
+    """Set a picture or a color."""
     plug = f"{dome}.color"
     if "path" in values:
         file = str(values["path"])
@@ -110,10 +109,11 @@ def _object(dome: str) -> str:
 
 
 def _up() -> int:
-    """The axis that points up, by its number."""
+    """Return the number of the axis that points up."""
     return "xyz".index(str(cmds.upAxis(query=True, axis=True)).lower())
 
 
 def _turned(about: float) -> list[float]:
-    """Arnold's dome stands upright in scenes whose Y is up; else it is tilted first."""
+    """Return the rotation of the dome, which stands upright where Y is up and needs a tilt
+    elsewhere."""
     return [0.0, about, 0.0] if _up() == 1 else [90.0, 0.0, about]

@@ -1,4 +1,5 @@
-"""Pictures before a material's values: a place2dTexture, a file node, and for normals a bump2d."""
+"""Pictures linked to a material's values: a place2dTexture, a file node, and for normals a
+bump2d."""
 
 from __future__ import annotations
 
@@ -11,31 +12,31 @@ from callboard.errors import HostError
 from callboard.host import Json, Texture
 from callboard_maya.application.names import bare
 
-#: What Maya's own picture readers know.
+#: Pictures that Maya's own readers know.
 _PICTURES = (
     *(".png", ".jpg", ".jpeg", ".tif", ".tiff", ".exr", ".hdr", ".tga", ".bmp", ".gif"),
     *(".iff", ".psd", ".sgi", ".rla", ".tx", ".dds"),
 )
-#: As the colour configurations of Maya 2022 and later call them, best first.
+#: Names in the color configurations of Maya 2022 and later, best first.
 _SPACES = {
     "srgb": ("sRGB", "sRGB Encoded Rec.709 (sRGB)", "Utility - sRGB - Texture"),
     "raw": ("Raw", "Utility - Raw"),
 }
 _CHANNELS = {"r": "outColorR", "g": "outColorG", "b": "outColorB", "a": "outAlpha"}
-#: What Maya's own menu connects.
+#: The attributes that Maya's own menu connects.
 _PLACED = (
     *("coverage", "translateFrame", "rotateFrame", "mirrorU", "mirrorV", "stagger", "wrapU"),
     *("wrapV", "repeatUV", "offset", "rotateUV", "noiseUV", "vertexUvOne", "vertexUvTwo"),
     *("vertexUvThree", "vertexCameraOne"),
 )
-#: Nodes that go with the picture that they were made for.
+#: Nodes that are removed with the picture they were made for.
 _TEXTURE_NODES = ("file", "place2dTexture", "bump2d")
-#: Of Maya's bump2d: the picture holds tangent space normals.
+#: The bump2d mode for tangent space normals.
 _TANGENT_SPACE = 1
 
 
 def sources(plug: str) -> list[tuple[str, str]]:
-    """What drives the plug or a part of it: their plugs, and the driven one."""
+    """Return what drives the plug or a part of it: pairs of a source plug and the driven one."""
     parts = [f"{plug}{part}" for part in "RGB"] if _is_color(plug) else []
     driving = []
     for each in (plug, *parts):
@@ -45,7 +46,7 @@ def sources(plug: str) -> list[tuple[str, str]]:
 
 
 def read(plug: str) -> Json | None:
-    """What drives the plug; None where nothing does."""
+    """Return the texture that drives the plug, or None."""
     driving = sources(plug)
     if not driving:
         return None
@@ -70,8 +71,8 @@ def read(plug: str) -> Json | None:
 
 
 def clear(plug: str) -> None:
-    """Cuts off what drives the plug, and deletes what nothing else uses. Raises HostError where
-    keys drive it."""
+    """Disconnect what drives the plug, and delete nodes that nothing else uses. Raises HostError
+    when keys drive it."""
     driving = sources(plug)
     loose = []
     for source, driven in driving:
@@ -90,7 +91,8 @@ def clear(plug: str) -> None:
 
 
 def connect(plug: str, slot: str, texture: Texture) -> None:
-    """Raises HostError for what is no picture to Maya, which reads it only when it draws."""
+    """Connect the texture. Raises HostError for a picture that Maya can't read, because Maya itself
+    reads it only when it draws."""
     if Path(texture.path).suffix.lower() not in _PICTURES:
         raise HostError(
             f"Maya reads no '{Path(texture.path).name}'; pictures are {', '.join(_PICTURES)}"
@@ -107,7 +109,7 @@ def connect(plug: str, slot: str, texture: Texture) -> None:
     elif _is_color(plug) and texture.channel is None:
         cmds.connectAttr(f"{file}.outColor", plug)
     else:
-        # Without a channel a number is how bright the picture is.
+        # Without a channel the number is the picture's brightness.
         cmds.setAttr(f"{file}.alphaIsLuminance", texture.channel is None)
         output = f"{file}.{_CHANNELS[texture.channel or 'a']}"
         for part in "RGB" if _is_color(plug) else ("",):
@@ -115,7 +117,7 @@ def connect(plug: str, slot: str, texture: Texture) -> None:
 
 
 def _picture(name: str, texture: Texture, space: str) -> str:
-    """A file node, placed."""
+    """Return a new file node with its placement."""
     file = cmds.shadingNode("file", asTexture=True, isColorManaged=True, name=name, skipSelect=True)
     place = cmds.shadingNode(
         "place2dTexture", asUtility=True, name=f"{name}_place", skipSelect=True
@@ -146,7 +148,8 @@ def _space(wanted: str) -> str:
 
 
 def _is_used(node: str) -> bool:
-    """Apart from Maya's own lists of nodes, which hang on messages."""
+    """Return whether anything uses the node apart from Maya's own lists of nodes, which connect to
+    messages."""
     pairs = cmds.listConnections(node, source=False, destination=True, connections=True, plugs=True)
     return any(not str(own).endswith(".message") for own in (pairs or [])[::2])
 

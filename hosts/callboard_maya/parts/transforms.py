@@ -1,7 +1,7 @@
 """Local transforms as translate, rotate (Euler XYZ, degrees) and scale.
 
-An object's channels say just that, unless it has another rotate order, a rotate axis or a joint
-orientation; such objects are read and written through their matrix.
+An object's channels hold just these, unless it has another rotate order, a rotate axis or a joint
+orientation. Such objects are read and written through their matrix.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def read(path: str) -> Components:
 
 
 def channels(path: str, frame: float | None = None) -> Components:
-    """What the channels say, now or at a frame."""
+    """Return the values of the channels, now or at a frame."""
     translate, rotate, scale = (
         [float(value) for value in _attribute(f"{path}.{name}", frame)[0]]
         for name in ("translate", "rotate", "scale")
@@ -39,7 +39,7 @@ def _attribute(plug: str, frame: float | None) -> Any:
 
 
 def write(path: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None) -> None:
-    """Sets the components that aren't None."""
+    """Set the components that aren't None."""
     asked = zip(COMPONENTS, (translate, rotate, scale), strict=True)
     plain = is_plain(path)
     refuse_keyed(path, [name for name, value in asked if value is not None or not plain])
@@ -70,7 +70,7 @@ def is_plain(path: str) -> bool:
 
 
 def require_plain(path: str) -> None:
-    """Raises HostError where keys of the channels would not be Euler XYZ."""
+    """Raise HostError when keys of the channels would not be Euler XYZ."""
     if not is_plain(path):
         raise HostError(
             f"'{bare(path)}' has another rotate order, a rotate axis or a joint orientation; "

@@ -1,5 +1,4 @@
-"""Lengths. What a channel or a command says is in the artist's unit; a matrix is in centimetres,
-whatever that unit is."""
+"""Lengths. Channels and commands use the artist's unit; a matrix is always in centimeters."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ def units_per_meter() -> float:
 
 
 def from_centimetres(rows: Rows) -> Rows:
-    """A matrix of Maya's, with its translation in the artist's unit."""
+    """Return a matrix of Maya's with its translation in the artist's unit."""
     return _moved(rows, units_per_meter() / 100.0)
 
 

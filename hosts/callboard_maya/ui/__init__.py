@@ -1,1 +1,1 @@
-"""What Maya shows of callboard."""
+"""callboard's user interface in Maya."""

@@ -1,5 +1,5 @@
-"""The dockable panel. Maya keeps its place with the window layout and rebuilds it by a script, at
-its start also before the server runs."""
+"""The dockable panel. Maya stores its place with the window layout and rebuilds it by a script, at
+start-up even before the server runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REBUILD = "from callboard_maya.plugin import plug_in; plug_in.restore_panel()"
 
 
 def show() -> None:
-    """Opens the panel, or brings it to the front."""
+    """Open the panel, or bring it to the front."""
     if cmds.workspaceControl(CONTROL, exists=True):
         cmds.workspaceControl(CONTROL, edit=True, restore=True)
         return
@@ -20,7 +20,7 @@ def show() -> None:
         CONTROL,
         label="Callboard",
         uiScript=_REBUILD,
-        # By its file's name, and Maya loads it only where it is told to look.
+        # Named by its file; Maya loads it only where it is told to look.
         requiredPlugin="callboard_plugin.py",
         checksPlugins=True,
         retain=False,
@@ -31,13 +31,13 @@ def show() -> None:
 
 
 def fill(frame: QWidget) -> None:
-    """Puts the frame into the control that Maya is building. Maya keeps it alive for Qt, not for
+    """Put the frame into the control that Maya is building. Maya keeps it alive for Qt, not for
     Python."""
     parent = OpenMayaUI.MQtUtil.getCurrentParent()
     OpenMayaUI.MQtUtil.addWidgetToMayaLayout(shiboken.getCppPointer(frame)[0], int(parent))
 
 
 def close() -> None:
-    """Removes the panel; Maya forgets its place. Idempotent."""
+    """Remove the panel; Maya forgets its place. Idempotent."""
     if cmds.workspaceControl(CONTROL, exists=True):
         cmds.deleteUI(CONTROL, control=True)

@@ -9,7 +9,7 @@ from callboard_maya.plugin import plug_in
 
 
 def maya_useNewAPI() -> None:
-    """Maya's: this plug-in is written for API 2.0."""
+    """Tell Maya that this plug-in uses API 2.0. Maya looks for this name."""
 
 
 def initializePlugin(obj: om.MObject) -> None:

@@ -130,7 +130,8 @@ def _mesh(ctx: Any, name: str) -> str:
 
 
 def _components(ctx: Any, written: Sequence[str], letter: str) -> list[str]:
-    """Checked, with the object's full path: Maya would take a pattern too."""
+    """Return the checked components with full paths. Without the check Maya would accept a pattern
+    too."""
     parts: list[str] = []
     for each in written:
         matched = re.fullmatch(rf"({_PATH})\.{letter}({_RANGE})", each, re.ASCII)
@@ -143,7 +144,7 @@ def _components(ctx: Any, written: Sequence[str], letter: str) -> list[str]:
 
 
 def _owners(components: Sequence[str]) -> list[str]:
-    """Full paths of the objects, each once."""
+    """Return the full path of each object once."""
     paths: dict[str, None] = {}
     for each in components:
         owner = cmds.ls(each.split(".", 1)[0], long=True)[0]
