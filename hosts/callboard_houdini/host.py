@@ -1,4 +1,4 @@
-"""The Houdini host: its ports, its undo, and what Houdini tells of itself."""
+"""The Houdini host: its ports, its undo, and Houdini's events."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class HoudiniHost(QtHost):
         self.undo = self._steps = HoudiniUndo()
         self._own_loop = None
         if not headless:
-            # There is neither Qt nor a loop without windows.
+            # Without windows there is neither Qt nor a loop.
             from callboard_houdini.application.event_loop import HoudiniEventLoop
 
             self._own_loop = HoudiniEventLoop()
@@ -91,7 +91,7 @@ class HoudiniHost(QtHost):
         steps, tell = self._steps, self.tell("scene")
 
         def scene() -> None:
-            # Undoing is not told of, but what it does to nodes and the selection is.
+            # Houdini doesn't report an undo, but it reports the effect on nodes and the selection.
             steps.catch_up()
             tell()
 
@@ -108,8 +108,9 @@ class HoudiniHost(QtHost):
         super().close()
 
     def misreads(self, path: str) -> str | None:
-        """Houdini replaces variables and runs what stands between backticks. The frame's number is
-        let through in a file's name: it leads to no other folder."""
+        """Return how Houdini would misread the path, or None. It replaces variables and runs code
+        between backticks. The frame's number is allowed in a file's name, because it leads to no
+        other folder."""
         folder, _, name = path.replace("\\", "/").rpartition("/")
         return (
             from_elsewhere(path)
@@ -119,8 +120,8 @@ class HoudiniHost(QtHost):
         )
 
     def project_roots(self) -> list[str]:
-        """``$JOB``, unless it is the home folder, which it is when nobody has set it; then
-        ``$HIP``, once the scene has been saved."""
+        """Return ``$JOB``, unless it is the home folder, its default; then ``$HIP``, once the scene
+        has been saved."""
         job = Path(hou.text.expandString("$JOB"))
         folders = [job] if job.is_absolute() and job != Path.home() else []
         if not hou.hipFile.isNewFile():

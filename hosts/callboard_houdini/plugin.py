@@ -1,4 +1,4 @@
-"""What Houdini's package starts: the server, and what its menu and panel do."""
+"""The plug-in that Houdini's package starts: the server, its menu and its panel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class HoudiniPlugIn(QtPlugIn):
         return bool(hou.isUIAvailable())
 
     def arrive(self) -> None:
-        # Houdini tells nobody that it quits; Qt does, and Python's own way out is the last one.
+        # Houdini doesn't report that it quits. Qt does, and Python's exit is the last resort.
         app = QCoreApplication.instance()
         if app is not None:
             app.aboutToQuit.connect(self.unload)
@@ -34,7 +34,7 @@ class HoudiniPlugIn(QtPlugIn):
             app.aboutToQuit.disconnect(self.unload)
 
     def show_panel(self) -> None:
-        """In a floating window, which the artist may dock."""
+        """Show the panel in a floating window, which the artist may dock."""
         interface = hou.pypanel.interfaceByName("callboard")
         if interface is None:
             self.say("Callboard's panel isn't installed; the menu works", logging.WARNING)
@@ -55,5 +55,5 @@ class HoudiniPlugIn(QtPlugIn):
         hou.ui.setStatusMessage(text, severity.get(level, kinds.Message))
 
 
-#: The one of this Houdini.
+#: The plug-in of this Houdini.
 plug_in = HoudiniPlugIn("Houdini", HoudiniHost, HoudiniOptions())

@@ -1,1 +1,1 @@
-"""Houdini itself: names, undo, and what it tells of itself."""
+"""Houdini itself: names, undo, and its events."""

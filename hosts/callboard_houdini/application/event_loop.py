@@ -1,8 +1,8 @@
-"""Whether Houdini's own loop turns.
+"""Detects whether Houdini's own loop runs.
 
-Houdini's message windows are none of Qt's modal ones: Qt's events, ours among them, are handled
-while one waits for the artist inside whatever opened it. What was deferred to Houdini's own loop is
-not, and that tells.
+Houdini's message windows are not Qt's modal ones. While one waits for the artist inside whatever
+opened it, Qt's events, ours among them, are handled. Functions deferred to Houdini's own loop are
+not, and that reveals the window.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from qtpy.QtGui import QGuiApplication
 
 log = logging.getLogger(__name__)
 
-#: Seconds after which what was deferred is late: Houdini comes to it some twenty times a second.
+#: Seconds after which a deferred function is late: Houdini runs them some twenty times a second.
 LATE = 0.5
-#: Seconds until it is asked for again.
+#: Seconds until the next deferred function.
 ASK_AGAIN = 5.0
 
 
 class HoudiniEventLoop:
-    """Made and closed on the main thread of a Houdini with windows. Idle, it does nothing: it asks
-    when another window gets the keyboard, as a message window does, and when it is asked itself."""
+    """Watches Houdini's loop. It does nothing while idle: it defers a function only when another
+    window gets the keyboard focus, as a message window does, and when ``held_by`` is called. Make
+    and close it on the main thread of a Houdini with windows."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        #: When the question that is open was asked.
+        #: The time of the deferred function that hasn't run yet.
         self._asked: float | None = None
         self._asked_again = 0.0
-        #: A Houdini that never answered says nothing by being silent.
+        #: Silence means nothing in a Houdini that has never run a deferred function.
         self._answered = False
         self._closed = False
         app = QGuiApplication.instance()
@@ -41,7 +42,8 @@ class HoudiniEventLoop:
         self._ask()
 
     def held_by(self) -> str | None:
-        """The window of Houdini's that waits for the artist, in words. Main thread."""
+        """Return the Houdini window that waits for the artist, in words, or None. Call it on the
+        main thread."""
         asked, now = self._asked, self._clock()
         if asked is None:
             self._ask()
@@ -55,7 +57,7 @@ class HoudiniEventLoop:
         return f"Houdini's window '{title}'" if title else "a window of Houdini's"
 
     def close(self) -> None:
-        """Idempotent."""
+        """Stop watching. Idempotent."""
         if self._app is not None and not self._closed:
             self._app.focusWindowChanged.disconnect(self._ask)
         self._closed = True

@@ -1,4 +1,4 @@
-"""What Houdini tells of itself. Every callback is removed again when the server stops."""
+"""Houdini's events. Every callback is removed again when the server stops."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from callboard_qt import Act, Messages
 
 
 class HoudiniMessages(Messages):
-    """``scene`` is called when objects change, ``file`` when another file is open or has been
-    saved, ``saved`` before it after a save, ``replaced`` before the scene goes."""
+    """Listens to Houdini. ``scene`` is called when objects change, ``replaced`` before the scene is
+    replaced, and ``file`` when another file is open or has been saved. ``saved`` is called before
+    that after a save."""
 
     def __init__(self, scene: Act, file: Act, saved: Act, replaced: Act) -> None:
         super().__init__("Houdini")
@@ -28,7 +29,8 @@ class HoudiniMessages(Messages):
             (kinds.BeforeSave, kinds.AfterSave, "saving the scene"),
         ]
         self._has_windows = hou.isUIAvailable()
-        # Python makes a new object for every look at a method, and Houdini wants the one it got.
+        # Python makes a new object at each access to a method, and Houdini removes only the same
+        # one.
         self._for_file, self._for_playbar = self._on_file, self._on_playbar
         self._for_selection, self._for_network = self._on_selection, self._on_network
         hou.hipFile.addEventCallback(self._for_file)
@@ -40,7 +42,7 @@ class HoudiniMessages(Messages):
         self._open = True
 
     def close(self) -> None:
-        """Removes every callback. Idempotent."""
+        """Remove every callback. Idempotent."""
         if not self._open:
             return
         self._open = False

@@ -1,7 +1,7 @@
-"""Objects by name, and how they hang together.
+"""Objects by name, and their hierarchy.
 
-An object is an object node in ``/obj``, or in a subnet of objects there; its path is the node's,
-``/obj/ball``. Its parent is the object that is wired into it, else the subnet that it is in.
+An object is an object node in ``/obj``, or in a subnet of objects there. Its path is the node's,
+``/obj/ball``. Its parent is the object wired into it, else the subnet that contains it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PATH = re.compile(r"/obj(?:/[A-Za-z0-9_.-]+)+")
 
 
 def root() -> hou.Node:
-    """The network of the scene's objects."""
+    """Return the network of the scene's objects."""
     network = hou.node(ROOT)
     if network is None:
         raise HostError("Houdini has no scene open; wait until it has loaded")
@@ -29,7 +29,7 @@ def root() -> hou.Node:
 
 
 def objects() -> list[hou.ObjNode]:
-    """Every object, in the networks' order."""
+    """Return every object, in the networks' order."""
     return list(_walk(root()))
 
 
@@ -42,7 +42,7 @@ def _walk(network: hou.Node) -> Iterator[hou.ObjNode]:
 
 
 def holds_objects(node: hou.ObjNode) -> bool:
-    """Whether it is a subnet whose objects are anybody's to change."""
+    """Return whether the node is a subnet whose objects may be changed."""
     return node.childTypeCategory() == hou.objNodeTypeCategory() and not node.isLockedHDA()
 
 
@@ -64,12 +64,12 @@ def children_of(node: hou.ObjNode) -> list[hou.ObjNode]:
 
 
 def family(node: hou.ObjNode) -> list[hou.ObjNode]:
-    """The object and all that is below it, parents first."""
+    """Return the object and everything below it, parents first."""
     return family_of(node, children_of)
 
 
 def find(name: str) -> hou.ObjNode:
-    """The object of that name or path. Raises ObjectNotFound, AmbiguousName."""
+    """Return the object with that name or path. Raises ObjectNotFound, AmbiguousName."""
     if len(name) <= 1024 and _PATH.fullmatch(name):
         node = hou.node(name)
         if isinstance(node, hou.ObjNode):
@@ -80,12 +80,12 @@ def find(name: str) -> hou.ObjNode:
 
 
 def type_of(node: hou.OpNode) -> str:
-    """Its type's name without namespace and version."""
+    """Return the node's type without namespace and version."""
     return str(node.type().nameComponents()[2])
 
 
 def check_new_name(name: str) -> None:
-    """Raises HostError for what Houdini would refuse, or turn into another name."""
+    """Raise HostError for a name that Houdini would refuse or change."""
     if len(name) > 255 or not _NAME.fullmatch(name):
         raise HostError(
             f"'{name[:64]}' can't be a name in Houdini: use letters, digits, _, - and ., and begin "
@@ -94,12 +94,12 @@ def check_new_name(name: str) -> None:
 
 
 def telling(what: str) -> AbstractContextManager[None]:
-    """Houdini's own errors inside become a HostError."""
+    """Turn Houdini's own errors into a HostError."""
     return translated("Houdini", what, hou.Error, reason)
 
 
 def reason(error: Exception) -> str:
-    """What Houdini says."""
+    """Return Houdini's description of the error."""
     assert isinstance(error, hou.Error)
     told = error.instanceMessage() or error.description() or ""
     if not isinstance(error, hou.PermissionError):

@@ -1,4 +1,4 @@
-"""The artist's preferences, in a file of their own beside Houdini's."""
+"""The artist's preferences, in their own file beside Houdini's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Undo steps in Houdini's own list: a group per call.
+"""Undo steps in Houdini's own list, one group per call.
 
-Houdini tells nobody that something was undone, but shows the labels of what can be undone, and done
-again.
+Houdini reports no undo, but it lists the labels of what can be undone and redone.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from callboard_qt import OpenStep, UndoSteps, applied_of
 class HoudiniUndo(UndoSteps):
     def __init__(self) -> None:
         super().__init__()
-        #: Whether Houdini has been seen to record a step. hython does so only when told to, if at
-        #: all, and answers that undo is enabled either way.
+        #: True once Houdini was seen to record a step. hython records only when told to, if at all,
+        #: and reports undo as enabled either way.
         self._records = bool(hou.isUIAvailable())
         if not self._records:
             hou.hscript("undoctrl on")

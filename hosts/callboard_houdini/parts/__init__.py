@@ -1,1 +1,1 @@
-"""What several ports of Houdini stand on."""
+"""Parts shared by several of Houdini's ports."""

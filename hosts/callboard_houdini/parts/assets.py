@@ -1,4 +1,5 @@
-"""What a locked digital asset holds: its file says it, and it is read-only in the scene."""
+"""Checks for the content of locked digital assets, which their file defines and which is read-only
+in the scene."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ _TO_DO = (
 
 
 def refuse_inside_asset(node: hou.ObjNode, *, values_only: bool = False) -> None:
-    """Raises HostError where a locked asset holds the object. Of a node that the asset leaves to be
-    edited, values can be set: ``values_only``."""
+    """Raise HostError when the object is inside a locked asset. With ``values_only``, a node that
+    the asset leaves editable passes."""
     if not node.isInsideLockedHDA() or (values_only and node.isEditableInsideLockedHDA()):
         return
     around, asset = node.parent(), ""
@@ -24,7 +25,7 @@ def refuse_inside_asset(node: hou.ObjNode, *, values_only: bool = False) -> None
 
 
 def refuse_contents(node: hou.ObjNode) -> None:
-    """Raises HostError where something new would have to be inside a locked asset."""
+    """Raise HostError when something new would have to go into a locked asset."""
     refuse_inside_asset(node)
     if node.isLockedHDA():
         raise HostError(f"'{node.path()}' is a locked asset, which takes nothing in; {_TO_DO}")

@@ -1,5 +1,5 @@
-"""Who has which material: an object as a whole by its parameter, some of its faces by an attribute
-of theirs, which a node of ours after all others sets."""
+"""Materials of objects and faces. An object's own is a parameter. Those of faces are an attribute,
+set by a node of ours after all others."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from callboard_houdini.parts.assets import refuse_contents, refuse_inside_asset
 from callboard_houdini.parts.parms import parm, refuse_keyed
 from callboard_houdini.parts.shapes import geometry, show, shown
 
-#: Of the object, and of its faces.
+#: The name of the object's parameter and of the faces' attribute.
 _MATERIAL = "shop_materialpath"
 _OURS = "callboard_faces"
 
 
 def whole(node: hou.ObjNode) -> hou.OpNode | None:
-    """The object's own."""
+    """Return the object's own material."""
     slot = node.parm(_MATERIAL)
     return slot.evalAsNode() if slot is not None else None
 
 
 def assigned(node: hou.ObjNode) -> dict[str, list[int] | None]:
-    """The paths of its materials: the faces that have each, None for all of them."""
+    """Return the object's materials by path, with the faces that have each, or None for all of
+    them."""
     own = whole(node)
     shape = geometry(node)
     if shape is None or shape.findPrimAttrib(_MATERIAL) is None:
@@ -45,7 +46,7 @@ def assigned(node: hou.ObjNode) -> dict[str, list[int] | None]:
 
 
 def refuse(node: hou.ObjNode, faces: Sequence[int] | None) -> None:
-    """Raises HostError for what can't have a material, or hasn't that many faces."""
+    """Raise HostError when the object can't have a material, or has too few faces."""
     if node.parm(_MATERIAL) is None or node.childTypeCategory() != hou.sopNodeTypeCategory():
         raise HostError(f"'{node.name()}' is of type {type_of(node)}, which has no material")
     refuse_keyed(node, [_MATERIAL])
@@ -60,8 +61,8 @@ def refuse(node: hou.ObjNode, faces: Sequence[int] | None) -> None:
 
 
 def refuse_materials_of_faces(node: hou.ObjNode, done: str) -> None:
-    """Raises HostError where our node gives faces a material by their numbers, and would go on
-    with other faces."""
+    """Raise HostError when our node gives faces a material by their numbers, which would be other
+    faces afterwards."""
     if any(_entries(node).values()):
         raise HostError(
             f"'{node.name()}' has faces with a material of their own, which would be other faces"
@@ -82,7 +83,7 @@ def give(node: hou.ObjNode, material: str, faces: Iterable[int] | None) -> None:
 
 
 def replace(node: hou.ObjNode, old: str, new: str) -> None:
-    """Gives the object the other one wherever it has the first."""
+    """Replace one material of the object by another everywhere."""
     if _path(whole(node)) == old:
         parm(node, _MATERIAL).set(new)
     entries = _entries(node)
@@ -95,7 +96,7 @@ def _path(material: hou.OpNode | None) -> str:
 
 
 def _entries(node: hou.ObjNode) -> dict[str, set[int]]:
-    """What our node sets."""
+    """Return the faces by material that our node sets."""
     ours = node.node(_OURS)
     if not isinstance(ours, hou.SopNode):
         return {}

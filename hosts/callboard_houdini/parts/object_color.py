@@ -1,7 +1,7 @@
-"""An object's colour: that of a material of its own.
+"""An object's color: that of its own material.
 
-The material lives in a small network inside the object, so that a copy of the object has a copy of
-it, and deleting the object takes it along.
+The material is in a small network inside the object. So a copy of the object has a copy of it, and
+deleting the object deletes it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from callboard_houdini.parts.faces import whole
 from callboard_houdini.parts.parms import number, numbers, parm_tuple, set_known, set_numbers
 
 _NETWORK, _MATERIAL = "callboard_look", "surface"
-#: The parameters that are the colour, in the materials that Houdini ships; linear values.
+#: The color parameters of the materials that Houdini ships; linear values.
 _COLORS = ("basecolor", "base_color", "diffuseColor")
 
 
 def read_color(node: hou.ObjNode) -> list[float] | None:
-    """Linear RGB, or None for a texture, or no material of a known kind."""
+    """Return linear RGB, or None for a texture, or no material of a known kind."""
     material = whole(node)
     parms = base_color(material) if material is not None else None
     if material is None or parms is None:

@@ -1,4 +1,4 @@
-"""Parameters, which a node may lack and whose values may be of any kind."""
+"""Parameters, which may be missing on a node and whose values may be of any kind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SCRIPT = re.compile(r"(^|_|pre|post|on)script|callback", re.IGNORECASE)
 
 
 def parm(node: hou.OpNode, name: str) -> hou.Parm:
-    """Raises HostError where the node has no such parameter."""
+    """Return the parameter. Raises HostError when the node has none of that name."""
     named = node.parm(name)
     if named is None:
         raise HostError(f"'{node.name()}' is a {node.type().name()}, which has no '{name}'")
@@ -26,7 +26,7 @@ def parm(node: hou.OpNode, name: str) -> hou.Parm:
 
 
 def parm_tuple(node: hou.OpNode, name: str) -> hou.ParmTuple:
-    """Raises HostError where the node has no such parameters."""
+    """Return the parameter tuple. Raises HostError when the node has none of that name."""
     named = node.parmTuple(name)
     if named is None:
         raise HostError(f"'{node.name()}' is a {node.type().name()}, which has no '{name}'")
@@ -34,7 +34,7 @@ def parm_tuple(node: hou.OpNode, name: str) -> hou.ParmTuple:
 
 
 def number(channel: hou.Parm, frame: float | None = None) -> float:
-    """Its value, now or at a frame; 0 where it isn't a number."""
+    """Return the value, now or at a frame; 0 if it isn't a number."""
     value = channel.eval() if frame is None else channel.evalAtFrame(frame)
     return float(value) if isinstance(value, (int, float)) else 0.0
 
@@ -48,14 +48,14 @@ def set_numbers(channels: hou.ParmTuple, values: Sequence[float]) -> None:
 
 
 def set_known(node: hou.OpNode, name: str, value: float | str) -> None:
-    """Sets a parameter that not every version of the node has."""
+    """Set a parameter that not every version of the node has."""
     known = node.parm(name)
     if known is not None:
         known.set(value)
 
 
 def refuse_keyed(node: hou.OpNode, names: Iterable[str]) -> None:
-    """Raises HostError where keys or an expression would put the value back."""
+    """Raise HostError when keys or an expression would reset the value."""
     for name in names:
         several = node.parmTuple(name)
         channels = [parm(node, name)] if several is None else list(several)
@@ -67,15 +67,15 @@ def refuse_keyed(node: hou.OpNode, names: Iterable[str]) -> None:
 
 
 def holds_file(template: hou.ParmTemplate) -> bool:
-    """Whether it is a text that names a file."""
+    """Return whether the parameter is a text that names a file."""
     if not isinstance(template, hou.StringParmTemplate):
         return False
     return bool(template.stringType() == hou.stringParmType.FileReference)
 
 
 def runs_code(template: hou.ParmTemplate, name: str, value: str) -> bool:
-    """Whether Houdini would run that text, as the parameter's value: VEX reaches nothing outside,
-    all other code needs the artist's leave."""
+    """Return whether Houdini would run that text as the parameter's value. VEX can't reach anything
+    outside; all other code needs the artist's permission."""
     language = template.tags().get("editorlang", "vex").lower()
     hook = name in _HOOKS or _SCRIPT.search(name) is not None
     return "`" in value or language != "vex" or hook

@@ -1,4 +1,4 @@
-"""What a picture shows at a point: the first surface that the line of sight meets."""
+"""Finds what a picture shows at a point: the first surface on the line of sight."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from callboard_houdini.application.names import objects
 from callboard_houdini.parts.shapes import geometry
 from callboard_qt import LineOfSight, between
 
-#: What an artist's own view shows, of its clipping planes nothing is known.
+#: The range of an artist's own view, whose clipping planes Houdini doesn't reveal.
 _NEAR, _FAR = 1e-3, 1e7
-#: How near to a surface counts as on it, of the line's length inside an object's box.
+#: The distance that counts as on the surface, as a share of the line's length inside an object's
+#: box.
 _PRECISION = 1e-6
 
 
 def first_hit(sight: LineOfSight) -> tuple[str, Point] | None:
-    """The object's path and the point on it. Main thread."""
+    """Return the object's path and the point on it. Call it on the main thread."""
     nearest: float | None = None
     seen: tuple[str, Point] | None = None
     for node in objects():
@@ -33,7 +34,7 @@ def first_hit(sight: LineOfSight) -> tuple[str, Point] | None:
 
 
 def artists_view(viewport: hou.GeometryViewport) -> View:
-    """Where the artist looks from without a camera. Raises HostError for a flat view."""
+    """Return the artist's view without a camera. Raises HostError for an orthographic view."""
     lens = viewport.defaultCamera()
     if not lens.isPerspective():
         raise HostError("the artist's view is a flat one; give camera or angles to point at it")
@@ -43,14 +44,14 @@ def artists_view(viewport: hou.GeometryViewport) -> View:
 
 
 def _meets(sight: LineOfSight, shape: hou.Geometry, placed: hou.Matrix4) -> list[float] | None:
-    """Where in the world it first meets what an object shows."""
+    """Return the point in the world where the line first meets what an object shows."""
     box = shape.boundingBox(placed)
     if sight.enters(list(box.minvec()), list(box.maxvec())) is None:
         return None
     try:
         back = placed.inverted()
     except hou.OperationFailed:
-        return None  # scaled to nothing
+        return None  # scaled to zero
     ends = (hou.Vector3(*end) * back for end in (sight.start, sight.at(sight.reach)))
     inside = between(*(list(end) for end in ends))
     point, normal, uvw = hou.Vector3(), hou.Vector3(), hou.Vector3()

@@ -1,5 +1,5 @@
 """The values of a principled shader by our names, and the pictures that drive them. A picture is
-multiplied by its value; all of one material's lie at one UV scale."""
+multiplied by its value. All pictures of one material have the same UV scale."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _PARMS = {
     **{"emission": "emitcolor", "emission_strength": "emitint", "opacity": "opac"},
 }
 _COLORS = ("color", "emission")
-#: What Houdini reads as a picture.
+#: Pictures that Houdini can read.
 _PICTURES = (
     *(".rat", ".pic", ".exr", ".hdr", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".tga", ".bmp"),
     *(".psd", ".sgi", ".dpx", ".tx", ".ptx"),
 )
-#: As menus of several versions call them, best first.
+#: Menu entries of several versions, best first.
 _SPACES = {"srgb": ("sRGB", "srgb", "sRGB - Texture"), "raw": ("linear", "Raw", "raw")}
-#: Of ``…_monoChannel``; 0 is how bright the picture is.
+#: Values of ``…_monoChannel``; 0 is the picture's brightness.
 _CHANNELS = "_rgba"
 
 
@@ -73,8 +73,8 @@ def is_principled(material: hou.OpNode) -> bool:
 
 
 def read(material: hou.OpNode) -> Json:
-    """The values; None for one that a picture or a wire drives, and for all but the colour of
-    another type. ``textures`` too."""
+    """Return the values and ``textures``. A value that a picture or a wire drives is None. For
+    another type of material all but the color are."""
     kind = str(material.type().name())
     if not is_principled(material):
         color = base_color(material)
@@ -96,7 +96,7 @@ def read(material: hou.OpNode) -> Json:
 
 
 def write(material: hou.OpNode, values: Mapping[str, Any]) -> None:
-    """Sets what is given; a picture in such a slot goes."""
+    """Set the given values, and remove a picture from such a slot."""
     _refuse(material, values)
     for key, value in values.items():
         if key in _SLOTS:
@@ -111,7 +111,8 @@ def clear(material: hou.OpNode, slot: str) -> None:
 
 
 def put(material: hou.OpNode, slot: str, texture: Texture) -> None:
-    """Raises HostError for what is no picture to Houdini, which reads it only when it draws."""
+    """Set the texture. Raises HostError for a picture that Houdini can't read, because Houdini
+    itself reads it only when it draws."""
     _refuse(material, [slot])
     name, at = Path(texture.path).name, _SLOTS[slot]
     if Path(name).suffix.lower() not in _PICTURES:
@@ -141,7 +142,7 @@ def put(material: hou.OpNode, slot: str, texture: Texture) -> None:
 def _set(material: hou.OpNode, key: str, value: Any) -> None:
     name = _PARMS[key]
     if key in _COLORS:
-        # Otherwise the points' colours tint it.
+        # Otherwise the points' colors tint it.
         set_known(material, f"{name}_usePointColor", 0)
         set_numbers(parm_tuple(material, name), value)
     else:
@@ -164,7 +165,7 @@ def _refuse(material: hou.OpNode, keys: Any) -> None:
 
 
 def _wired(material: hou.OpNode) -> set[str]:
-    """The inputs that other nodes feed; they are called like the parameters."""
+    """Return the inputs that other nodes feed. They have the parameters' names."""
     return {
         name
         for name, source in zip(material.inputNames(), material.inputs(), strict=False)

@@ -1,4 +1,4 @@
-"""Primitives, and how they are recognised: by the node that makes what an object shows."""
+"""Primitives, recognized by the node that makes what an object shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AROUND = 24
 
 
 def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> hou.ObjNode:
-    """A geometry object at the top of the scene with one node inside."""
+    """Make a geometry object at the top of the scene with one node inside."""
     made = root().createNode("geo", name)
     assert isinstance(made, hou.ObjNode)
     for left in made.children():
@@ -68,19 +68,20 @@ def _add(
 
 
 def shown(node: hou.ObjNode) -> hou.SopNode | None:
-    """The node inside whose geometry the object shows."""
+    """Return the node inside whose geometry the object shows."""
     displayed = node.displayNode()
     return displayed if isinstance(displayed, hou.SopNode) else None
 
 
 def show(node: hou.SopNode) -> None:
-    """From now on the object shows and renders this."""
+    """Make the object show and render this node."""
     node.setDisplayFlag(True)
     node.setRenderFlag(True)
 
 
 def geometry(node: hou.ObjNode) -> hou.Geometry | None:
-    """What the object shows, cooked; None where there is nothing, or it can't be cooked."""
+    """Return the cooked geometry that the object shows, or None when there is none or it can't be
+    cooked."""
     made_by = shown(node) if type_of(node) == "geo" else None
     if made_by is None:
         return None
@@ -94,7 +95,7 @@ def geometry(node: hou.ObjNode) -> hou.Geometry | None:
 
 
 def kind_of(node: hou.ObjNode) -> str:
-    """A primitive's kind, else Houdini's word for the object, in lower case."""
+    """Return a primitive's kind, else Houdini's type of the object, in lower case."""
     of_object = type_of(node)
     made_by = shown(node) if of_object == "geo" else None
     while made_by is not None and type_of(made_by) in _SAME_SHAPE:

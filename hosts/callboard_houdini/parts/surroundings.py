@@ -1,5 +1,5 @@
-"""What surrounds the scene: an environment light. Those of the artist's are switched off and stay
-in the file."""
+"""The scene's surroundings: an environment light. The artist's are switched off and stay in the
+file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from callboard_houdini.parts.parms import (
 )
 from callboard_houdini.ports.scene import up_axis
 
-#: Marks the one that we made, in its user data.
+#: The user data that marks the light that we made.
 _OURS = "callboard_environment"
 _NAMES = ("light_intensity", "light_exposure", "light_color", "env_map", "light_enable", "r")
 
@@ -50,7 +50,7 @@ def write(domes: Sequence[hou.ObjNode], values: Mapping[str, Any]) -> None:
         dome = _own() or _new()
         for other in domes:
             if other != dome:
-                # It stays, and comes back when it is switched on.
+                # The light stays, and comes back when it is switched on.
                 _may_set(other)
                 parm(other, "light_enable").set(0)
     elif not domes:
@@ -72,7 +72,7 @@ def write(domes: Sequence[hou.ObjNode], values: Mapping[str, Any]) -> None:
 
 
 def _up() -> int:
-    """The axis that points up, by its number."""
+    """Return the number of the axis that points up."""
     return "XYZ".index(up_axis())
 
 

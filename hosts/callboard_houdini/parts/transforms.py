@@ -1,7 +1,7 @@
 """Local transforms as translate, rotate (Euler XYZ, degrees) and scale.
 
-An object's parameters say just that, unless it has another order, a pivot, a uniform scale or a
-pre-transform; such objects are read and written through their matrix.
+An object's parameters hold just these, unless it has another order, a pivot, a uniform scale or a
+pre-transform. Such objects are read and written through their matrix.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from callboard.host import Components, Vector
 from callboard_houdini.application.names import telling
 from callboard_houdini.parts.parms import number, numbers, parm_tuple, set_numbers
 
-#: The parameters, by the component they are.
+#: The parameter of each component.
 CHANNELS = {"translate": "t", "rotate": "r", "scale": "s"}
 _NEUTRAL = {"p": 0.0, "pr": 0.0, "scale": 1.0}
 
@@ -28,7 +28,7 @@ def read(node: hou.ObjNode) -> Components:
 def write(
     node: hou.ObjNode, translate: Vector | None, rotate: Vector | None, scale: Vector | None
 ) -> None:
-    """Sets the components that aren't None."""
+    """Set the components that aren't None."""
     asked = (translate, rotate, scale)
     with telling(f"move '{node.name()}'"):
         if is_plain(node):
@@ -44,8 +44,8 @@ def write(
 
 
 def write_matrix(node: hou.ObjNode, wanted: hou.Matrix4) -> None:
-    """Sets the parameters so that the local transform is ``wanted``. What parameters can't say, a
-    shear, goes into the pre-transform; otherwise that stays, or becomes none."""
+    """Set the parameters so that the local transform is ``wanted``. A shear, which parameters can't
+    express, goes into the pre-transform. Otherwise the pre-transform stays or is reset."""
     node.setParmTransform(wanted * node.preTransform().inverted())
     if _is(node, wanted):
         return
@@ -80,7 +80,7 @@ def is_plain(node: hou.ObjNode) -> bool:
 
 
 def require_plain(node: hou.ObjNode) -> None:
-    """Raises HostError where keys of the parameters would not be Euler XYZ."""
+    """Raise HostError when keys of the parameters would not be Euler XYZ."""
     if not is_plain(node):
         raise HostError(
             f"'{node.name()}' has another transform order, a pivot, a uniform scale or a "

@@ -1,4 +1,4 @@
-"""USD prims to objects."""
+"""Import of USD prims as objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard_houdini.parts.parms import parm, parm_tuple, set_known, set_numbe
 
 
 class Importer:
-    """Reads a stage at its first frame into a scene of those units and that up axis."""
+    """Reads a stage at its first frame into a scene with these units and up axis."""
 
     def __init__(self, stage: Usd.Stage, meters_per_unit: float, up_axis: str) -> None:
         self._stage = stage
@@ -23,7 +23,7 @@ class Importer:
         self._made: list[hou.ObjNode] = []
 
     def run(self, above: hou.ObjNode | None) -> list[hou.ObjNode]:
-        """The objects made, parents first."""
+        """Return the new objects, parents first."""
         network = root() if above is None else above.parent() or root()
         for prim in self._stage.GetPseudoRoot().GetChildren():
             self._read(prim, network, above, self._conversion)
@@ -72,7 +72,7 @@ class Importer:
 
 
 def _conversion(stage: Usd.Stage, meters_per_unit: float, up_axis: str) -> Gf.Matrix4d:
-    """From the file's units and axes to the scene's."""
+    """Return the conversion from the file's units and axes to the scene's."""
     factor = UsdGeom.GetStageMetersPerUnit(stage) / meters_per_unit
     matrix = Gf.Matrix4d(1).SetScale(factor)
     theirs = str(UsdGeom.GetStageUpAxis(stage)).upper()
@@ -92,7 +92,7 @@ def _stash(node: hou.ObjNode, mesh: UsdGeom.Mesh, time: Usd.TimeCode) -> hou.Sop
         face = corners[at : at + count]
         at += count
         if len(face) > 2:
-            # Houdini's polygons go around the other way.
+            # Houdini's polygons have the opposite winding.
             faces.append(tuple(reversed(face)) if reverse else tuple(face))
     shape = hou.Geometry()
     shape.createPoints([tuple(point) for point in mesh.GetPointsAttr().Get(time) or ()])
@@ -118,7 +118,7 @@ def _sphere(node: hou.ObjNode, prim: Usd.Prim, time: Usd.TimeCode) -> hou.SopNod
 
 
 def _round(node: hou.ObjNode, prim: Usd.Prim, time: Usd.TimeCode) -> hou.SopNode:
-    """A cylinder or a cone, whose tip is at the axis' positive end."""
+    """Make a cylinder, or a cone whose tip is at the axis' positive end."""
     pointed = prim.GetTypeName() == "Cone"
     shape = UsdGeom.Cone(prim) if pointed else UsdGeom.Cylinder(prim)
     radius = shape.GetRadiusAttr().Get(time)
@@ -142,7 +142,7 @@ def _shape(node: hou.ObjNode, type: str, sizes: str, values: list[float]) -> hou
 
 
 def _color(prim: Usd.Prim, time: Usd.TimeCode) -> list[float] | None:
-    """The display colour, else that of a preview material."""
+    """Return the display color, else that of a preview material."""
     shown = UsdGeom.Gprim(prim).GetDisplayColorAttr().Get(time)
     if shown:
         return [float(value) for value in shown[0]]

@@ -1,4 +1,4 @@
-"""Objects to USD prims."""
+"""Export of objects as USD prims."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ class Exporter:
         self._stage = stage
 
     def run(self, chosen: Sequence[hou.ObjNode]) -> None:
-        """Writes the chosen objects with what is below them, in the place that the objects above
-        give them."""
+        """Write the chosen objects with everything below them, placed by the objects above them."""
         whole = {node.path() for node in chosen}
         needed = set(whole)
         for node in chosen:
@@ -79,7 +78,7 @@ def _fill(mesh: UsdGeom.Mesh, shape: hou.Geometry, node: hou.ObjNode) -> None:
     mesh.CreateFaceVertexIndicesAttr(Vt.IntArray(corners))
     mesh.CreateExtentAttr(UsdGeom.PointBased.ComputeExtent(mesh.GetPointsAttr().Get()))
     mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
-    # Houdini's polygons go around the other way.
+    # Houdini's polygons have the opposite winding.
     mesh.CreateOrientationAttr(UsdGeom.Tokens.leftHanded)
     color = read_color(node)
     if color is not None:

@@ -1,4 +1,4 @@
-"""Tools that change networks. Each reads back what it did."""
+"""Tools that change networks. Each reads back its result."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def set_parms(ctx: Any, path: str, parms: Mapping[str, Any]) -> Json:
 
 
 def set_file(ctx: Any, path: str, parm: str, file: str) -> Json:
-    """``file`` arrives resolved and checked."""
+    """Set the file. ``file`` arrives resolved and checked."""
     for capability in ("scene.mutate", "filesystem.read", "filesystem.write"):
         ctx.port(capability)
     node = node_at(path)
@@ -67,7 +67,7 @@ def set_file(ctx: Any, path: str, parm: str, file: str) -> Json:
     if target is None or not holds_file(target.parmTemplate()):
         raise WrongArgument(f"a {node.type().name()} has no parameter '{parm}' that holds a file")
     written = Path(file).as_posix()
-    # What Houdini would put in their place was never checked.
+    # Houdini's replacement for them was never checked.
     if "`" in written or "$" in FRAME.sub("", written):
         raise WrongArgument("a path may hold no variables but $F, and no expressions")
     with _telling(f"set '{parm}' of {node.path()}"):
@@ -124,7 +124,8 @@ def _set(node: Any, parms: Mapping[str, Any]) -> None:
 
 
 def _refuse_code(node: Any, name: str, target: Any, value: Any) -> None:
-    """Raises WrongArgument for what Houdini would run: that needs the artist's leave."""
+    """Raise WrongArgument for a value that Houdini would run, because that needs the artist's
+    permission."""
     if isinstance(value, str) and runs_code(target.parmTemplate(), name, value):
         raise WrongArgument(
             f"'{name}' of a {node.type().name()} would run code; use script__execute for that, "
@@ -165,7 +166,7 @@ def _done(node: Any) -> Json:
 
 @contextmanager
 def _telling(what: str) -> Iterator[None]:
-    """Houdini's own errors inside become a HostError."""
+    """Turn Houdini's own errors into a HostError."""
     try:
         yield
     except hou.Error as error:

@@ -1,4 +1,4 @@
-"""Tools that look at networks and change nothing."""
+"""Tools that read networks and change nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import hou
 from callboard.content import Json
 from callboard_houdini.parts.networks import network_at, node_at, summary
 
-#: Characters of a string parameter that an answer holds.
+#: Most characters of a string parameter in an answer.
 _TEXT = 4000
 _PLAIN = ("Int", "Float", "String", "Toggle", "Menu")
 

@@ -1,4 +1,5 @@
-"""Houdini runs this once its windows are there, along with every other package's."""
+"""Start Callboard once Houdini's windows are there. Houdini runs this file, and every other
+package's."""
 
 import logging
 
