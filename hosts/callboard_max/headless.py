@@ -1,7 +1,7 @@
-"""3ds Max without windows, under ``3dsmaxbatch``: the main thread is an inbox.
+"""3ds Max without windows, under ``3dsmaxbatch``. Its main thread works as an inbox.
 
-3dsmaxbatch runs one script file and ends; the bundle has that script. What would stand on the
-command line is in the environment, as ``CALLBOARD_ARGUMENTS``.
+3dsmaxbatch runs one script file and ends; the bundle has that script. The arguments that would be
+on the command line are in the environment, as ``CALLBOARD_ARGUMENTS``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import shlex
 
 
 def main() -> int:
-    """Runs the command line of ``CALLBOARD_ARGUMENTS``; without any, serves this 3ds Max."""
+    """Run the command line in ``CALLBOARD_ARGUMENTS``; without one, serve this 3ds Max."""
     from callboard.headless.command import main as command
 
     arguments = split(os.environ.get("CALLBOARD_ARGUMENTS", ""))
@@ -19,7 +19,7 @@ def main() -> int:
 
 
 def split(words: str) -> list[str]:
-    """As a command line: quotes hold words together, and a backslash is part of a path."""
+    """Split like a command line. Quotes group words, and a backslash is part of a path."""
     lexer = shlex.shlex(words, posix=True)
     lexer.whitespace_split, lexer.escape, lexer.commenters = True, "", ""
     return list(lexer)

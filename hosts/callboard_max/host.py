@@ -1,4 +1,4 @@
-"""The 3ds Max host: its ports, its undo, and what 3ds Max tells of itself."""
+"""The 3ds Max host: its ports, its undo, and 3ds Max's events."""
 
 from __future__ import annotations
 
@@ -104,7 +104,8 @@ class MaxHost(QtHost):
         return "a dialog of 3ds Max that is open"
 
     def misreads(self, path: str) -> str | None:
-        """3ds Max puts a project's folder in the place of ``$`` and a name."""
+        """Return how 3ds Max would misread the path, or None. It replaces ``$`` and a name by a
+        project's folder."""
         return from_elsewhere(path) or misread_by_usd(path) or holds_variable(path, "3ds Max")
 
     def project_roots(self) -> list[str]:
@@ -116,5 +117,5 @@ class MaxHost(QtHost):
 
 
 def _version() -> str:
-    """As on the box: 27000 is 2025."""
+    """Return the version as on the box: 27000 is 2025."""
     return str(int(rt.maxVersion()[0]) // 1000 + 1998)

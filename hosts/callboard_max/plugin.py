@@ -1,4 +1,4 @@
-"""What the application bundle starts: the server, and what its menu and panel do."""
+"""The plug-in that the application bundle starts: the server, its menu and its panel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callboard_qt import QtPlugIn
 
 log = logging.getLogger(__name__)
 
-#: A script, because 3ds Max may have let go of Python functions by then.
+#: A script, because 3ds Max may have released Python functions by then.
 _QUIT = 'python.Execute "from callboard_max.plugin import plug_in; plug_in.unload()"'
 _QUIT_ID = "callboardQuit"
 
@@ -40,5 +40,5 @@ class MaxPlugIn(QtPlugIn):
         rt.displayTempPrompt(text, 10_000)
 
 
-#: The one of this 3ds Max.
+#: The plug-in of this 3ds Max.
 plug_in = MaxPlugIn("3ds Max", MaxHost, MaxOptions())

@@ -1,1 +1,1 @@
-"""3ds Max itself: names, undo, and what it tells of itself."""
+"""3ds Max itself: names, undo, and its events."""

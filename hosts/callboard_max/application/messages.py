@@ -1,4 +1,4 @@
-"""What 3ds Max tells of itself. Every callback is removed again when the server stops."""
+"""3ds Max's events. Every callback is removed again when the server stops."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pymxs import runtime as rt
 
 from callboard_qt import Act, Messages
 
-#: All callbacks of ours are removed by this name.
+#: The name by which all our callbacks are removed.
 ID = "callboard"
 
-#: What 3ds Max is busy with, from one event to the other.
+#: Descriptions of what keeps 3ds Max busy, between two events.
 SPANS = (
     ("systemPreNew", "systemPostNew", "making a new scene"),
     ("systemPreReset", "systemPostReset", "resetting the scene"),
@@ -21,7 +21,7 @@ SPANS = (
     ("filePreMerge", "filePostMerge", "merging a file"),
     ("preRender", "postRender", "rendering"),
 )
-#: Before these the scene goes, and with it what can be undone.
+#: Events before the scene, and its undo list, is replaced.
 REPLACING = ("systemPreNew", "systemPreReset", "filePreOpen")
 PROJECT = ("systemPostNew", "systemPostReset", "filePostOpen", "filePostSave")
 SCENE = ("selectionSetChanged", "nodeCreated", "nodePostDelete", "sceneUndo", "sceneRedo")
@@ -31,7 +31,7 @@ class MaxMessages(Messages):
     def __init__(self) -> None:
         super().__init__("3ds Max")
         self._acts: dict[str, list[Act]] = {}
-        # What an earlier run may have left: a server that ended without stopping.
+        # Left by a server that ended without stopping.
         rt.callbacks.removeScripts(id=rt.Name(ID))
         for before, after, words in SPANS:
             self.on(before, partial(self.note, words, True))
@@ -39,14 +39,14 @@ class MaxMessages(Messages):
         self.on("fileOpenFailed", partial(self.note, "opening a scene", False))
 
     def on(self, event: str, act: Act) -> None:
-        """``event`` is one of 3ds Max's general events."""
+        """Call ``act`` for one of 3ds Max's general events."""
         if event not in self._acts:
             self._acts[event] = []
             rt.callbacks.addScript(rt.Name(event), self._caller(event), id=rt.Name(ID))
         self._acts[event].append(self.guarded(event, act))
 
     def close(self) -> None:
-        """Removes every callback. Idempotent."""
+        """Remove every callback. Idempotent."""
         if self._acts:
             self._acts = {}
             rt.callbacks.removeScripts(id=rt.Name(ID))

@@ -1,8 +1,8 @@
-"""Objects by name, and how they hang together.
+"""Objects by name, and their hierarchy.
 
-An object is a node. 3ds Max lets several nodes have the same name, also beside each other, so a
-path is the names from the top, ``/Group/Ball``, and where that says more than one node, each of
-them has its handle added: ``/Group/Ball@57``.
+An object is a node. 3ds Max lets several nodes have the same name, also under one parent. So a path
+is the names from the top, ``/Group/Ball``; if several nodes share it, each has its handle added:
+``/Group/Ball@57``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _LONGEST = 1024
 
 
 def objects() -> list[Node]:
-    """Every node, in the order in which 3ds Max keeps them."""
+    """Return every node, in 3ds Max's order."""
     return list(rt.objects)
 
 
 def handle(node: Node) -> int:
-    """What is unique to a node while its scene is open."""
+    """Return the number that identifies a node while its scene is open."""
     return int(node.inode.handle)
 
 
@@ -40,7 +40,7 @@ def children_of(node: Node) -> list[Node]:
 
 
 def family(node: Node) -> list[Node]:
-    """The object and all that is below it, parents first."""
+    """Return the object and everything below it, parents first."""
     return family_of(node, children_of)
 
 
@@ -51,7 +51,7 @@ def path_of(node: Node) -> str:
 
 
 def paths_of(nodes: list[Node]) -> list[str]:
-    """The same for many, which costs less than one by one."""
+    """Return the paths of many nodes, which costs less than one at a time."""
     plain = {handle(node): _plain_path(node) for node in objects()}
     times: dict[str, int] = {}
     for path in plain.values():
@@ -64,7 +64,7 @@ def paths_of(nodes: list[Node]) -> list[str]:
 
 
 def find(name: str) -> Node:
-    """The object of that name or path. Raises ObjectNotFound, AmbiguousName."""
+    """Return the object with that name or path. Raises ObjectNotFound, AmbiguousName."""
     namesakes: list[Node] = []
     if name and len(name) <= _LONGEST and "\0" not in name:
         namesakes = _named(name) or _at_path(name)
@@ -76,12 +76,12 @@ def is_taken(name: str) -> bool:
 
 
 def free_name(name: str) -> str:
-    """3ds Max's own suffix where the name is taken: ``Ball001``."""
+    """Return the name, with 3ds Max's own suffix if it is taken: ``Ball001``."""
     return str(rt.uniqueName(name)) if is_taken(name) else name
 
 
 def check_new_name(name: str) -> None:
-    """Raises HostError for what could not be found again, or not be told from a path."""
+    """Raise HostError for a name that could not be found again, or looks like a path."""
     odd = any(letter in "/@" or not letter.isprintable() for letter in name)
     if not name.strip() or name != name.strip() or len(name) > 255 or odd:
         raise HostError(
@@ -91,7 +91,7 @@ def check_new_name(name: str) -> None:
 
 
 def telling(what: str) -> AbstractContextManager[None]:
-    """3ds Max's own errors inside become a HostError."""
+    """Turn 3ds Max's own errors into a HostError."""
     return translated("3ds Max", what, RuntimeError)
 
 

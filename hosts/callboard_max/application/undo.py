@@ -1,7 +1,7 @@
-"""Undo steps in 3ds Max's own list: one per call.
+"""Undo steps in 3ds Max's own list, one per call.
 
-3ds Max doesn't show its list. It counts the changes that were ever recorded, and that tells
-whether a call changed anything, and whether our newest step is still the newest of all.
+3ds Max doesn't show its list. It counts all changes ever recorded, which tells whether a call
+changed anything, and whether our newest step is still the newest of all.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from callboard_qt import OpenStep, UndoSteps
 
 
 class MaxUndo(UndoSteps):
-    """3ds Max tells that something was undone, and not what."""
+    """The undo port. 3ds Max reports that something was undone, but not what."""
 
     def __init__(self, sets: NamedSets) -> None:
         super().__init__()
-        #: Undos of ours that it hasn't told of yet.
+        #: Undos of ours that 3ds Max hasn't reported yet.
         self._own = 0
-        #: How many changes were recorded when the newest of ours was undone.
+        #: The count of recorded changes when our newest step was undone.
         self._undone_at = -1
         self._sets = sets
 
     def artist_undid(self) -> None:
-        """Undone or done again: our steps may not be the newest any more."""
+        """Forget our steps unless we undid: after another undo or redo they may not be the
+        newest."""
         if self._own:
             self._own -= 1
         else:
@@ -37,7 +38,7 @@ class MaxUndo(UndoSteps):
 
     def commit(self, token: object) -> str | None:
         done = super().commit(token)
-        # What is in no step of 3ds Max's can't be undone.
+        # Changes outside 3ds Max's steps can't be undone.
         return "" if done is None and self._sets.are_changed() else done
 
     def _restore(self, step: OpenStep) -> None:
@@ -47,26 +48,26 @@ class MaxUndo(UndoSteps):
         self._sets.begin()
         now = self._newest()
         if self._steps and self._steps[-1].mark != now:
-            # Somebody else's step lies on top.
+            # Another step lies on top.
             self._steps.clear()
         if rt.theHold.Holding():
-            # Somebody else's step is open: a script's whole run may be one. What we do becomes a
-            # part of it, and is undone with it or not at all.
+            # Another step is open; it may be a script's whole run. Our changes become a part of it,
+            # and are undone with it or not at all.
             return OpenStep(now, recorded=False)
         step = OpenStep(now)
-        # Without this, 3ds Max would record nothing of what Python does.
+        # Without this, 3ds Max would record none of Python's changes.
         step.recording.enter_context(pymxs.undo(True, label))
         return step
 
     def _newest(self) -> int:
-        """How many changes 3ds Max has recorded since it started."""
+        """Return how many changes 3ds Max has recorded since it started."""
         return int(rt.theHold.GetGlobalPutCount())
 
     def _holds_changes(self, step: OpenStep) -> bool:
         return self._newest() != step.mark
 
     def _show(self) -> None:
-        # Nothing that Python does is drawn by itself.
+        # 3ds Max doesn't redraw for Python's changes.
         if not rt.maxOps.isInNonInteractiveMode():
             rt.redrawViews()
 
@@ -82,8 +83,8 @@ class MaxUndo(UndoSteps):
         return (*marks[:-1], self._newest())
 
     def _told(self, step: Callable[[], object]) -> bool:
-        """Undoes or does again; whether it did: 3ds Max raises nothing where it did nothing, but
-        tells of what it did."""
+        """Undo or redo; return whether that worked. 3ds Max raises nothing when it did nothing, but
+        it reports each success."""
         self._own = 1
         try:
             step()
@@ -98,7 +99,7 @@ class MaxUndo(UndoSteps):
             return False
         self._undone_at = self._newest()
         if self._steps:
-            # Our step before is on top again, at a new count.
+            # Our previous step is on top again, at a new count.
             top = self._steps[-1]
             self._steps[-1] = replace(top, marks=(*top.marks[:-1], self._newest()))
         return True

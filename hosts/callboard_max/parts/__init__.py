@@ -1,1 +1,1 @@
-"""What several ports of 3ds Max stand on."""
+"""Parts shared by several of 3ds Max's ports."""

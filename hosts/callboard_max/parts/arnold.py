@@ -1,4 +1,4 @@
-"""Arnold's light, of which 3ds Max has one class with many shapes."""
+"""Arnold's light. In 3ds Max it is one class with many shapes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from callboard.errors import HostError
 from callboard_max.application.names import Node
 from callboard_max.parts.driven_values import has
 
-#: Of ``shapeType``.
+#: Values of ``shapeType``.
 SHAPES = {"point": 0, "sun": 1, "spot": 2, "area": 3, "dome": 6}
 _DISK = 4
 _KINDS = {number: kind for kind, number in SHAPES.items()} | {_DISK: "area", 5: "cylinder"}
@@ -30,7 +30,7 @@ def kind_of(node: Node) -> str:
 
 
 def make(kind: str, name: str) -> Node:
-    """Raises HostError where the plug-in isn't there."""
+    """Make a light. Raises HostError when the plug-in isn't there."""
     try:
         light: Any = rt.Arnold_Light
     except AttributeError:

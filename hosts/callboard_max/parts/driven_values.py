@@ -1,4 +1,4 @@
-"""Values that something drives: written without a key, all of its keys would move."""
+"""Checks for driven values: setting one without a key would move all of its keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def has(thing: Any, name: str) -> bool:
 
 
 def refuse_controlled(thing: Any, names: Iterable[str]) -> None:
-    """Raises HostError where one of these properties has a controller."""
+    """Raise HostError when one of these properties has a controller."""
     for name in names:
         if has(thing, name) and rt.getPropertyController(thing, rt.Name(name)) is not None:
             raise HostError(

@@ -1,5 +1,5 @@
-"""The scene's materials. 3ds Max has no list of its own: it knows those that nodes have, and drops
-the others. Those that nothing has yet are in the scene's memory."""
+"""The scene's materials. 3ds Max has no list of them: it knows those that nodes have, and drops the
+others. Materials that nothing uses yet are in the scene's memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Material = Any
 
 
 def identity(material: Material) -> int:
-    """What is unique to it while its scene is open."""
+    """Return the number that identifies the material while its scene is open."""
     return int(rt.getHandleByAnim(material))
 
 
@@ -28,12 +28,12 @@ def class_of(material: Material) -> str:
 
 
 def is_several(material: Material) -> bool:
-    """Whether it is a Multi/Sub-Object material."""
+    """Return whether it is a Multi/Sub-Object material."""
     return class_of(material).lower() == "multimaterial"
 
 
 def leaves(material: Material | None) -> list[Material]:
-    """What the faces of a node with this material can have."""
+    """Return the materials that faces of a node with this material can have."""
     if material is None:
         return []
     if not is_several(material):
@@ -42,7 +42,8 @@ def leaves(material: Material | None) -> list[Material]:
 
 
 def by_path() -> dict[str, Material]:
-    """A material's path is its name; where several have it, with the handle added."""
+    """Return the materials by path. A path is the name; if several share it, with the handle
+    added."""
     together: dict[int, Material] = {}
     for material in [*_kept(), *(leaf for node in objects() for leaf in leaves(node.material))]:
         together.setdefault(identity(material), material)
@@ -55,12 +56,12 @@ def by_path() -> dict[str, Material]:
 
 
 def paths(materials: Mapping[str, Material]) -> dict[int, str]:
-    """The way back, by handle."""
+    """Return the paths by handle."""
     return {identity(material): path for path, material in materials.items()}
 
 
 def find(name: str) -> tuple[str, Material]:
-    """Raises MaterialNotFound, AmbiguousName."""
+    """Return the material and its path. Raises MaterialNotFound, AmbiguousName."""
     known = by_path()
     if name in known:
         return name, known[name]
@@ -71,7 +72,8 @@ def find(name: str) -> tuple[str, Material]:
 
 
 def free_name(name: str) -> str:
-    """3ds Max gives materials any name, so the suffix is ours, as nodes have it: ``Oak001``."""
+    """Return the name, with a suffix like a node's if it is taken: ``Oak001``. 3ds Max itself lets
+    materials share names."""
     if any(letter in "/@" or not letter.isprintable() for letter in name) or not name.strip():
         raise HostError(
             f"'{name[:64]}' can't be a name here: use 1 to 255 printable characters without / and @"

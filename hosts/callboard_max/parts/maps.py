@@ -1,5 +1,5 @@
-"""Maps before a material's values: a bitmap, for one of its channels a colour correction, for
-normals a normal bump; for a plain opacity a colour."""
+"""Maps linked to a material's values: a bitmap, for one of its channels a color correction, for
+normals a normal bump, and for a plain opacity a color."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _PICTURES = (
     *(".sgi", ".rgb", ".rla", ".rpf", ".dds", ".pic"),
 )
 _GAMMA = {"srgb": 2.2, "raw": 1.0}
-#: The channels that a colour correction hands on, by its numbers.
+#: The channels that a color correction passes on, by its numbers.
 _CHANNELS = "rgba"
 
 
 def driving(material: Material, slot: str) -> Any:
-    """The map that decides the value, or None."""
+    """Return the map that decides the value, or None."""
     source = getattr(material, slot)
     return source if source is not None and getattr(material, f"{slot}_on") else None
 
@@ -34,7 +34,8 @@ def put(material: Material, slot: str, made: Any) -> None:
 
 
 def read(material: Material, slot: str) -> Json | None:
-    """What drives the slot; None where nothing does, or a plain number."""
+    """Return the texture that drives the slot, or None when there is none or only a plain
+    number."""
     source = driving(material, slot)
     if source is None or _is_plain(source):
         return None
@@ -58,7 +59,7 @@ def read(material: Material, slot: str) -> Json | None:
 
 
 def connect(material: Material, slot: str, texture: Texture) -> None:
-    """Raises HostError for what is no picture to 3ds Max."""
+    """Connect the texture. Raises HostError when 3ds Max can't read the picture."""
     name = Path(texture.path).name
     if Path(texture.path).suffix.lower() not in _PICTURES:
         raise HostError(f"3ds Max reads no '{name}'; pictures are {', '.join(_PICTURES)}")
@@ -81,7 +82,7 @@ def connect(material: Material, slot: str, texture: Texture) -> None:
 
 
 def constant(value: float) -> Any:
-    """A map that is the same number everywhere."""
+    """Return a map with the same number everywhere."""
     made = rt.ColorMap()
     made.solidcolor = rt.Color(*[float(value) * 255] * 3)
     made.gamma = 1.0
@@ -89,7 +90,7 @@ def constant(value: float) -> Any:
 
 
 def constant_of(material: Material, slot: str) -> float | None:
-    """The number of such a map, 1 without any; None where another map decides."""
+    """Return the number of such a map, 1 without any map, or None when another map decides."""
     source = driving(material, slot)
     if source is None:
         return 1.0

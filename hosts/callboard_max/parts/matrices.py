@@ -1,4 +1,4 @@
-"""Transforms from and to 3ds Max's own matrices."""
+"""Conversion of transforms from and to 3ds Max's own matrices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def rows_of(matrix: Any) -> Rows:
 
 
 def alike(one: Rows, other: Rows) -> bool:
-    """The same but for what single precision loses."""
+    """Return whether the two are the same within single precision."""
     return all(
         isclose(a, b, rel_tol=1e-5, abs_tol=1e-5)
         for row, beside in zip(one, other, strict=True)

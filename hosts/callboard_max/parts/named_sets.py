@@ -1,5 +1,5 @@
-"""3ds Max's named selection sets. Its manual doesn't say that changes of them can be undone, so a
-call that fails puts them back by itself."""
+"""3ds Max's named selection sets. Its manual doesn't say whether changes of them can be undone, so
+after a failed call they are restored from here."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from callboard_max.application.names import Node, handle, objects
 
 
 class NamedSets:
-    """What they held when a step first changed one is known until the next step begins."""
+    """The sets, with their content before a step's first change, remembered until the next step
+    begins."""
 
     def __init__(self) -> None:
-        #: By handles, which outlive what is undone.
+        #: Handles, which survive an undo.
         self._before: dict[str, list[int]] | None = None
 
     def held(self) -> dict[str, list[Node]]:
         return {str(each.name): list(each) for each in rt.selectionSets}
 
     def write(self, name: str, nodes: Sequence[Node]) -> None:
-        """Makes the set, or replaces what it holds."""
+        """Make the set, or replace its content."""
         if self._before is None:
             self._before = self._handles()
         rt.selectionSets[name] = rt.Array(*nodes)

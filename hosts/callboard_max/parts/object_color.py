@@ -1,4 +1,4 @@
-"""An object's colour: that of a material of its own. 3ds Max keeps colours from 0 to 255."""
+"""An object's color: that of its own material. 3ds Max stores colors from 0 to 255."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard_max.application.names import Node, telling
 from callboard_max.parts.driven_values import has
 from callboard_max.parts.shapes import is_geometry, kind_of
 
-#: The properties that are the colour and its texture, in the materials that 3ds Max ships.
+#: The color and texture properties of the materials that 3ds Max ships.
 _COLORS = (
     ("base_color", "base_color_map"),
     ("baseColor", "baseColor_map"),
@@ -22,12 +22,12 @@ _COLORS = (
 
 
 def read_color(node: Node) -> list[float] | None:
-    """Linear RGB, or None for a texture, or no material of a known kind."""
+    """Return linear RGB, or None for a texture, or no material of a known kind."""
     return color_of(node.material)
 
 
 def color_of(material: Any) -> list[float] | None:
-    """The same of a material."""
+    """Return the same for a material."""
     properties = _color_of(material)
     if properties is None:
         return None

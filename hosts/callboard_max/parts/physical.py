@@ -1,4 +1,4 @@
-"""The values of a physical material by our names, and what drives them."""
+"""The values of a physical material by our names, and the maps that drive them."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _PROPERTIES = {
     "opacity": (None, "cutout_map"),
     "normal": (None, "bump_map"),
 }
-#: What is set along with a value.
+#: Properties that are set along with a value.
 _ALSO = {"emission": "emit_kelvin", "emission_strength": "emit_luminance"}
 _COLORS = ("color", "emission")
 _NUMBERS_ONLY = ("ior", "emission_strength")
-#: Candela per square metre that shine as brightly as a white colour on a screen.
+#: Candela per square meter as bright as white on a screen.
 _WHITE = 1500.0
-#: In which a light's colour is the colour itself.
+#: Kelvin at which a light's color is the color itself.
 _NEUTRAL = 6500.0
-#: Shows all values in the material editor.
+#: Show all values in the material editor.
 _ADVANCED = 1
 
 
@@ -50,8 +50,8 @@ def is_physical(material: Material) -> bool:
 
 
 def read(material: Material) -> Json:
-    """The values; None for one that a map drives, and for all but the colour of another type.
-    ``textures`` too."""
+    """Return the values and ``textures``. A value that a map drives is None. For another type of
+    material all but the color are."""
     keys = [key for key in _PROPERTIES if key != "normal"]
     if not is_physical(material):
         color = color_of(material)
@@ -71,7 +71,7 @@ def read(material: Material) -> Json:
 
 
 def write(material: Material, values: Mapping[str, Any]) -> None:
-    """Sets what is given; what drives it is cut off."""
+    """Set the given values, and disconnect what drives them."""
     _refuse_other(material)
     names = [name for key in values for name in _PROPERTIES[key] if name is not None]
     names += [also for key, also in _ALSO.items() if key in values]
@@ -93,7 +93,7 @@ def write(material: Material, values: Mapping[str, Any]) -> None:
 
 
 def slot_of(material: Material, key: str) -> str:
-    """The property that holds the map. Raises HostError for a material of another type."""
+    """Return the property that holds the map. Raises HostError for a material of another type."""
     _refuse_other(material)
     return _PROPERTIES[key][1]
 

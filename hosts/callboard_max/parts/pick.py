@@ -1,4 +1,4 @@
-"""What a picture shows at a point: the first surface that the line of sight meets."""
+"""Finds what a picture shows at a point: the first surface on the line of sight."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from callboard_max.application.names import Node, objects, path_of
 from callboard_max.parts.shapes import is_geometry, kind_of
 from callboard_qt import LineOfSight, between
 
-#: How far beyond a face the next one is looked for, of the way to it.
+#: The step beyond a face to look for the next one, as a share of the distance to it.
 _STEP = 1e-5
-#: Faces behind each other in one object.
+#: Most faces behind each other in one object.
 _MOST_FACES = 100
 
 
 def first_hit(sight: LineOfSight, rendered: bool) -> tuple[str, Point] | None:
-    """The object's path and the point on it. A rendered picture doesn't show what is not rendered.
-    Main thread."""
+    """Return the object's path and the point on it. A ``rendered`` picture leaves out objects that
+    aren't renderable. Call it on the main thread."""
     nearest, seen = sight.reach, None
     for node in objects():
         if not is_geometry(node) or kind_of(node) == "targetobject" or node.isHiddenInVpt:
@@ -38,8 +38,8 @@ def first_hit(sight: LineOfSight, rendered: bool) -> tuple[str, Point] | None:
 def artists_sight(
     aspect: float, x: float, y: float, boxes: Iterable[tuple[Point, Point]]
 ) -> LineOfSight | None:
-    """In the active view as ``viewport.drawn`` fits it into a picture of another shape; None for
-    the bars beside it."""
+    """Return the line of sight in the active view as ``viewport.drawn`` fits it into a picture of
+    another shape, or None on the bars beside it."""
     size = rt.getViewSize()
     shape = float(size.x) / float(size.y)
     across = 0.5 + (x - 0.5) * max(1.0, aspect / shape)
@@ -50,15 +50,16 @@ def artists_sight(
     start, along = _numbers(ray.pos), _numbers(ray.dir)
     reach = max((dist(start, corner) for box in boxes for corner in box), default=0.0)
     reach = 2 * reach + 1
-    # A flat view's ray begins in the middle of the scene.
+    # An orthographic view's ray begins in the middle of the scene.
     first = 0.0 if rt.viewport.isPerspView() else -reach
     ends = ([a + way * b for a, b in zip(start, along, strict=True)] for way in (first, reach))
     return between(*ends)
 
 
 def _meets(sight: LineOfSight, node: Node, within: float) -> float | None:
-    """How far along it a node's surface is first met, from whichever side. 3ds Max tells only of
-    faces that look at where a ray begins, so those that look away are asked for from behind."""
+    """Return the distance at which the line first meets a node's surface, from either side. 3ds Max
+    finds only faces turned towards the start of a ray, so those turned away are searched from
+    behind."""
     low, high = _numbers(node.min), _numbers(node.max)
     if sight.enters(low, high) is None:
         return None

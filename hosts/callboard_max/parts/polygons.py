@@ -1,5 +1,5 @@
-"""Polygons and triangles as they are modelled, below an object's modifiers. An editable poly and an
-editable mesh are read as they are; of anything else a copy becomes a poly for the moment."""
+"""Polygons and triangles of an object below its modifiers. An editable poly and an editable mesh
+are read directly; a copy of anything else becomes a poly for the moment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ POLY, MESH = "editable_poly", "editable_mesh"
 
 @dataclass(frozen=True)
 class Modelled:
-    """``groups`` are each face's smoothing groups, as bits; ``uv_sets`` the map channels in use."""
+    """A mesh. ``groups`` are each face's smoothing groups, as bits; ``uv_sets`` the map channels in
+    use."""
 
     mesh: MeshData
     groups: list[int]
@@ -32,11 +33,12 @@ class Modelled:
 
 
 def modelled(node: Node) -> Modelled:
-    """Relative to the object's own place. Raises HostError where it can't be polygons."""
+    """Return the mesh relative to the object's own place. Raises HostError when it can't be
+    polygons."""
     with telling(f"read the faces of '{node.name}'"), _editable(node) as read:
         triangles = kind_of(read) == MESH
         ops, base = (rt.meshop if triangles else rt.polyop), read.baseObject
-        # What is written for the base object itself is in its own coordinates.
+        # Values of the base object are in its own coordinates.
         place = times(rows_of(node.objectTransform), inverse(rows_of(node.transform)))
         points = [_moved(ops.getVert(base, at), place) for at in _counted(ops.getNumVerts(base))]
         numbers = _counted(ops.getNumFaces(base))
@@ -92,12 +94,12 @@ def _used(ops: Any, base: Any, channel: int) -> bool:
 
 
 def _counted(count: Any) -> range:
-    """3ds Max counts from one."""
+    """Return the range of 3ds Max's numbers, which begin at one."""
     return range(1, int(count) + 1)
 
 
 def _indices(face: Any) -> list[int]:
-    """Of a poly's face a list, of a triangle a point."""
+    """Return the indices of a face, which is a list for a poly and a point for a triangle."""
     numbers = (face.x, face.y, face.z) if hasattr(face, "x") else face
     return [int(each) - 1 for each in numbers]
 

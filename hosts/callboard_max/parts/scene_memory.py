@@ -1,6 +1,6 @@
-"""What 3ds Max doesn't keep in a scene by itself: an attribute of its root, undone and saved with
-the scene. It has materials that nothing has yet, the camera that takes the pictures, and the light
-that surrounds the scene."""
+"""An attribute of the scene's root for data that 3ds Max doesn't store in a scene: unused
+materials, the camera for pictures, and the light that surrounds the scene. It is undone and saved
+with the scene."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DEFINITION = (
 
 
 def memory() -> Any:
-    """The attribute; None where nothing was kept yet."""
+    """Return the attribute, or None when nothing was stored yet."""
     for definition in rt.custAttributes.getDefs(rt.rootNode) or ():
         if str(definition.name).lstrip("#").lower() == _NAME.lower():
             return rt.custAttributes.get(rt.rootNode, definition)
@@ -26,7 +26,7 @@ def memory() -> Any:
 
 
 def lasting_memory() -> Any:
-    """The attribute, made where there is none. Raises HostError."""
+    """Return the attribute, made if it is missing. Raises HostError."""
     kept = memory()
     if kept is None:
         rt.custAttributes.add(rt.rootNode, rt.execute(_DEFINITION))

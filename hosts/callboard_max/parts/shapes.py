@@ -1,4 +1,4 @@
-"""Primitives, and how they are recognised: by the object at the bottom of the modifier stack."""
+"""Primitives, recognized by the object at the bottom of the modifier stack."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AROUND = 32
 
 
 def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> Node:
-    """A primitive at the origin, centred."""
+    """Make a primitive centered at the origin."""
     if kind == "sphere":
         return rt.Sphere(name=name, radius=of["radius"], segments=_AROUND)
     if kind == "plane":
@@ -47,7 +47,7 @@ def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> Node:
 
 
 def is_geometry(node: Node) -> bool:
-    """Whether it has a surface: no camera, light, helper or line."""
+    """Return whether the node has a surface: no camera, light, helper or line."""
     return str(rt.superClassOf(node)) == "GeometryClass"
 
 
@@ -56,6 +56,6 @@ def is_primitive(node: Node) -> bool:
 
 
 def kind_of(node: Node) -> str:
-    """A primitive's kind, else 3ds Max's word for the object, in lower case."""
+    """Return a primitive's kind, else 3ds Max's class of the object, in lower case."""
     made_as = str(rt.classOf(node.baseObject)).lower()
     return _KINDS.get(made_as, made_as)

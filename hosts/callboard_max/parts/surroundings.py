@@ -1,5 +1,5 @@
-"""What surrounds the scene: a dome of Arnold's. Domes of the artist's are switched off, his
-environment map too, and stay in the file."""
+"""The scene's surroundings: an Arnold dome. The artist's domes and environment map are switched off
+and stay in the file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callboard_max.parts.arnold import is_arnold, kind_of, make
 from callboard_max.parts.driven_values import refuse_controlled
 from callboard_max.parts.scene_memory import lasting_memory, memory
 
-#: Pictures whose numbers are light already.
+#: Suffixes of pictures with linear light.
 _LINEAR = (".hdr", ".exr")
 
 
@@ -50,7 +50,7 @@ def write(values: Mapping[str, Any]) -> None:
     if not replaces and not domes:
         raise HostError("nothing surrounds the scene yet; give path or color as well")
     dome = _own() if replaces else domes[0]
-    # What may be refused comes before the first change.
+    # Whatever may be refused comes before the first change.
     picture = _picture(str(values["path"])) if "path" in values else None
     if dome is None:
         dome = _new()
@@ -59,7 +59,7 @@ def write(values: Mapping[str, Any]) -> None:
     if replaces:
         for other in domes:
             if handle(other) != handle(dome):
-                # It stays, and comes back when it is switched on.
+                # The dome stays, and comes back when it is switched on.
                 other.on = False
         rt.useEnvironmentMap = False
         dome.on = True

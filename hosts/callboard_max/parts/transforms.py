@@ -1,4 +1,4 @@
-"""Local transforms: relative to the parent, as translate, rotate (Euler XYZ, degrees), scale."""
+"""Local transforms relative to the parent, as translate, rotate (Euler XYZ, degrees) and scale."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _LOCKS = {"translate": (1, 3), "rotate": (4, 6), "scale": (7, 9)}
 
 
 def refuse_locked(node: Node, components: Iterable[str] = _LOCKS) -> None:
-    """Raises HostError where the artist locked an axis of one of them. 3ds Max's manual doesn't say
-    whether locks bind scripts; they bind callboard."""
+    """Raise HostError when the artist locked an axis of one of them. 3ds Max's manual doesn't say
+    whether locks apply to scripts; callboard respects them."""
     flags = str(rt.getTransformLockFlags(node))  # like #{1..3, 9}
     spans = [(int(a), int(b or a)) for a, b in re.findall(r"(\d+)(?:\.\.(\d+))?", flags)]
     for component in components:
@@ -43,13 +43,13 @@ def read(node: Node) -> Components:
 def write(
     node: Node, translate: Vector | None, rotate: Vector | None, scale: Vector | None
 ) -> None:
-    """Sets the components that aren't None. What is below moves along."""
+    """Set the components that aren't None. Objects below move along."""
     now = local(node)
     asked = (translate, rotate, scale)
     given = zip(_LOCKS, asked, strict=True)
     refuse_locked(node, [component for component, value in given if value is not None])
     if rotate is None and scale is None:
-        # Keeps a shear, which components can't say.
+        # Keep a shear, which components can't express.
         wanted = [*now[:3], list(now[3] if translate is None else translate)]
     else:
         parts = (

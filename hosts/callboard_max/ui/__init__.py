@@ -1,1 +1,1 @@
-"""What 3ds Max shows of callboard."""
+"""callboard's user interface in 3ds Max."""

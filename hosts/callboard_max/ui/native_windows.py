@@ -7,7 +7,7 @@ from typing import Any
 
 
 def window_takes_input(handle: int) -> bool:
-    """False while a dialog of Windows' own kind stands in front of that window: Windows disables
-    the window below for as long. Elsewhere than on Windows always True."""
+    """Return False while a native Windows dialog is open in front of that window, because Windows
+    disables the window behind it. On other systems always return True."""
     libraries: Any = getattr(ctypes, "windll", None)
     return libraries is None or bool(libraries.user32.IsWindowEnabled(ctypes.c_void_p(handle)))

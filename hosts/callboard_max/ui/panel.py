@@ -9,14 +9,14 @@ from qtpy import shiboken
 from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QDockWidget, QWidget
 
-#: By this name 3ds Max remembers the place.
+#: The name under which 3ds Max remembers the place.
 NAME = "callboardDock"
 
 _dock: QDockWidget | None = None
 
 
 def show(make_frame: Callable[[], QWidget]) -> None:
-    """Opens the panel, or brings it to the front."""
+    """Open the panel, or bring it to the front."""
     global _dock
     if _dock is None or not shiboken.isValid(_dock):
         window, frame = qtmax.GetQMaxMainWindow(), make_frame()
@@ -24,14 +24,14 @@ def show(make_frame: Callable[[], QWidget]) -> None:
         _dock.setObjectName(NAME)
         _dock.setWidget(frame)
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, _dock)
-        # Otherwise what the artist types here would be 3ds Max's shortcuts.
+        # Otherwise what the artist types here would trigger 3ds Max's shortcuts.
         qtmax.DisableMaxAcceleratorsOnFocus(frame, True)
     _dock.show()
     _dock.raise_()
 
 
 def close() -> None:
-    """Removes the panel. Idempotent."""
+    """Remove the panel. Idempotent."""
     global _dock
     dock, _dock = _dock, None
     if dock is not None and shiboken.isValid(dock):

@@ -1,4 +1,4 @@
-"""3ds Max runs this once its windows are there."""
+"""Start Callboard once 3ds Max's windows are there. 3ds Max runs this file."""
 
 import logging
 import sys
@@ -6,8 +6,8 @@ from pathlib import Path
 
 
 def _load() -> None:
-    # 3ds Max may drop what the environment says of Python's paths. At the end, so that nothing of
-    # ours comes before another plug-in's modules.
+    # 3ds Max may drop the environment's Python paths. Ours goes at the end, so that it hides no
+    # module of another plug-in.
     ours = str(Path(__file__).resolve().parents[1] / "python")
     if ours not in sys.path:
         sys.path.append(ours)
