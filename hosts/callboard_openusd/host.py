@@ -1,4 +1,4 @@
-"""The OpenUSD host: its ports, its undo, and where it runs."""
+"""The OpenUSD host: its ports, its undo, and its main thread."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from callboard_openusd.ports.usd import UsdStages
 
 
 def hold_no_files(needed: bool) -> None:
-    """Has layers read whole, in this process, instead of mapped, where a file that is mapped can't
-    be saved over: on Windows. Main thread, before anything is opened."""
+    """Make this process read layers whole instead of mapping them, when a mapped file can't be
+    saved over, as on Windows. Call it on the main thread, before anything is opened."""
     if needed:
         Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.DetachedLayerRules().IncludeAll())
 
 
-#: What draws a stage; none of it is part of usd-core.
+#: The renderer, which is no part of usd-core.
 _RENDERER = host.PlugIn(
     "a Hydra renderer (UsdImagingGL)",
     "OpenUSD's package for Python has none; read bounds with scene__get_object and check with"
@@ -55,8 +55,8 @@ _RENDERER = host.PlugIn(
 
 
 class OpenUsdHost(host.Host):
-    """A stage in memory, Y up, in centimetres, until a file is opened. ``post`` is whatever runs
-    functions on the thread that made this object, which is the main thread from then on."""
+    """A stage in memory, Y up, in centimeters, until a file is opened. ``post`` runs functions on
+    the thread that made this object, which is the main thread from then on."""
 
     def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:
         super().__init__()
@@ -99,7 +99,8 @@ class OpenUsdHost(host.Host):
 
     @property
     def stage(self) -> Usd.Stage:
-        """The open stage, for scripts. Replaced when a file is opened. Main thread."""
+        """The open stage, for scripts. Replaced when a file is opened. Use it on the main
+        thread."""
         return self._document.stage
 
     def misreads(self, path: str) -> str | None:

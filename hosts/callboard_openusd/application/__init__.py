@@ -1,1 +1,1 @@
-"""OpenUSD itself: names, undo, and what it tells of itself."""
+"""OpenUSD itself: names, undo, and its notices."""

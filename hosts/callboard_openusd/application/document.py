@@ -1,4 +1,4 @@
-"""What is open: a stage, the file it came from, and what changed since the last undo step."""
+"""The open document: a stage, its file, and the changes since the last undo step."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from callboard_openusd.parts.layout import WORLD
 
 class OpenStage:
     """One stage. ``shadow`` is its root layer as it was at the last undo step, and ``touched`` the
-    paths that changed since: a step costs what it changed, not what the scene holds, and edits made
-    by any script count, not just ours."""
+    paths that changed since. So a step costs what it changed, not what the scene holds, and edits
+    by any script count."""
 
     def __init__(self, layer: Sdf.Layer, file: str | None, stamp: object = None) -> None:
         self.layer = layer
@@ -28,7 +28,7 @@ class OpenStage:
             if used not in (layer, self.stage.GetSessionLayer()):
                 used.SetPermissionToEdit(False)
         self.file = file
-        #: What the layer's relative paths are relative to, wherever it is saved later.
+        #: The base of the layer's relative paths, wherever it is saved later.
         self.folder = Path(file).parent if file else None
         self.selection: list[str] = []
         self.names = NameIndex(self.stage)
@@ -40,12 +40,12 @@ class OpenStage:
         self._listening = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._changed, self.stage)
 
     def read_ahead(self) -> None:
-        """The stage is looked at; what undo needs is read meanwhile."""
+        """Read what undo needs while the client looks at the stage."""
         self._shadow.read_ahead()
 
     @property
     def shadow(self) -> Sdf.Layer:
-        """The root layer at the last undo step. Asked for before anything changes."""
+        """The root layer at the last undo step. Read it before anything changes."""
         return self._shadow.layer
 
     def _changed(self, notice: Usd.Notice.ObjectsChanged, sender: Usd.Stage) -> None:
@@ -65,7 +65,7 @@ class OpenStage:
                 self.names.property_changed(path)
 
     def free_path(self, parent: Sdf.Path, name: str) -> Sdf.Path:
-        """``name`` below ``parent``, with ``_1``, ``_2`` … where it is taken."""
+        """Return the path of ``name`` below ``parent``, with ``_1``, ``_2`` … if it is taken."""
         wanted = path = parent.AppendChild(name)
         count = self._suffixes.get(wanted, 0)
         while self.stage.GetPrimAtPath(path) or self.layer.GetPrimAtPath(path):
@@ -76,7 +76,7 @@ class OpenStage:
         return path
 
     def settle(self) -> None:
-        """What is there now is what the next step starts from."""
+        """Make the current state the start of the next step."""
         if not self.touched:
             return
         difference(self.touched, self.layer, self.shadow).apply(self.shadow)
@@ -84,13 +84,13 @@ class OpenStage:
 
 
 class Document:
-    """The open stage; replaced as a whole when another file is opened."""
+    """The open stage, replaced as a whole when another file is opened."""
 
     def __init__(self) -> None:
         self.open_new()
 
     def open_new(self) -> None:
-        """Replaces what is open by an empty scene."""
+        """Replace the stage by an empty scene."""
         self.opened = OpenStage(_new_layer(), None)
 
     @property
@@ -103,7 +103,7 @@ class Document:
 
 
 class UsdPort:
-    """A port: it works on whatever is open now."""
+    """A port that works on whatever stage is open now."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -114,7 +114,7 @@ class UsdPort:
 
 
 def _new_layer() -> Sdf.Layer:
-    """An empty scene in OpenUSD's own defaults: Y is up, one unit is a centimetre."""
+    """Return an empty scene in OpenUSD's own defaults: Y is up, one unit is a centimeter."""
     layer = Sdf.Layer.CreateAnonymous(".usda")
     stage = Usd.Stage.Open(layer)
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
@@ -124,8 +124,8 @@ def _new_layer() -> Sdf.Layer:
 
 
 def reason(error: Tf.ErrorException) -> str:
-    """The first line of what OpenUSD says, without its source code's location and expression, and
-    without what marks a layer as ours."""
+    """Return the first line of OpenUSD's message, without its source location and expression, and
+    without the mark of our layers."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return "OpenUSD gave no reason"
@@ -140,7 +140,7 @@ def refuse(error: Tf.ErrorException, doing: str) -> HostError:
 
 @contextmanager
 def telling(doing: str) -> Iterator[None]:
-    """What OpenUSD raises is told as a HostError. Around a block, or a function."""
+    """Turn OpenUSD's errors into a HostError, around a block or a function."""
     try:
         yield
     except Tf.ErrorException as error:

@@ -10,12 +10,13 @@ from pxr import Sdf, Tf
 
 
 class LastStepLayer:
-    """A copy of a layer that costs opening a file nothing: it is read from the file, on a thread of
-    its own, while the scene is looked at. Where there is no such file, or it changed meanwhile, it
-    is copied when it is first needed. Main thread."""
+    """A copy of a layer that doesn't slow down opening a file. A thread reads it from the file
+    while the client looks at the scene. If there is no such file, or it changed meanwhile, the
+    layer is copied when first needed. Use it on the main thread."""
 
     def __init__(self, original: Sdf.Layer, file: str | None, stamp: object) -> None:
-        """``stamp`` is what :func:`stamp_of` the file was before ``original`` was read from it."""
+        """Prepare the copy. ``stamp`` is the file's :func:`stamp_of` before ``original`` was read
+        from it."""
         self._original = original
         self._file = file
         self._stamp = stamp
@@ -23,7 +24,7 @@ class LastStepLayer:
         self._reading: Thread | None = None
 
     def read_ahead(self) -> None:
-        """Starts the thread. It takes turns with whoever composes the stage, so not before that."""
+        """Start the thread. It competes with composing the stage, so call this afterwards."""
         if self._file is not None and self._stamp is not None:
             # Not a daemon: a process that ends while OpenUSD reads would crash.
             self._reading = Thread(target=self._read, name="callboard-shadow")
@@ -48,7 +49,7 @@ class LastStepLayer:
 
 
 def stamp_of(file: str) -> object:
-    """What changes when the file does; None where it can't be told."""
+    """Return a value that changes when the file does, or None when it can't be read."""
     try:
         status = Path(file).stat()
     except OSError:

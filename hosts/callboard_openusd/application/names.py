@@ -1,5 +1,5 @@
-"""From an object's name, path or place in the scene to its prim, without walking the stage for
-every call."""
+"""An index from an object's name, path or place in the scene to its prim, which saves walking the
+stage for every call."""
 
 from __future__ import annotations
 
@@ -11,47 +11,49 @@ from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
 from callboard_openusd.application.patch import ROOT
 from callboard_openusd.parts.layout import WORLD, is_object, objects_in
 
-#: How far entries may drift from where they were counted before all are counted anew.
+#: How far entries may drift from their counted places before all are counted again.
 _DRIFT = 1000
 #: Moving the prim that is the scene itself makes it an object.
 _WORLDS_PLACE = WORLD.AppendProperty(UsdGeom.Tokens.xformOpOrder)
 
 
 class NameIndex:
-    """The objects in scene order, and bare names to paths. Built at the first look-up; what changes
-    later is put in its place at the next one, for the cost of what changed.
+    """The objects in scene order, and paths by bare name. Built at the first look-up; later changes
+    are applied at the next one, at the cost of what changed.
 
-    The objects below a prim follow each other, so a subtree is one piece of the list. Where a piece
-    is, is looked for around where it was when the list was counted."""
+    The objects below a prim follow each other, so a subtree is one piece of the list. A piece is
+    searched around its place when the list was counted.
+    """
 
     def __init__(self, stage: Usd.Stage) -> None:
         self._stage = stage
         self._counted = False
         self._order: list[Sdf.Path] = []
-        #: Somebody has the list, which isn't to change then.
+        #: True once a caller holds the list, which must not change then.
         self._given = False
-        #: Every prim when all were counted, and whether it is an object, until its place is asked.
+        #: Every prim at the count, and whether it is an object, until a place is needed.
         self._walked: list[tuple[Sdf.Path, bool]] = []
-        #: Where each prim was then: an object, or what is below another prim.
+        #: The place of each prim at the count, whether an object or below another prim.
         self._places: dict[Sdf.Path, int] = {}
-        #: Bare names to paths, once one is asked for.
+        #: Paths by bare name, once one is looked up.
         self._named: dict[str, list[Sdf.Path]] | None = None
         self._drift = 0
         self._pending: set[Sdf.Path] = set()
 
     def prims_changed(self, path: Sdf.Path) -> None:
-        """The prim at ``path``, and all below it, appeared, went or became something else."""
+        """Note that the prim at ``path``, and all below it, appeared, went or became something
+        else."""
         if self._counted:
             self._pending.add(path)
 
     def property_changed(self, path: Sdf.Path) -> None:
-        """The property at ``path`` appeared, went or has another value."""
+        """Note that the property at ``path`` appeared, went or has another value."""
         if path == _WORLDS_PLACE:
             self.prims_changed(WORLD)
 
     @property
     def paths(self) -> list[Sdf.Path]:
-        """Every object, parents before children, siblings in scene order. Not to be changed."""
+        """Every object, parents before children, siblings in scene order. Don't change the list."""
         self._catch_up()
         self._given = True
         return self._order
@@ -74,7 +76,8 @@ class NameIndex:
                     self._replace(path)
 
     def find(self, name: str) -> Usd.Prim:
-        """The object of that bare name or full path. Raises ObjectNotFound, AmbiguousName."""
+        """Return the object with that bare name or full path. Raises ObjectNotFound,
+        AmbiguousName."""
         if name.startswith("/"):
             prim = self._stage.GetPrimAtPath(name) if Sdf.Path.IsValidPathString(name) else None
             if prim and _is_there(prim) and is_object(prim):
@@ -94,7 +97,7 @@ class NameIndex:
         return self._named
 
     def _ordered(self, path: Sdf.Path) -> Sdf.Path:
-        """The path, or the one above it that says in which order its children are: there, one that
+        """Return the path, or the highest one above it that orders its children: there, a prim that
         comes or goes may move the others."""
         above = self._stage.GetPrimAtPath(path.GetParentPath())
         while above and above.HasAuthoredMetadata("primOrder"):
@@ -113,7 +116,7 @@ class NameIndex:
         walked = list(zip(paths, map(placed.__getitem__, kinds), strict=True))
         self._order, self._given = [path for path, placed in walked if placed], False
         world = self._stage.GetPrimAtPath(WORLD)
-        # It is there at most once, and near the start, so this costs less than asking each.
+        # It is there at most once, and near the start, so this costs less than checking each.
         if world and world.IsA(UsdGeom.Xformable) and not is_object(world):
             with suppress(ValueError):
                 self._order.remove(WORLD)
@@ -123,7 +126,7 @@ class NameIndex:
         self._counted = True
 
     def _place_all(self) -> None:
-        """Finds each prim's place from what was walked over, once."""
+        """Find each prim's place from the recorded walk, once."""
         walked, self._walked = self._walked, []
         place = 0
         for path, placed in walked:
@@ -131,7 +134,7 @@ class NameIndex:
             place += placed
 
     def _replace(self, path: Sdf.Path) -> None:
-        """Takes out what was known at and below ``path``, and puts in what is there now."""
+        """Replace what was known at and below ``path`` by what is there now."""
         start, stop = self._piece(path)
         for gone in self._order[start:stop]:
             if self._named is not None:
@@ -159,7 +162,7 @@ class NameIndex:
                 self._named.setdefault(path.name, []).append(path)
 
     def _piece(self, path: Sdf.Path) -> tuple[int, int]:
-        """From which index to which one the objects at and below ``path`` are."""
+        """Return the range of indices of the objects at and below ``path``."""
         place = self._places.get(path)
         if place is None:
             return 0, 0
@@ -172,12 +175,12 @@ class NameIndex:
         return start, stop
 
     def _place_of(self, prim: Usd.Prim) -> int:
-        """The index of the first object after the prim and all below it."""
+        """Return the index of the first object after the prim and all below it."""
         above = prim
         while above and not above.IsPseudoRoot():
             after = above.GetNextSibling()
             while after:
-                # Some may be new themselves, and have no place yet.
+                # Some may be new themselves and have no place yet.
                 for first in objects_in(after):
                     start, stop = self._piece(first.GetPath())
                     if start < stop:
@@ -188,10 +191,11 @@ class NameIndex:
 
 
 def _is_there(prim: Usd.Prim) -> bool:
-    """Whether the scene has it: not a class to inherit from, not an opinion on a missing prim."""
+    """Return whether the prim is in the scene: not a class to inherit from, not an opinion on a
+    missing prim."""
     return bool(prim.IsActive() and prim.IsDefined() and not prim.IsAbstract())
 
 
 def _is_reached(prim: Usd.Prim) -> bool:
-    """Whether a walk over the stage comes by it."""
+    """Return whether a walk over the stage reaches the prim."""
     return _is_there(prim) and not prim.IsInPrototype() and not prim.IsInstanceProxy()

@@ -1,4 +1,4 @@
-"""Making one layer hold, at some paths, exactly what another holds there."""
+"""Patches that make one layer hold, at some paths, exactly what another holds there."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ ROOT = Sdf.Path.absoluteRootPath
 
 @dataclass
 class ChangedPaths:
-    """What may have changed: ``whole`` are paths with all that is below them, ``fields`` prims, or
-    the root, of which nothing but their own metadata did."""
+    """Paths that may have changed. ``whole`` are paths with everything below them; ``fields`` are
+    prims, or the root, of which only their own metadata changed."""
 
     whole: set[Sdf.Path] = field(default_factory=set)
     fields: set[Sdf.Path] = field(default_factory=set)
@@ -29,9 +29,10 @@ class ChangedPaths:
 
 @dataclass(frozen=True)
 class Patch:
-    """What ``layer`` has at ``paths`` is to be copied; where it has nothing, removed. Of ``fields``
-    only the metadata is. ``anew`` are those whose content has another order, which a copy over what
-    is there would keep. ``places`` says at which index among its siblings each prim belongs."""
+    """A copy of what ``layer`` has at ``paths``; where it has nothing, the target's is removed. For
+    ``fields`` only the metadata is copied. ``anew`` are paths whose content has another order,
+    which a copy over existing content would keep. ``places`` is each prim's index among its
+    siblings."""
 
     layer: Sdf.Layer
     paths: tuple[Sdf.Path, ...]
@@ -57,7 +58,8 @@ class Patch:
 
 
 def difference(touched: ChangedPaths, wanted: Sdf.Layer, present: Sdf.Layer) -> Patch:
-    """What makes ``present`` like ``wanted`` where it was touched; refers to ``wanted``."""
+    """Return the patch that makes ``present`` like ``wanted`` at the touched paths. It refers to
+    ``wanted``."""
     specs = {_spec_path(path, wanted, present) for path in touched.whole}
     fields: set[Sdf.Path] = set()
     for path in touched.fields:
@@ -82,7 +84,7 @@ def difference(touched: ChangedPaths, wanted: Sdf.Layer, present: Sdf.Layer) -> 
 
 
 def keep(patch: Patch) -> Patch:
-    """The same with a layer of its own, so that the one it was taken from may change."""
+    """Return the same patch with a layer of its own, so that the original layer may change."""
     kept = Sdf.Layer.CreateAnonymous(".usda")
     if ROOT in patch.paths:
         kept.TransferContent(patch.layer)
@@ -95,7 +97,7 @@ def keep(patch: Patch) -> Patch:
 
 
 def _spec_path(path: Sdf.Path, wanted: Sdf.Layer, present: Sdf.Layer) -> Sdf.Path:
-    """The prim, or plain property, to copy for a change reported at ``path``."""
+    """Return the prim, or plain property, to copy for a change reported at ``path``."""
     if path.IsAbsoluteRootOrPrimPath():
         return path
     prim = path.GetPrimPath()
@@ -127,8 +129,8 @@ def _remove(path: Sdf.Path, target: Sdf.Layer) -> None:
 
 
 def _same_order(wanted: Sdf.PrimSpec, present: Sdf.PrimSpec) -> bool:
-    """Whether both hold the same properties and prims, all the way down, in the same order. What
-    variants hold isn't looked into, so where there are some the answer is no."""
+    """Return whether both hold the same properties and prims, all the way down, in the same order.
+    Variants aren't searched; with any the answer is False."""
     children = wanted.nameChildren
     return (
         not wanted.variantSets
@@ -149,7 +151,8 @@ def _place(path: Sdf.Path, place: int, target: Sdf.Layer) -> None:
     siblings = target.GetPrimAtPath(path).realNameParent.nameChildren
     if place < len(siblings) and siblings[place].name == path.name:
         return
-    # Moving a prim to another index under its own name is refused, so it goes by way of another.
+    # OpenUSD refuses to move a prim to another index under its own name, so it is renamed in
+    # between.
     aside = path.ReplaceName(f"{path.name}__moving")
     moves = Sdf.BatchNamespaceEdit()
     moves.Add(Sdf.NamespaceEdit(path, aside, Sdf.NamespaceEdit.atEnd))

@@ -12,7 +12,7 @@ from callboard.changes import Changes
 from callboard_openusd.application.document import Document, OpenStage
 from callboard_openusd.application.patch import Patch, difference, keep
 
-#: Steps that can be undone; the oldest is forgotten first.
+#: Most steps that can be undone; the oldest is forgotten first.
 HISTORY = 64
 
 
@@ -20,7 +20,7 @@ HISTORY = 64
 class _Begun:
     label: str
     opened: OpenStage
-    #: What is there now, to go back to.
+    #: The current state, to return to.
     shadow: Sdf.Layer
     selection: list[str]
     modified: bool
@@ -28,7 +28,7 @@ class _Begun:
 
 @dataclass(frozen=True)
 class _Step:
-    """``parts`` are what each visit began with and changed, oldest first."""
+    """One step. ``parts`` are what each visit began with and changed, oldest first."""
 
     undo_id: str
     parts: tuple[tuple[_Begun, Patch], ...]
@@ -36,7 +36,7 @@ class _Step:
 
 @dataclass(frozen=True)
 class _Undone:
-    """A step with what makes each of its parts again, and what was there after it."""
+    """An undone step with the patches that redo its parts, and the state after it."""
 
     step: _Step
     again: tuple[Patch, ...]
@@ -46,25 +46,25 @@ class _Undone:
 
 
 class UsdUndo:
-    """The undo port. Opening a file is a step like any other: the stage that was open before is
-    kept with it, and comes back as it was."""
+    """The undo port. Opening a file is a step like any other: the previous stage is kept with it,
+    and comes back as it was."""
 
     joins = True
 
     def __init__(self, document: Document, scene_changed: Callable[[], None]) -> None:
-        #: Nobody else undoes here.
+        #: Nothing but this port undoes here.
         self.stepped: Changes[[Sequence[str], bool]] = Changes()
         self._document = document
         self._scene_changed = scene_changed
         self._steps: deque[_Step] = deque(maxlen=HISTORY)
-        #: Those that can be done again, the next one last.
+        #: Steps that can be redone, the next one last.
         self._undone: list[_Undone] = []
         self._count = 0
 
     def begin(self, label: str) -> object:
         opened = self._document.opened
         if opened.touched:
-            # Somebody changed the stage outside a step, so older steps no longer fit.
+            # The stage was changed outside a step, so older steps no longer fit.
             self._steps.clear()
             self._undone.clear()
             opened.settle()
@@ -102,7 +102,7 @@ class UsdUndo:
         for begun, before in reversed(newest.parts):
             opened = begun.opened
             before.apply(opened.layer)
-            # The shadow still holds what was there after it.
+            # The shadow still holds the state after it.
             again.append(keep(difference(opened.touched, opened.shadow, opened.layer)))
             before.apply(opened.shadow)
             self._put_back(begun)

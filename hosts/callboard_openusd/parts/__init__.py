@@ -1,1 +1,1 @@
-"""What several ports of OpenUSD stand on."""
+"""Parts shared by several of OpenUSD's ports."""

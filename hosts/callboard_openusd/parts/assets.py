@@ -1,4 +1,4 @@
-"""Asset paths that still lead to the same file when the layer that says them is elsewhere."""
+"""Asset paths that still lead to the same file from another layer."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def asset_from(asset: str, old: Path, new: Path | None) -> str:
-    """``asset``, which was relative to the folder ``old``, relative to ``new``; absolute where that
-    can't be, or ``new`` is None. A path that isn't relative, or leads nowhere from ``old`` and so
-    is a search path's, is left."""
+    """Return ``asset``, which was relative to the folder ``old``, relative to ``new``, or absolute
+    when that is impossible or ``new`` is None. A path that isn't relative stays as it is. So does
+    one that leads nowhere from ``old`` and hence belongs to a search path."""
     if not asset or Path(asset).is_absolute() or "://" in asset or old == new:
         return asset
     # A package is a file, whatever lies inside it.

@@ -1,5 +1,5 @@
-"""A prim as specs that one layer can hold: a copy keeps what is composed at the prim, whichever
-layers say it."""
+"""Copies of a prim as specs in one layer. A copy keeps everything composed at the prim, whichever
+layers it came from."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from callboard_openusd.parts.specs import copy_spec
 
 
 def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:
-    """Copies the prim with all below it to ``target`` in the root layer. Raises HostError."""
+    """Copy the prim with everything below it to ``target`` in the root layer. Raises HostError."""
     path, layer = prim.GetPath(), opened.layer
     if (above := target.GetParentPath()) != Sdf.Path.absoluteRootPath:
-        # What is above it may be another layer's; a copy below nothing would be in no list.
+        # The prims above may be in another layer; a copy without them would be in no list.
         Sdf.CreatePrimInLayer(layer, above)
     if not _comes_with_an_ancestor(prim.GetPrimIndex().rootNode):
         copy_spec(_merged(prim, opened), path, layer, target)
@@ -39,12 +39,12 @@ def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:
 
 
 def shared_in(flat: Sdf.Layer, stage: Usd.Stage) -> list[Sdf.Path]:
-    """The root prims that flattening the stage made of what its instances share."""
+    """Return the root prims that flattening the stage made of what its instances share."""
     return [spec.path for spec in flat.rootPrims if not stage.GetPrimAtPath(spec.path)]
 
 
 def retarget(layer: Sdf.Layer, below: Sdf.Path, moved: Mapping[Sdf.Path, Sdf.Path]) -> None:
-    """Targets, connections and references at and below ``below`` follow what was moved."""
+    """Make targets, connections and references at and below ``below`` follow what was moved."""
 
     def follow(path: Sdf.Path) -> Sdf.Path:
         for old, new in moved.items():
@@ -68,8 +68,9 @@ def retarget(layer: Sdf.Layer, below: Sdf.Path, moved: Mapping[Sdf.Path, Sdf.Pat
 
 
 def _comes_with_an_ancestor(node: Pcp.NodeRef) -> bool:
-    """Whether a reference, variant, relocation or the like of a prim above adds to this one: an arc
-    that the prim's own specs don't have, so that copying them would lose what it brings."""
+    """Return whether a reference, variant, relocation or the like of a prim above contributes to
+    this one. The prim's own specs don't contain such an arc, so a copy of them would lose its
+    content."""
     return any(
         (child.hasSpecs and (child.IsDueToAncestor() or child.arcType == Pcp.ArcTypeRelocate))
         or _comes_with_an_ancestor(child)
@@ -78,7 +79,7 @@ def _comes_with_an_ancestor(node: Pcp.NodeRef) -> bool:
 
 
 def _merged(prim: Usd.Prim, opened: OpenStage) -> Sdf.Layer:
-    """The opinions of all sublayers as one layer; references, variants and payloads stay."""
+    """Return the opinions of all sublayers as one layer; references, variants and payloads stay."""
     path, stage = prim.GetPath(), opened.stage
     local = [layer for layer in stage.GetLayerStack(False) if layer.GetPrimAtPath(path)]
     if local == [opened.layer]:

@@ -1,4 +1,4 @@
-"""What an object has besides a place: a material, a lens, power, time samples."""
+"""An object's details besides its place: material, lens, power, time samples."""
 
 from __future__ import annotations
 

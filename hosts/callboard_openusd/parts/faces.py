@@ -1,4 +1,4 @@
-"""The faces of a mesh in another order, or as triangles, with what goes to faces and corners."""
+"""Reorders or triangulates the faces of a mesh, along with the data of faces and corners."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from callboard.errors import HostError
 from callboard.host import faces_of, triangles_of
 from callboard_openusd.parts.transforms import TIME, set_lasting
 
-#: Corners of one face that is still cut into triangles: some seconds at worst.
+#: Most corners of a face that is cut into triangles: some seconds at worst.
 _MOST_CORNERS = 1000
 BY_FACE, BY_CORNER = "uniform", "faceVarying"
 
 
 def turn(mesh: UsdGeom.Mesh, which: Sequence[bool]) -> None:
-    """Those faces look to the other side, and so do normals that are theirs alone. Raises
-    HostError for what can't follow."""
+    """Turn those faces around, with normals that are theirs alone. Raises HostError for data that
+    can't follow."""
     order: list[int] = []
     turned: list[int] = []
     corners = _corners(mesh)
@@ -38,7 +38,7 @@ def turn(mesh: UsdGeom.Mesh, which: Sequence[bool]) -> None:
 
 
 def triangulate(mesh: UsdGeom.Mesh) -> None:
-    """Raises HostError for what can't follow."""
+    """Cut the faces into triangles. Raises HostError for data that can't follow."""
     points = mesh.GetPointsAttr().Get(TIME)
     corners = mesh.GetFaceVertexIndicesAttr().Get(TIME)
     order: list[int] = []
@@ -66,8 +66,8 @@ def triangulate(mesh: UsdGeom.Mesh) -> None:
 
 
 def as_told(mesh: UsdGeom.Mesh) -> list[int]:
-    """Where each corner of the file is among those that the host tells, which go against the clock
-    whatever the file's orientation is."""
+    """Return the index of each of the file's corners among those that the host reports, which run
+    counterclockwise whatever the file's orientation is."""
     turned = mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded
     return [at for face in _corners(mesh) for at in (reversed(face) if turned else face)]
 
@@ -80,8 +80,8 @@ def _corners(mesh: UsdGeom.Mesh) -> list[Sequence[int]]:
 def _reorder(
     mesh: UsdGeom.Mesh, order: Sequence[int], sources: Sequence[int] | None = None
 ) -> None:
-    """The corners in this order, and what goes to them; and what goes to faces, where these are the
-    faces that the new ones come from."""
+    """Put the corners and their data in this order. ``sources`` are the old faces of the new ones;
+    data of faces follows them."""
     following = _with_corners(mesh)
     counts = mesh.GetFaceVertexCountsAttr().Get(TIME)
     for attribute, interpolation in following:
@@ -118,7 +118,8 @@ def _normals(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
 
 
 def _with_corners(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
-    """What has a value for each corner or face: through its indices where it has some."""
+    """Return the attributes with a value for each corner or face: their indices if they have
+    some."""
     told: list[tuple[Usd.Attribute, str]] = []
     for primvar in UsdGeom.PrimvarsAPI(mesh).GetPrimvarsWithValues():
         if primvar.GetInterpolation() in (BY_CORNER, BY_FACE):
@@ -135,7 +136,7 @@ def _with_corners(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
 
 
 def _subsets(mesh: UsdGeom.Mesh) -> list[Usd.Attribute]:
-    """The lists of faces that its subsets hold."""
+    """Return the lists of faces in the mesh's subsets."""
     held = []
     for subset in UsdGeom.Subset.GetAllGeomSubsets(mesh):
         if subset.GetElementTypeAttr().Get() not in ("face", None):

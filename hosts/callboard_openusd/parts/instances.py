@@ -1,4 +1,4 @@
-"""What can't be changed because several instances share it."""
+"""Checks for prims that can't be changed because several instances share them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from callboard.errors import HostError
 
 
 def owned(prim: Usd.Prim) -> Usd.Prim:
-    """The prim, if it may be changed. Raises HostError."""
+    """Return the prim if it may be changed. Raises HostError."""
     if not prim.IsInstanceProxy():
         return prim
     instance = prim
@@ -21,7 +21,7 @@ def owned(prim: Usd.Prim) -> Usd.Prim:
 
 
 def owned_parent(prim: Usd.Prim) -> Usd.Prim:
-    """The prim, if others can live below it. Raises HostError."""
+    """Return the prim if others can live below it. Raises HostError."""
     if owned(prim).IsInstance():
         raise HostError(
             f"'{prim.GetName()}' is an instance, and nothing of its own can be below one; choose"

@@ -1,7 +1,7 @@
-"""Which prims are objects of the scene, and where new ones go.
+"""The prims that are objects of the scene, and the place of new ones.
 
-An object is a transformable prim. ``/World``, where the stage has it as an Xform that stands still,
-is the scene itself: its children have no parent, and new objects go there; otherwise to the root.
+An object is a transformable prim. If ``/World`` is an Xform that stands still, it is the scene
+itself: its children have no parent, and new objects go there. Otherwise they go to the root.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ WORLD = Sdf.Path("/World")
 
 
 def home(stage: Usd.Stage) -> Sdf.Path:
-    """The path that objects without a parent live under."""
+    """Return the path under which objects without a parent live."""
     world = stage.GetPrimAtPath(WORLD)
     return WORLD if world and _is_world(world) else Sdf.Path.absoluteRootPath
 
@@ -37,12 +37,12 @@ def is_object(prim: Usd.Prim) -> bool:
 
 
 def objects_in(prim: Usd.Prim) -> Iterator[Usd.Prim]:
-    """``prim``, if it is an object, and the objects below it."""
+    """Return ``prim``, if it is an object, and the objects below it."""
     return (each for each in Usd.PrimRange(prim) if is_object(each))
 
 
 def parent_of(prim: Usd.Prim) -> Usd.Prim | None:
-    """The nearest object above; groups that have no transform are looked through."""
+    """Return the nearest object above. Groups without a transform are skipped."""
     parent = prim.GetParent()
     while parent and not parent.IsPseudoRoot():
         if is_object(parent):

@@ -1,5 +1,5 @@
-"""An object's colour: a preview material of its own, below the object itself, so that it is
-copied, renamed and deleted with it; and the display colour, for readers that look no further."""
+"""An object's color: its own preview material below the object itself, so that it is copied,
+renamed and deleted with it; and the display color, for simpler readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PURPOSES = (UsdShade.Tokens.allPurpose, UsdShade.Tokens.preview, UsdShade.Token
 
 
 def read_color(prim: Usd.Prim) -> list[float] | None:
-    """Linear RGB, or None where nothing says one colour."""
+    """Return linear RGB, or None when there is no single color."""
     own = _color_of(prim)
     parts = {tuple(_color_of(part) or ()) for part in _bound_parts(prim)}
     if not parts:
@@ -54,7 +54,8 @@ def set_color(prim: Usd.Prim, color: Vector) -> None:
 
 
 def _refuse_unseen(prim: Usd.Prim, material: UsdShade.Material) -> None:
-    """What is below an object and has a material of its own would look as before."""
+    """Raise HostError when objects below have materials of their own, which would hide the
+    color."""
     walk = Usd.PrimRange(prim, Usd.TraverseInstanceProxies())
     shapes = [below for below in walk if below.IsA(UsdGeom.Gprim) and below != prim]
     bound = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(shapes)[0] if shapes else []
@@ -86,7 +87,7 @@ def _color_of(prim: Usd.Prim) -> list[float] | None:
 
 
 def _bound_parts(prim: Usd.Prim) -> Iterator[Usd.Prim]:
-    """The groups of the object's faces that have a material of their own."""
+    """Yield the groups of the object's faces that have a material of their own."""
     if not prim.IsA(UsdGeom.Gprim):
         return
     for subset in UsdShade.MaterialBindingAPI(prim).GetMaterialBindSubsets():
@@ -105,7 +106,7 @@ def _show(prim: Usd.Prim, rgb: Gf.Vec3f) -> None:
 
 
 def _set_lasting(prim: Usd.Prim, attribute: Usd.Attribute, value: object) -> None:
-    """Sets what is seen at every time: a single sample wins over the default."""
+    """Set the value seen at every time: a single sample wins over the default."""
     samples = attribute.GetTimeSamples()
     if len(samples) > 1:
         raise HostError(f"the colour of '{prim.GetName()}' is animated, so it was left as it is")
@@ -115,7 +116,7 @@ def _set_lasting(prim: Usd.Prim, attribute: Usd.Attribute, value: object) -> Non
 def _own_material(prim: Usd.Prim) -> UsdShade.Material:
     stage, binding = prim.GetStage(), UsdShade.MaterialBindingAPI.Apply(prim)
     bound = binding.GetDirectBinding().GetMaterial()
-    # Nothing of its own can be below an instance, so there it is beside.
+    # An instance can't have children of its own, so there the material is beside it.
     place = prim.GetPath().AppendChild(_NAME)
     if prim.IsInstance():
         place = prim.GetPath().ReplaceName(f"{prim.GetName()}_{_NAME}")

@@ -1,4 +1,4 @@
-"""The primitives, centred on the origin, with their axis along the stage's up axis."""
+"""The primitives, centered on the origin, with their axis along the stage's up axis."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
 from callboard.host import PrimitiveKind, torus
 
-#: Where a mesh stands for a primitive that OpenUSD has no widely read schema for, its kind is
-#: remembered under this key of the prim's customData.
+#: The key in a prim's customData with the kind of a mesh that stands for a primitive without a
+#: widely read OpenUSD schema.
 KIND_KEY = "callboard:kind"
 
 _SCHEMAS = {"Sphere": "sphere", "Cube": "cube", "Cylinder": "cylinder", "Cone": "cone"}
 
 
 def kind_of(prim: Usd.Prim) -> str:
-    """A primitive's kind, else the schema's name in lower case."""
+    """Return a primitive's kind, else the schema's name in lower case."""
     name = str(prim.GetTypeName())
     if name == "Mesh":
         remembered = prim.GetCustomDataByKey(KIND_KEY)
@@ -58,7 +58,7 @@ def _plane(mesh: UsdGeom.Mesh, up: str, dimensions: Mapping[str, float]) -> None
     x, y = dimensions["width"] / 2, dimensions["depth"] / 2
     corners = [(-x, -y, 0.0), (x, -y, 0.0), (x, y, 0.0), (-x, y, 0.0)]
     _fill(mesh, up, corners, [(0.0, 0.0, 1.0)] * 4, [(0, 1, 2, 3)])
-    # Without UVs it could take no picture, and nothing in this host makes some.
+    # Without UVs it could have no picture, and nothing in this host makes some.
     uvs = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(
         "st", Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex
     )
@@ -72,7 +72,7 @@ def _fill(
     normals: list[tuple[float, float, float]],
     faces: Sequence[Sequence[int]],
 ) -> None:
-    """Points and normals are given with Z up."""
+    """Fill the mesh. Points and normals are given with Z up."""
     mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
     mesh.CreatePointsAttr(Vt.Vec3fArray([_upright(p, up) for p in points]))
     mesh.CreateNormalsAttr(Vt.Vec3fArray([_upright(n, up) for n in normals]))

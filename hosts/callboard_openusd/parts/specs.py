@@ -1,4 +1,4 @@
-"""Copying what one layer says to another place."""
+"""Copies of a layer's specs to another place."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from callboard.errors import HostError
 
 
 def copy_spec(source: Sdf.Layer, path: Sdf.Path, layer: Sdf.Layer, target: Sdf.Path) -> None:
-    """Makes ``target`` what ``source`` has at ``path``. Raises HostError."""
+    """Make ``target`` what ``source`` has at ``path``. Raises HostError."""
     try:
         done = Sdf.CopySpec(source, path, layer, target)
     except Tf.ErrorException:
-        # A binary layer has no specs for targets, only the list of them, but tells of some.
+        # A binary layer has no specs for targets, only their list, but reports some.
         done = Sdf.CopySpec(source, path, layer, target, _any, _not_targets)
     if not done:
         raise HostError(f"'{path.name}' could not be copied")

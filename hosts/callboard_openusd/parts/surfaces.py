@@ -1,5 +1,5 @@
-"""A material's network: a UsdPreviewSurface, and the textures before its inputs, each as picture,
-transform and reader of the UVs, which is what every reader of preview surfaces knows."""
+"""A material's network: a UsdPreviewSurface, and for each textured input a picture, a transform and
+a reader of the UVs, which every reader of preview surfaces knows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INPUTS: dict[str, tuple[str, Sdf.ValueTypeName, str]] = {
     "opacity": ("opacity", _TYPES.Float, "r"),
     "normal": ("normal", _TYPES.Normal3f, "rgb"),
 }
-#: What an input is that nothing is said of.
+#: The values of inputs that the file doesn't set.
 _FALLBACKS: dict[str, Any] = {
     "color": Gf.Vec3f(0.18),
     "metalness": 0.0,
@@ -35,7 +35,7 @@ _FALLBACKS: dict[str, Any] = {
     "opacity": 1.0,
 }
 _COLOR_SPACES = {"srgb": "sRGB", "raw": "raw"}
-#: What OpenUSD's own picture readers know.
+#: Pictures that OpenUSD's own readers know.
 _PICTURES = (".png", ".jpg", ".jpeg", ".exr", ".hdr", ".tga", ".bmp")
 _UVS = "st"
 
@@ -49,7 +49,7 @@ def define(stage: Usd.Stage, path: Sdf.Path) -> UsdShade.Material:
 
 
 def read(material: UsdShade.Material) -> Json:
-    """The material's values and textures. Those of another kind of surface aren't known."""
+    """Return the material's values and textures. Those of another kind of surface aren't known."""
     surface = material.ComputeSurfaceSource()[0]
     kind = str(surface.GetShaderId()) if surface else ""
     names = ("color", "metalness", "roughness", "specular", "ior", "transmission", "emission")
@@ -72,14 +72,14 @@ def read(material: UsdShade.Material) -> Json:
         told["emission_strength"] = strength
     told["transmission"] = 0.0
     mode = surface.GetInput("opacityMode")
-    # Said in so many words; unsaid, most files mean a cut-out by their opacity.
+    # Only if it is set explicitly: otherwise most files mean a cut-out by their opacity.
     if mode and mode.Get() == "transparent" and told["opacity"] is not None:
         told["transmission"], told["opacity"] = 1.0 - told["opacity"], 1.0
     return told
 
 
 def write(material: UsdShade.Material, values: Mapping[str, object]) -> None:
-    """Sets what is given; connected inputs become values."""
+    """Set the given values; connected inputs become values."""
     surface = _surface(material)
     now = read(material)
     wanted: dict[str, Any] = dict(values)
@@ -119,8 +119,8 @@ def write(material: UsdShade.Material, values: Mapping[str, object]) -> None:
 def write_texture(
     material: UsdShade.Material, slot: str, texture: Texture | None, asset: str, uvs: str | None
 ) -> None:
-    """``asset`` is how the layer names the file, ``uvs`` the name of the users' texture
-    coordinates."""
+    """Set or remove the texture. ``asset`` is the file's name in the layer, ``uvs`` the name of the
+    users' texture coordinates."""
     surface = _surface(material)
     if slot not in INPUTS:
         raise HostError(
@@ -185,7 +185,7 @@ def _shader(stage: Usd.Stage, path: Sdf.Path, kind: str) -> UsdShade.Shader:
 
 
 def _input(surface: UsdShade.Shader, name: str) -> tuple[Any, Json | None]:
-    """The input's value, or the texture that drives it, wherever in the network that is said."""
+    """Return the input's value, or the texture that drives it, from anywhere in the network."""
     driven = surface.GetInput(name)
     if not driven:
         return None, None
@@ -232,7 +232,7 @@ def _set(surface: UsdShade.Shader, name: str, kind: Sdf.ValueTypeName, value: ob
 
 
 def _reflected(ior: float) -> float:
-    """The part of the light that a surface reflects straight on."""
+    """Return the share of light that a surface reflects straight back."""
     return ((1 - ior) / (1 + ior)) ** 2
 
 

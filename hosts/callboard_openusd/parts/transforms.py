@@ -1,8 +1,8 @@
 """Local transforms as translate, rotate (Euler XYZ, degrees) and scale, whatever ops a prim has.
 
-New prims get the three ops of XformCommonAPI. Another tool's stack is kept where it can express
-what is asked; where it can't, it is replaced by one matrix. Nothing is dropped silently: what can't
-be kept, shear or animation, is an error that says so.
+New prims get the three ops of XformCommonAPI. Another tool's stack is kept if it can express the
+values; otherwise one matrix replaces it. Nothing is dropped silently: shear or animation that can't
+be kept is an error that says so.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TIME = Usd.TimeCode.EarliestTime()
 
 _AXES = {"X": Gf.Vec3d.XAxis(), "Y": Gf.Vec3d.YAxis(), "Z": Gf.Vec3d.ZAxis()}
 _COMMON = UsdGeom.XformCommonAPI
-#: Scaled to less than this, an axis has no direction.
+#: An axis scaled to less than this has no direction.
 _FLAT = 1e-12
 
 
@@ -30,7 +30,7 @@ class Components:
     translate: Gf.Vec3d
     rotate: Gf.Vec3d
     scale: Gf.Vec3d
-    #: The matrix has shear, which the three can't express.
+    #: True when the matrix has shear, which the three can't express.
     sheared: bool = False
 
     def matrix(self) -> Gf.Matrix4d:
@@ -61,7 +61,8 @@ def _ops(prim: Usd.Prim) -> dict[str, UsdGeom.XformOp]:
 
 
 def _op_value(ops: Mapping[str, UsdGeom.XformOp], name: str, otherwise: float) -> Gf.Vec3d:
-    """Of one of the common ops, whatever its precision; XformCommonAPI knows only its own."""
+    """Return the value of one of the common ops in any precision; XformCommonAPI knows only its
+    own."""
     op = ops.get(f"xformOp:{name}")
     value = None if op is None else op.Get(TIME)
     return Gf.Vec3d(otherwise) if value is None else Gf.Vec3d(value)
@@ -70,7 +71,7 @@ def _op_value(ops: Mapping[str, UsdGeom.XformOp], name: str, otherwise: float) -
 def write(
     prim: Usd.Prim, translate: Vector | None, rotate: Vector | None, scale: Vector | None
 ) -> None:
-    """Sets the components that aren't None."""
+    """Set the components that aren't None."""
     _refuse_animated(prim)
     common = _COMMON(prim)
     if not common:
@@ -95,7 +96,7 @@ def write(
 
 
 def write_matrix(prim: Usd.Prim, matrix: Gf.Matrix4d) -> None:
-    """Sets the whole local transform."""
+    """Set the whole local transform."""
     if Gf.IsClose(local_matrix(prim), matrix, 1e-9):
         return
     _refuse_animated(prim)
@@ -113,7 +114,7 @@ def write_matrix(prim: Usd.Prim, matrix: Gf.Matrix4d) -> None:
 
 
 def set_lasting(attribute: Usd.Attribute, value: object) -> None:
-    """Sets what is seen at every time: a single sample wins over the default."""
+    """Set the value seen at every time: a single sample wins over the default."""
     samples = attribute.GetTimeSamples()
     if len(samples) > 1:
         raise HostError(f"'{attribute.GetPath()}' is animated, so it was left as it is")
@@ -129,13 +130,13 @@ def world_matrix(prim: Usd.Prim) -> Gf.Matrix4d:
 
 
 def resets_stack(prim: Usd.Prim) -> bool:
-    """Whether its transform is the world's own, whatever is above it."""
+    """Return whether the prim ignores the transforms above it."""
     return bool(UsdGeom.Xformable(prim).GetResetXformStack())
 
 
 def decompose(matrix: Gf.Matrix4d, signs: Vector = (1, 1, 1)) -> Components:
-    """The three of a matrix. A matrix doesn't tell which axes are mirrored, only whether their
-    number is odd; ``signs`` says which ones to take where that fits."""
+    """Return the components of a matrix. A matrix doesn't tell which axes are mirrored, only
+    whether their number is odd; ``signs`` are used if they fit."""
     rows = [Gf.Vec3d(*matrix.GetRow3(i)) for i in range(3)]
     scale = Gf.Vec3d(*(row.GetLength() for row in rows))
     mirrored = matrix.GetDeterminant3() < 0
@@ -154,8 +155,8 @@ def decompose(matrix: Gf.Matrix4d, signs: Vector = (1, 1, 1)) -> Components:
 
 
 def _frame(axes: list[Gf.Vec3d | None]) -> Gf.Matrix3d:
-    """The turn that the axes show. One that is scaled to nothing has no direction, and is found
-    from the others."""
+    """Return the rotation of the axes. An axis scaled to zero has no direction; it is derived from
+    the others."""
     known = [i for i in range(3) if axes[i] is not None]
     if len(known) == 2:
         i = 3 - sum(known)
@@ -172,7 +173,7 @@ def _frame(axes: list[Gf.Vec3d | None]) -> Gf.Matrix3d:
 
 
 def _signs(prim: Usd.Prim) -> Vector:
-    """Which axes the prim's own scale ops mirror."""
+    """Return which axes the prim's own scale ops mirror."""
     signs = [1.0, 1.0, 1.0]
     for op in UsdGeom.Xformable(prim).GetOrderedXformOps():
         if op.GetOpType() == UsdGeom.XformOp.TypeScale and (value := op.Get(TIME)):
@@ -219,8 +220,8 @@ def _animated(prim: Usd.Prim) -> HostError:
 
 
 def _when(prim: Usd.Prim, attribute: str) -> Usd.TimeCode:
-    """The time at which a value has to be written to be the one that counts: a single sample wins
-    over the default at every time."""
+    """Return the time at which a written value takes effect: a single sample wins over the default
+    at every time."""
     samples = prim.GetAttribute(attribute).GetTimeSamples() if prim.HasAttribute(attribute) else []
     if len(samples) > 1:
         raise _animated(prim)
@@ -242,7 +243,8 @@ def _euler(rotation: Gf.Rotation, order: str) -> Gf.Vec3d:
 
 
 def _reordered(degrees: Vector, order: UsdGeom.XformCommonAPI.RotationOrder) -> Gf.Vec3d:
-    """The angles that, turned in ``order``, are the same rotation as ``degrees`` turned in XYZ."""
+    """Return the angles that, turned in ``order``, are the same rotation as ``degrees`` turned in
+    XYZ."""
     if order == _COMMON.RotationOrderXYZ:
         return Gf.Vec3d(*degrees)
     return _euler(_rotation(degrees), order.name[-3:])
