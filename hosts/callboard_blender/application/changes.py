@@ -30,7 +30,7 @@ class Changes:
         self._unnoticed = False
         self.touched = False
         self.foreign = False
-        #: True once the scene differs from the state that Blender last went to.
+        #: True once anything but our steps changed the scene since Blender last changed its state.
         self.strayed = False
         #: True once the running step opened a file.
         self.replaced = False
@@ -167,9 +167,7 @@ class Changes:
 def _by_a_script() -> bool:
     """Return whether a timer or a handler makes the change that Blender reports. Blender pushes a
     state for the artist's changes and for operators of add-ons, but not for these."""
-    frame = sys._getframe(
-        2
-    ).f_back  # the changing code behind the handler, or None
+    frame = sys._getframe(2).f_back  # the changing code behind the handler, or None
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name not in ("execute", "invoke", "modal")

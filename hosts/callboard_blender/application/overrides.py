@@ -21,7 +21,7 @@ from callboard.host import ThreadPause
 #: True when this Blender has the fault.
 NEEDED = sys.version_info < (3, 12)
 
-#: Overrides that may be entered: those with a reference elsewhere, such as in a with block. They
+#: Overrides that may be active: those with a reference elsewhere, such as in a with block. They
 #: aren't wrapped, because an exception inside a wrapper would leave Blender's own override entered.
 _made: list[Any] = []
 #: References to an override during the check when nothing else holds it.
@@ -32,7 +32,7 @@ _restore: list[Callable[[], None]] = []
 
 
 def _in_one() -> bool:
-    """Return whether an override may be entered. Forgets those without references elsewhere."""
+    """Return whether an override may be active. Forgets those without references elsewhere."""
     if _made:
         _made[:] = [made for made in _made if sys.getrefcount(made) > _OURS]
     return bool(_made)

@@ -38,7 +38,7 @@ class BlenderServer:
         self.app: Callboard | None = None
         self.problem: str | None = None
         self.window: QtWindow | None = None
-        #: The artist's folders, once a panel can add some.
+        #: The artist's folders, while the server runs.
         self.roots: KeptRoots | None = None
         self._inbox: TimerInbox | MainThreadInbox | None = None
         self._host: BlenderHost | None = None
