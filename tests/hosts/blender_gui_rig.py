@@ -1,7 +1,6 @@
 """Blender's real user interface on a screen of its own, with the add-on installed from its archive.
 
-What an artist would do is done by code that a timer of the test's own runs inside Blender, or by
-keys and the mouse.
+The artist's actions are code that the test's timer runs inside Blender, or keys and the mouse.
 """
 
 from __future__ import annotations
@@ -114,8 +113,8 @@ controls.set_consent_policy("outside_roots", "allow")
 
 
 def render(size: int) -> str:
-    """Starts a render as F12 does, which shows nothing and goes on by itself; ``size`` in
-    pixels."""
+    """Return code that starts a render as F12 does, without a window and in the background;
+    ``size`` in pixels."""
     return f"""
 s = bpy.context.scene
 s.render.engine = "CYCLES"
@@ -128,7 +127,7 @@ with artist():
 
 
 def missing() -> str | None:
-    """Why this can't run here, if it can't."""
+    """Return why this can't run here, or None."""
     if ROOM and not (Path(ROOM) / "usr/bin/blender").is_file():
         return f"there is no Blender in {ROOM}"
     for program in ("Xvfb", "xdotool", *([] if ROOM else ["blender"])):
@@ -138,8 +137,8 @@ def missing() -> str | None:
 
 
 def _blender() -> list[str]:
-    """The command. What is in the room has the same path inside of it: the room has a link to
-    itself, by its own name."""
+    """Return the command. Files in the room have the same path inside, because the room has a link
+    to itself under its own name."""
     if not ROOM:
         return ["blender"]
     itself = Path(ROOM + ROOM)
@@ -150,7 +149,7 @@ def _blender() -> list[str]:
 
 
 class Gui:
-    """One Blender. ``run`` is called by one thread at a time."""
+    """One Blender. Call ``run`` from one thread at a time."""
 
     def __init__(self, process: subprocess.Popen[str], folder: Path, display: str) -> None:
         self.process = process
@@ -159,7 +158,7 @@ class Gui:
         self._count = 0
 
     def run(self, code: str, seconds: float = DEADLINE) -> Any:
-        """Runs code inside Blender, in a timer; what it leaves in ``answer``."""
+        """Run code inside Blender, in a timer; return what it leaves in ``answer``."""
         done = self.send(code)
         self.wait(done.exists, f"an answer to {code!r}", seconds)
         outcome = json.loads(done.read_text("utf-8"))
@@ -167,7 +166,7 @@ class Gui:
         return outcome["value"]
 
     def wait(self, condition: Callable[[], Any], what: str, seconds: float = DEADLINE) -> Any:
-        """Waits for the condition while Blender lives."""
+        """Wait for the condition while Blender lives."""
 
         def outcome_now() -> Any:
             outcome = condition()
@@ -178,7 +177,7 @@ class Gui:
         return until(outcome_now, lambda: f"{what}: {self.stacks()}", seconds=seconds)
 
     def stacks(self) -> str:
-        """What Blender wrote, and on which lines its threads are."""
+        """Return what Blender wrote, and the lines its threads are on."""
         self.process.send_signal(signal.SIGUSR1)
         with suppress(TimeoutError):
             until(lambda: "most recent call first" in self.output(), "", seconds=_AGAIN)
@@ -188,19 +187,19 @@ class Gui:
         return (self.folder / "blender.txt").read_text("utf-8")[-3000:]
 
     def key(self, *keys: str) -> None:
-        """Presses keys over the middle of the window."""
+        """Press keys over the middle of the window."""
         self.xdotool("mousemove", *_OVER_THE_VIEW, *(part for key in keys for part in ("key", key)))
 
     def click(self, x: int, y: int) -> None:
-        """Clicks with the mouse, as an artist does: goes there, then presses."""
+        """Click as an artist does: move the mouse there, then press."""
         self.xdotool("mousemove", "--sync", str(x), str(y))
         for _ in range(2):
             self.run("")  # Blender and Qt have seen where the mouse is
         self.xdotool("click", "1")
 
     def click_until(self, outcome: str, x: int, y: int) -> None:
-        """Clicks, again where it did nothing: Blender takes no clicks while it shows what is new,
-        and doesn't say that it is done."""
+        """Click until the outcome is true. Blender ignores clicks while it redraws, and doesn't
+        report when it is done."""
 
         def clicked() -> bool:
             self.click(x, y)
@@ -211,7 +210,7 @@ class Gui:
         until(clicked, f"{outcome}, by clicking", seconds=DEADLINE)
 
     def press(self, widget: str) -> None:
-        """Clicks the widget of Qt's that the expression names, once it's there."""
+        """Click the Qt widget that the expression names, once it exists."""
         find = f"try: answer = middle({widget})\nexcept (IndexError, AttributeError): answer = 0"
         at = self.wait(lambda: self.run(find), widget)
         self.click(*at)
@@ -221,7 +220,7 @@ class Gui:
         subprocess.run(["xdotool", *words], check=True, env=environment)
 
     def send(self, code: str) -> Path:
-        """Has Blender run code, which may end it; where the outcome will be."""
+        """Have Blender run code, which may end it; return the path of the outcome."""
         self._count += 1
         path = self.folder / "driver" / f"{self._count:06}.py"
         partial = path.with_suffix(".new")
@@ -230,7 +229,7 @@ class Gui:
         return path.with_name(path.name + ".json")
 
     def enable(self) -> None:
-        """Enables the add-on and waits until it serves."""
+        """Enable the add-on and wait until it serves."""
         self.run("bpy.ops.preferences.addon_enable(module='callboard_addon')")
         served = "from callboard_blender import addon\nanswer = addon.residence.app is not None"
         self.wait(lambda: self.run(served), "server")
@@ -243,13 +242,13 @@ class Gui:
         return FakeClient(url, token)
 
     def names(self) -> list[str]:
-        """The objects of the scene, as Blender itself says."""
+        """Return the names of the scene's objects as Blender itself reports them."""
         names: list[str] = self.run("answer = sorted(o.name for o in bpy.context.scene.objects)")
         return names
 
 
 class Display(str):
-    """The display's name."""
+    """The name of a display."""
 
     def __new__(cls, name: str, folder: Path) -> Display:
         self = super().__new__(cls, name)
@@ -260,13 +259,13 @@ class Display(str):
     folder: Path
 
     def frame(self) -> Frame:
-        """What it shows now."""
+        """Return what the display shows now."""
         return read_frame(self.folder / "Xvfb_screen0")
 
 
 @contextmanager
 def screen() -> Iterator[Display]:
-    """An X server of our own."""
+    """Run our own X server."""
     reading, writing = os.pipe()
     folder = tempfile.mkdtemp()
     process = subprocess.Popen(
@@ -291,7 +290,7 @@ def screen() -> Iterator[Display]:
 
 @contextmanager
 def blender_gui(folder: Path, display: str, *arguments: str) -> Iterator[Gui]:
-    """Blender with factory settings, its folders below ``folder``."""
+    """Run Blender with factory settings and its folders below ``folder``."""
     (folder / "driver").mkdir(parents=True)
     (folder / "driver.py").write_text(_DRIVER, "utf-8")
     environment = {
@@ -328,7 +327,7 @@ def blender_gui(folder: Path, display: str, *arguments: str) -> Iterator[Gui]:
 
 
 def build_addon(out: Path) -> Path:
-    """The archive for Blender 3.4 to 4.1. Raises BuildError."""
+    """Build the archive for Blender 3.4 to 4.1. Raises BuildError."""
     packaging = str(Path(__file__).parents[2] / "packaging")
     if packaging not in sys.path:
         sys.path.append(packaging)
@@ -338,12 +337,13 @@ def build_addon(out: Path) -> Path:
 
 
 def install(gui: Gui, archive: Path) -> None:
-    """Through Blender's own operator."""
+    """Install the archive with Blender's own operator."""
     gui.run(f"bpy.ops.preferences.addon_install(filepath={str(archive)!r}, overwrite=True)")
 
 
 def in_background(work: Callable[[], None], seconds: float = DEADLINE) -> Callable[[], None]:
-    """Runs ``work`` in a thread; the way to wait for its end, which raises what it raised."""
+    """Run ``work`` in a thread. Return a function that waits for its end and raises what it
+    raised."""
     failed: list[BaseException] = []
 
     def run() -> None:

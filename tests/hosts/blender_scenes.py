@@ -1,4 +1,4 @@
-"""Scenes as studios have them, in a Blender without a window: one process, case by case.
+"""Scenes like those of studios, in a Blender without a window: one process, case by case.
 
 Run as ``python blender_scenes.py FOLDER``; prints a JSON object for each case. The cases are the
 functions of the modules named in ``MODULES`` whose names begin with ``test_``; each gets a
@@ -65,7 +65,7 @@ host.leave(0)
 
 
 class Rig:
-    """What a case works with."""
+    """The tools of a case."""
 
     def __init__(self, host: Any, folder: Path) -> None:
         from callboard_testing.direct_calls import DirectCaller
@@ -89,14 +89,14 @@ class Rig:
         return self.call(called, arguments)
 
     def cube(self, name: str, **place: Any) -> Any:
-        """A new cube, as Blender's object."""
+        """Return a new cube as Blender's object."""
         import bpy
 
         path = self.tool("scene__create_primitive", kind="cube", name=name, **place)["object"]
         return bpy.data.objects[path["path"]]
 
     def library(self, name: str, make: Callable[[], None]) -> str:
-        """A file with what ``make`` makes; the scene is empty again afterwards."""
+        """Return a file with what ``make`` makes; the scene is empty again afterwards."""
         import bpy
 
         make()
@@ -106,7 +106,7 @@ class Rig:
         return path
 
     def reopened(self) -> dict[str, Any]:
-        """Saves, and tells what another process finds in the file, by path."""
+        """Save, and return what another process finds in the file, by path."""
         saved = self.tool("scene__save_file", path=str(self.folder / "saved.blend"))["path"]
         answer = self.folder / "answer.json"
         subprocess.run(
@@ -120,7 +120,7 @@ class Rig:
 
 
 def refused(do: Callable[[], object]) -> str:
-    """What the host says why it doesn't do that."""
+    """Return the host's reason for refusing."""
     from callboard.errors import HostError
 
     try:

@@ -1,4 +1,4 @@
-"""Cases: what comes from Poly Haven is whole in Blender. See ``blender_scenes``."""
+"""Cases: assets from Poly Haven are complete in Blender. See ``blender_scenes``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases: faults that are found, and mended by the call that is told. See ``blender_scenes``."""
+"""Cases: faults are found, and fixed by the suggested call. See ``blender_scenes``."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_a_file_that_is_missing_is_told(rig: Rig) -> None:
 
 
 def test_a_missing_file_that_nothing_uses_says_so(rig: Rig) -> None:
-    """By materials that no object has, also where the file keeps them; what is in a group that a
-    material of an object's uses counts."""
+    """Unused pictures are those in materials without objects, even if the file keeps them. A
+    picture in a group counts when an object's material uses the group."""
     import bpy
 
     spare, floor = bpy.data.materials.new("Spare"), bpy.data.materials.new("Floor")
@@ -99,7 +99,7 @@ def test_a_missing_file_that_nothing_uses_says_so(rig: Rig) -> None:
 
 
 def _picture(rig: Rig, name: str, material: Any) -> Any:
-    """A picture whose file isn't there, in that material."""
+    """Return a picture, missing on disk, in that material."""
     import bpy
 
     image = bpy.data.images.new(name, 4, 4)

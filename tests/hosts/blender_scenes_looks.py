@@ -1,4 +1,5 @@
-"""Cases: what an agent sees of a Blender without a window. See ``blender_scenes``."""
+"""Cases: pictures that an agent receives from a Blender without a window. See
+``blender_scenes``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases: actions, keys, baking, and copies of what moves. See ``blender_scenes``."""
+"""Cases: actions, keys, baking, and copies of animated objects. See ``blender_scenes``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hosts.blender_scenes import Rig, near, refused
 
 
 def _keyed(rig: Rig, name: str, **more: Any) -> Any:
-    """A cube that goes from 0 to 10 along X, from frame 1 to 11."""
+    """Return a cube that goes from 0 to 10 along X, from frame 1 to 11."""
     import bpy
 
     rig.cube(name, **more)
@@ -175,7 +175,8 @@ def test_a_bake_leaves_everything_where_it_was(rig: Rig) -> None:
 
 
 def test_what_keys_cannot_express_is_not_baked(rig: Rig) -> None:
-    """A constraint in world space under a turned, unevenly scaled parent is sheared in its own."""
+    """A constraint in world space under a turned, unevenly scaled parent is sheared in local
+    space."""
     import bpy
 
     rig.cube("Parent", rotate=[0, 0, 30], scale=[1, 3, 1])

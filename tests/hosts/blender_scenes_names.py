@@ -1,4 +1,4 @@
-"""Cases: which object a name means, linked data, and overrides. See ``blender_scenes``."""
+"""Cases: the object that a name means, linked data, and overrides. See ``blender_scenes``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hosts.blender_scenes import Rig, near, refused
 
 
 def _link(path: str, *names: str) -> list[Any]:
-    """Those objects of the library, in the scene."""
+    """Link those objects of the library into the scene."""
     import bpy
 
     with bpy.data.libraries.load(path, link=True) as (there, wanted):
@@ -33,7 +33,7 @@ def _link_collection(path: str, name: str) -> Any:
 
 
 def _prop(rig: Rig) -> str:
-    """A library with a collection ``Prop`` that holds ``Base`` and, below it, ``Lid``."""
+    """Return a library with a collection ``Prop`` that holds ``Base`` and, below it, ``Lid``."""
     import bpy
 
     def make() -> None:
@@ -69,7 +69,7 @@ def test_changes_work_after_a_script_read_another_file(rig: Rig) -> None:
 
 
 def test_an_exact_path_means_that_object(rig: Rig) -> None:
-    """An override has the bare name of what it overrides, and used to be passed over."""
+    """An override has the bare name of its original, and used to be skipped."""
     path = rig.library("lib.blend", lambda: rig.cube("Cube") and None)
     (linked,) = _link(path, "Cube")
     override = linked.override_create(remap_local_usages=False)
@@ -269,7 +269,7 @@ def test_nothing_to_override_is_said(rig: Rig) -> None:
 
 
 def test_what_a_script_changed_a_moment_ago_is_seen(rig: Rig) -> None:
-    """Names are remembered, and Blender tells of such a change when it updates the scene."""
+    """Names are cached, and Blender reports such a change only when it updates the scene."""
     import bpy
 
     rig.cube("First")
@@ -290,7 +290,8 @@ def test_what_a_script_changed_a_moment_ago_is_seen(rig: Rig) -> None:
 
 
 def test_what_another_add_on_does_about_our_change_is_seen(rig: Rig) -> None:
-    """Its handler hangs an object below the one that is moved or renamed, while that is done."""
+    """The other add-on's handler hangs an object below the one that is moved or renamed, during the
+    change."""
     import bpy
 
     for name in ("Moved", "Named", "First", "Second"):
@@ -314,7 +315,8 @@ def test_what_another_add_on_does_about_our_change_is_seen(rig: Rig) -> None:
 
 
 def test_a_list_that_is_read_on_after_a_change_tells_what_is_there(rig: Rig) -> None:
-    """A filtered list of a large scene is made in slices, and the artist goes on in between."""
+    """A filtered list of a large scene is made in slices, and the artist changes the scene in
+    between."""
     import bpy
 
     for name in ("First", "Second", "Third"):
@@ -329,7 +331,7 @@ def test_a_list_that_is_read_on_after_a_change_tells_what_is_there(rig: Rig) -> 
 
 
 def test_the_checks_of_data_that_is_shared_hold(rig: Rig) -> None:
-    """Those of the compliance suite that need a sample, with what Blender has: linked objects."""
+    """The compliance suite's checks that need a sample, here with linked objects."""
     import bpy
 
     def make() -> None:

@@ -11,7 +11,7 @@ from hosts.blender_scenes import Rig, near, refused
 
 
 def _camera(rig: Rig, name: str, y: float) -> Any:
-    """One that looks along Y from there."""
+    """Return a camera that looks along Y from there."""
     import bpy
     from mathutils import Euler
 
@@ -44,7 +44,7 @@ def _pixels(path: str) -> list[float]:
 
 
 def simple_settings() -> dict[str, Any]:
-    """Everything simple that the scene says of its pictures."""
+    """Return all simple settings of the scene's pictures."""
     import bpy
 
     render = bpy.context.scene.render
@@ -318,7 +318,7 @@ def test_what_the_artist_exports_himself_carries_nothing_of_ours(rig: Rig) -> No
 
 
 def _unpacked(data: bytes) -> bytes:
-    """With what is packed in it, as arrays of FBX are."""
+    """Return the data with its packed parts, such as arrays of FBX, unpacked."""
     texts = [data]
     for start in re.finditer(rb"\x78[\x01\x5e\x9c\xda]", data):
         with suppress(zlib.error):

@@ -1,4 +1,4 @@
-"""Cases: where objects are, and what is said of it. See ``blender_scenes``."""
+"""Cases: objects' places, and what is reported about them. See ``blender_scenes``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hosts.blender_scenes import Rig, near, refused
 
 
 def _hidden(rig: Rig, how: str) -> Any:
-    """A collection that isn't shown, with the cube ``Child`` below ``Above``, which is turned."""
+    """Return a hidden collection with the cube ``Child`` below ``Above``, which is turned."""
     import bpy
 
     collection = bpy.data.collections.new("Hidden")
@@ -93,7 +93,7 @@ def test_bounds_hold_what_a_collection_instance_shows(rig: Rig) -> None:
 
 
 def test_moving_leaves_turn_and_size_alone(rig: Rig) -> None:
-    """A child that was parented with Ctrl+P below a turned, unevenly scaled parent is sheared."""
+    """A child parented with Ctrl+P below a turned, unevenly scaled parent is sheared."""
     import bpy
 
     rig.cube("Parent", rotate=[0, 0, 30], scale=[1, 3, 1])
@@ -235,7 +235,7 @@ def test_what_the_artist_locked_stays(rig: Rig) -> None:
 
 
 def test_every_change_is_there_after_the_next_load(rig: Rig) -> None:
-    """Each tool's answer is what another process reads from the file."""
+    """Each tool's answer equals what another process reads from the file."""
     import bpy
 
     for number in range(6):

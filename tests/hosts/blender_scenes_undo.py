@@ -1,5 +1,4 @@
-"""Cases: undoing is exact, also where files are linked and rigs are copied. See
-``blender_scenes``."""
+"""Cases: undo is exact, also with linked files and copied rigs. See ``blender_scenes``."""
 
 from __future__ import annotations
 
@@ -12,8 +11,7 @@ from hosts.visits import check_visits
 
 
 def _told() -> dict[str, Any]:
-    """The file's own data, as far as it is simple: who is there, who uses whom, and how objects
-    stand."""
+    """Return the file's own simple data: datablocks, their users, and objects' places."""
     import bpy
 
     told: dict[str, Any] = {}

@@ -1,5 +1,5 @@
-"""Values of materials, lights and cameras: what is said to be set is seen, and there after the next
-load."""
+"""Values of materials, lights and cameras: values reported as set are visible, and there after the
+next load."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Entries as two processes tell them; a file keeps single precision."""
+    """Return whether two processes' entries agree; a file keeps single precision."""
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(_alike(a[key], b[key]) for key in a)
     if isinstance(a, list):
@@ -57,7 +57,7 @@ def test_values_are_there_after_the_next_load(rig: Rig) -> None:
 
 
 def test_a_shader_that_is_not_shown_takes_no_colour(rig: Rig) -> None:
-    """Its material shows something else; the object gets one of its own that is seen."""
+    """The material shows another shader; the object gets a visible material of its own."""
     import bpy
 
     box = rig.cube("Box")

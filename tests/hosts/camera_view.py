@@ -1,4 +1,4 @@
-"""Whether a camera, as the application itself describes it, has a box in its picture."""
+"""A check whether a camera, as the application itself describes it, has a box in its picture."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def holds(
     clip: tuple[float, float],
     box: tuple[Sequence[float], Sequence[float]],
 ) -> bool:
-    """The camera looks along its own -Z, with Y upwards; ``axes`` are its own in the world.
-    ``wide`` is the tangent of half its horizontal angle."""
+    """Return whether the box is in the picture. The camera looks along its own -Z, with Y upwards.
+    ``axes`` are its own in the world; ``wide`` is the tangent of half its horizontal angle."""
     for corner in product(*zip(*box, strict=True)):
         away = [a - b for a, b in zip(corner, eye, strict=True)]
         x, y, back = (sum(a * b for a, b in zip(away, axis, strict=True)) for axis in axes)

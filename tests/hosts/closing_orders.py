@@ -1,5 +1,6 @@
 """Closes the host's window, the panel and the plug-in of the Maya double in every order, on Qt's
-own loop, after a client has called. Run by a test, in a process that a crash may end."""
+own loop, after a client has called. A test runs it in a process of its own, which a crash may
+end."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ ROUNDS = 20
 
 
 def forget_control() -> None:
-    """Maya's control went with what it was in."""
+    """Forget Maya's control, which was deleted with its window."""
     control = session.windows.get(CONTROL)
     if control is not None and not shiboken.isValid(control):
         del session.windows[CONTROL]
@@ -54,7 +55,7 @@ STEPS = (close_window, close_panel, close_plug_in)
 
 
 def one(order: tuple[Any, ...]) -> None:
-    """Opens all there is, and closes it in that order."""
+    """Open everything, and close it in that order."""
     window = QMainWindow()
     cmds.loadPlugin(PLUGIN)
     utils.processIdleEvents()

@@ -1,4 +1,5 @@
-"""Inside an application its own Python modules are found first; elsewhere the doubles are."""
+"""Puts the doubles at the end of the path, so that inside an application its own Python modules
+come first."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ if room := os.environ.get("CALLBOARD_BLENDER_ROOM"):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The compliance suite is the same in every host: the quick tier runs it in OpenUSD."""
+    """Leave the doubles' compliance suite to the sweep tier. It is the same in every host, and the
+    quick tier runs it in OpenUSD."""
     for item in items:
         if item.name.startswith(("test_compliance[", "test_the_checks_of_")):
             item.add_marker("sweep")
@@ -40,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def blender_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The add-on for Blender 3.4 to 4.1, light."""
+    """The light add-on for Blender 3.4 to 4.1."""
     from build_requirements import BuildError
     from hosts.blender_gui_rig import build_addon
 
@@ -52,7 +54,7 @@ def blender_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def display() -> Iterator[Display]:
-    """A screen of our own."""
+    """Our own screen."""
     from hosts.blender_gui_rig import screen
 
     with screen() as name:

@@ -1,6 +1,6 @@
-"""What the scripts ``first_run_*.py`` share: an archive that was built for an application is tried
-inside it, from a temporary folder, and a report is written. Only what comes with Python is used
-until the archive is unpacked."""
+"""The shared part of the scripts ``first_run_*.py``: tries an archive built for an application
+inside it, from a temporary folder, and writes a report. Uses only what comes with Python until the
+archive is unpacked."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Probes = Mapping[str, Callable[[Any], object]]
 
 
 def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> int:
-    """Tries the archive in this application and writes ``callboard-first-run-KIND.json`` into the
-    folder where the archive's name was found: the current one, or, as an application may stand in
-    another, this file's. 0 where everything held, 2 without an archive, and then nothing is
-    written. Nothing else is left behind."""
+    """Try the archive in this application and write ``callboard-first-run-KIND.json`` into the
+    archive's folder: the current one or, because an application may change that, this file's.
+    Return 0 when everything held, and 2 without an archive, when nothing is written. Nothing else
+    is left behind."""
     places = (Path.cwd(), Path(__file__).resolve().parent)
     place = next((each for each in places if archive and (each / archive).is_file()), None)
     if place is None:
@@ -58,7 +58,7 @@ def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> 
 
 
 def _unpacked(archive: Path, folder: Path) -> Path:
-    """The folder in the archive from which Python imports."""
+    """Return the folder in the archive from which Python imports."""
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(folder / "unpacked")
     callboard = next((folder / "unpacked").rglob("python/callboard/__init__.py"), None)
@@ -110,7 +110,7 @@ def _seen(probe: Callable[[Any], object], host: Any) -> str:
 
 
 def _served(host: Any, inbox: Any) -> str:
-    """A client makes an object over HTTP, has a call fail, and takes the object back."""
+    """Make an object over HTTP as a client, have a call fail, and undo the object."""
     from callboard.app import start
     from callboard.config import McpHttpConfig
     from callboard_programs.client import Client
@@ -146,7 +146,7 @@ def _served(host: Any, inbox: Any) -> str:
 
 
 def _without_names(text: str, folder: Path) -> str:
-    """Without whose machine it is."""
+    """Return the text without the names of this machine's folders."""
     for path, word in ((str(folder), "TEMPORARY"), (str(Path.home()), "HOME")):
         text = text.replace(json.dumps(path)[1:-1], word)
     return text

@@ -17,7 +17,8 @@ from first_run import run
 
 
 def _version() -> str:
-    """What is asked first, so here Maya loads the translators that the checks of files try."""
+    """Return the version. It is read first, so Maya loads the translators here that the checks of
+    files try."""
     from maya import cmds
 
     for plug_in in ("fbxmaya", "objExport", "AbcImport", "AbcExport"):

@@ -27,7 +27,7 @@ PACKAGE = Path(__file__).parents[2] / "hosts/callboard_houdini/package/packages/
 
 
 def new_houdini(*, windows: bool) -> None:
-    """An empty scene, in a Houdini with or without windows. hython never has windows."""
+    """Begin with an empty scene, in a Houdini with or without windows. hython never has windows."""
     if REAL:
         hou.hipFile.clear(suppress_save_prompt=True)
         return

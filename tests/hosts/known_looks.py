@@ -1,4 +1,4 @@
-"""A known scene as each kind of picture showed it, to compare with."""
+"""Reference pictures of a known scene, one of each kind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ SIZE = {"width": 192, "height": 108}
 
 
 def make(call: Any) -> None:
-    """The scene: a red ring that rises around a box, with what every new file of Blender's has."""
+    """Make the scene: a red ring that rises around a box, with the objects of every new Blender
+    file."""
     ring = {"kind": "torus", "name": "Ring", "major_radius": 2, "minor_radius": 0.5}
     call("scene__create_primitive", {**ring, "translate": [0, 0, 1]})
     call("scene__set_material_color", {"name": "Ring", "color": [0.8, 0.1, 0.05]})
@@ -36,8 +37,8 @@ def make(call: Any) -> None:
 
 
 def assert_known(name: str, data: bytes) -> None:
-    """Compares with the picture of that name. Where there is none, it is made, and the test fails:
-    somebody looks at it first."""
+    """Compare with the picture of that name. A missing one is made, and the test fails, so that a
+    person looks at it first."""
     file = FOLDER / f"{name}.png"
     if not file.exists():
         FOLDER.mkdir(exist_ok=True)

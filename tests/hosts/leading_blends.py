@@ -1,5 +1,5 @@
-"""Makes .blend files that name other files, in a program of its own: ``leading_blends.py ROOT``.
-What is outside goes beside the root, into ``out``."""
+"""Makes .blend files that name other files, in a process of its own: ``leading_blends.py ROOT``.
+Outside files go beside the root, into ``out``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def library(at: Path) -> Path:
 
 
 def linking(name: str, library: Path, **options: Any) -> None:
-    """By a path that is whole, and by one that starts from the file."""
+    """Link by an absolute path, and by one relative to the file."""
     for relative in (False, True):
         empty()
         path = ROOT / (f"relative-{name}" if relative else name)
@@ -74,7 +74,7 @@ def with_output(name: str, *folders: str) -> None:
 
 
 def compositing(scene: Any) -> Any:
-    """The scene's nodes, which is a group since 5.0."""
+    """Return the scene's nodes, which are a group since 5.0."""
     if hasattr(scene, "compositing_node_group"):
         scene.compositing_node_group = bpy.data.node_groups.new("output", "CompositorNodeTree")
         return scene.compositing_node_group

@@ -21,7 +21,8 @@ BUNDLE = Path(__file__).parents[2] / "hosts/callboard_max/bundle"
 
 
 def new_max(*, windows: bool, usd: bool = True) -> None:
-    """An empty scene, in a 3ds Max with or without windows. 3dsmaxbatch never has windows."""
+    """Begin with an empty scene, in a 3ds Max with or without windows. 3dsmaxbatch never has
+    windows."""
     if REAL:
         pymxs.runtime.resetMaxFile(pymxs.runtime.Name("noPrompt"))
         return

@@ -1,5 +1,5 @@
-"""An OpenUSD host and its ports, the files it is tried with, and a look at what it saved by a
-process that knows nothing of callboard."""
+"""An OpenUSD host and its ports, test files, and a reader of saved files in a process without
+callboard."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ print(json.dumps([look(path) for path in sys.argv[1:]]))
 
 
 def as_saved(*paths: str) -> list[dict[str, Json]]:
-    """Of each file, every transformable prim by its path, instances' content included: ``{type,
+    """Return for each file every transformable prim by path, including instances' content: ``{type,
     world, bounds, color}``, read by another process."""
     done = subprocess.run(
         [sys.executable, "-c", _LOOK, *paths],

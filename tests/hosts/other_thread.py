@@ -1,4 +1,4 @@
-"""What each double has to notice: that another thread than the application's calls it."""
+"""Calls from a thread other than the application's, which each double has to notice."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from typing import Any
 
 
 def elsewhere(call: Callable[[], Any]) -> None:
-    """Calls on another thread; raises here what that raises."""
+    """Call on another thread; raise here what that raises."""
     with ThreadPoolExecutor(1) as other:
         other.submit(call).result(20)

@@ -1,5 +1,5 @@
-"""Where the tests of an application's double run: with windows, and again without them where the
-application then does something else. Inside the application itself there are no windows."""
+"""The places in which an application's double is tested: with windows, and again without them if
+the application behaves differently then. Inside the application itself there are no windows."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _OTHERWISE_WITHOUT_WINDOWS = ("FileTools.", "Rendering.", "Undo.")
 
 
 def both(real: bool) -> pytest.MarkDecorator:
-    """For a test that says something else of an application without windows."""
+    """Mark a test whose outcome differs without windows."""
     places = ["batch"] if real else ["batch", "windows"]
     return pytest.mark.parametrize("host", places, indirect=True)
 
 
 def place(request: pytest.FixtureRequest, real: bool) -> str:
-    """The place of one test: that of its mark, or the usual one."""
+    """Return the place of one test: that of its mark, or the usual one."""
     return str(getattr(request, "param", "batch" if real else "windows"))
 
 
@@ -45,7 +45,8 @@ def every_check(real: bool) -> pytest.MarkDecorator:
 
 
 def run_check(check: Check, bench: Bench, real: bool) -> None:
-    """A double offers all that its application may, so nothing is skipped there."""
+    """Run one check. A double offers every capability of its application, so nothing is skipped
+    there."""
     assert MODELLING not in bench.host.ports, "then its checks belong to every_check()"
     missing = bench.missing(check)
     if missing and (real or find_spec("pxr") is None):

@@ -1,5 +1,5 @@
 """Maya, Houdini and 3ds Max with windows, for one suite: a real QApplication around the doubles,
-and what each application does when it starts, quits, or has an entry of its menu chosen."""
+and each application's start, end and menu."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from needed import need
 
 
 class Rig(ABC):
-    """One application. ``host`` makes its host, ``plug_in`` is callboard in it."""
+    """One application. ``host`` makes its host; ``plug_in`` is callboard in it."""
 
     host: Callable[..., Host]
     plug_in: QtPlugIn
@@ -40,30 +40,30 @@ class Rig(ABC):
 
     @abstractmethod
     def load(self) -> None:
-        """The application starts, and is idle once."""
+        """Start the application and let it be idle once."""
 
     @abstractmethod
     def unload(self) -> None:
-        """The plug-in is taken out. Afterwards the double refuses whatever callboard asks of it."""
+        """Remove the plug-in. Afterwards the double refuses every call from callboard."""
 
     @abstractmethod
     def quit(self) -> None: ...
 
     @abstractmethod
     def choose(self, entry: str) -> None:
-        """An entry of the menu: open, start, stop, copy or autostart."""
+        """Choose an entry of the menu: open, start, stop, copy or autostart."""
 
     @abstractmethod
     def labels(self) -> list[str]:
-        """What the entries are called."""
+        """Return the labels of the entries."""
 
     @abstractmethod
     def callbacks(self) -> list[Any]:
-        """Those of ours that the application would still call."""
+        """Return our callbacks that the application would still call."""
 
     @abstractmethod
     def status_line(self) -> str:
-        """What stands in the line where the application says such things."""
+        """Return the text where the application shows its messages."""
 
     @abstractmethod
     def panels(self) -> list[QWidget]: ...
@@ -76,7 +76,7 @@ class Rig(ABC):
 
     @abstractmethod
     def check_built(self) -> None:
-        """The workflow has built what it says."""
+        """Check that the workflow has built what it says."""
 
     @abstractmethod
     def begin(self, what: str) -> None:
@@ -89,7 +89,7 @@ class Rig(ABC):
     held_by: str
 
     def words(self) -> str:
-        """What the only panel shows, once Qt has removed what it was told to."""
+        """Return the text of the only panel, once Qt has deleted its widgets due for deletion."""
         application().sendPostedEvents(None, QEvent.Type.DeferredDelete)
         (panel,) = self.panels()
         (label,) = panel.findChildren(QLabel)
@@ -334,7 +334,7 @@ class MaxRig(Rig):
         self.host, self.plug_in = MaxHost, plug_in
 
     def macros(self) -> dict[str, tuple[str, bool]]:
-        """The Python that each macro runs, by its name, and whether the artist's undo stays."""
+        """Return each macro's Python by name, and whether the artist's undo list stays."""
         text = (self.bundle / "Contents/macroscripts/callboard.mcr").read_text(encoding="utf-8")
         macro = r'macroScript (\w+)\n.*?python\.Execute "(.*?)"([^\n]*)'
         return {
@@ -398,7 +398,7 @@ RIGS = {"maya": MayaRig, "houdini": HoudiniRig, "3dsmax": MaxRig}
 
 
 def new_rig(application_name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """That application, new, with the artist's files below ``folder``."""
+    """Return that application, new, with the artist's files below ``folder``."""
     monkeypatch.setenv("CALLBOARD_HOME", str(folder / "home"))
     monkeypatch.setattr(sys, "path", list(sys.path))
     application()

@@ -1,5 +1,5 @@
-"""A real QApplication, driven by tests: Qt's own loop runs on the main thread until something
-that a test waits for has happened."""
+"""A real QApplication, driven by tests: Qt's own loop runs on the main thread until the event that
+a test waits for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEADLINE_MS = 20_000
 
 
 def application() -> QApplication:
-    """The process's only one."""
+    """Return the process's only QApplication."""
     running = QApplication.instance() or QApplication(["callboard-tests"])
     assert isinstance(running, QApplication)
     running.setQuitOnLastWindowClosed(False)
@@ -28,8 +28,8 @@ def application() -> QApplication:
 
 
 class Calls(QObject):
-    """Runs functions of other threads on Qt's thread, inside whatever loop runs there: this is
-    how a test plays the artist."""
+    """Runs functions of other threads on Qt's thread, inside whatever loop runs there. So a test
+    acts as the artist."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Calls(QObject):
 
 
 def spin_until(future: Future[T]) -> T:
-    """Runs Qt's loop until the future is done, and gives its result. TimeoutError."""
+    """Run Qt's loop until the future is done, and return its result. Raises TimeoutError."""
     loop, calls = QEventLoop(), Calls()
     future.add_done_callback(lambda _: calls.call(loop.quit))
     deadline = QTimer()
@@ -60,8 +60,8 @@ def spin_until(future: Future[T]) -> T:
 
 
 def while_open(dialog: QDialog, work: Callable[[], T]) -> T:
-    """Runs ``work`` on another thread while the dialog is open, which it is until ``work`` has it
-    closed, or ends."""
+    """Run ``work`` on another thread while the dialog is open, until ``work`` has it closed or
+    ends."""
     outcome, calls = in_thread(work), Calls()
     outcome.add_done_callback(lambda _: calls.call(dialog.reject))
     dialog.exec_()
@@ -69,7 +69,7 @@ def while_open(dialog: QDialog, work: Callable[[], T]) -> T:
 
 
 def in_thread(work: Callable[[], T]) -> Future[T]:
-    """Starts ``work`` on a thread of its own."""
+    """Start ``work`` on a thread of its own."""
     pool = ThreadPoolExecutor(1)
     future = pool.submit(work)
     pool.shutdown(wait=False)
@@ -77,5 +77,5 @@ def in_thread(work: Callable[[], T]) -> Future[T]:
 
 
 def spin_while(work: Callable[[], T]) -> T:
-    """Runs ``work`` on another thread and Qt's loop here until it is done."""
+    """Run ``work`` on another thread and Qt's loop here until it is done."""
     return spin_until(in_thread(work))

@@ -1,4 +1,4 @@
-"""What an X server of the tests' own shows at this moment."""
+"""The current picture of the tests' own X server."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Box = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Frame:
-    """``rows`` are the picture's, four bytes a pixel: blue, green, red, nothing."""
+    """A picture. ``rows`` have four bytes a pixel: blue, green, red, nothing."""
 
     rows: list[bytes]
 
     def png(self, within: Box) -> bytes:
-        """That part of it as a picture."""
+        """Return that part of it as a picture."""
         left, top, right, bottom = within
         lines = (self.rows[y][4 * left : 4 * right] for y in range(top, bottom))
         data = b"".join(b"\0" + _rgb(line) for line in lines)
@@ -28,7 +28,7 @@ class Frame:
         return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*chunk) for chunk in chunks)
 
     def red(self, within: Box) -> Box | None:
-        """Where something red is."""
+        """Return the box around everything red."""
         left, top, right, bottom = within
         return _around(
             (x, y)
@@ -38,7 +38,7 @@ class Frame:
         )
 
     def changed(self, before: Frame, within: Box) -> Box | None:
-        """Where it differs from what was shown before."""
+        """Return the box around all differences from the earlier frame."""
         left, top, right, bottom = within
         return _around(
             (x, y)
@@ -50,7 +50,7 @@ class Frame:
 
 
 def read_frame(file: Path) -> Frame:
-    """From the file that Xvfb keeps for its first screen (XWD, 32 bits a pixel)."""
+    """Read the file that Xvfb keeps for its first screen (XWD, 32 bits a pixel)."""
     data = file.read_bytes()
     fields = struct.unpack(">20I", data[:80])
     start = fields[0] + 12 * fields[19]

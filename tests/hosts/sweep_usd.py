@@ -58,8 +58,8 @@ class Undo:
 
 
 class Sweep:
-    """One file. ``counts`` says what was done, ``refused`` why something wasn't, ``failed`` what
-    went wrong."""
+    """The sweep of one file. ``counts`` says what was done, ``refused`` why something wasn't,
+    ``failed`` what went wrong."""
 
     def __init__(self, file: str, folder: Path) -> None:
         from callboard_openusd.host import OpenUsdHost
@@ -128,7 +128,7 @@ class Sweep:
             self._try("unparent", "scene__set_parent", name=at, parent=None)
 
     def _change_untouched(self, path: str) -> None:
-        """Each change by itself, on the file as it was opened, and undone at once."""
+        """Try each change alone on the freshly opened file, and undo it at once."""
         before = self._text()
         for what, tool, arguments in (
             ("duplicate", "scene__duplicate", {}),
@@ -196,7 +196,7 @@ class Sweep:
 
 
 def _general(reason: str) -> str:
-    """The sentence without the names in it."""
+    """Return the sentence without the names in it."""
     reason = re.sub(r"(?<=n)'(?=t\b)", "’", reason)
     reason = re.sub(r"'[^']*'|<[^>]*>|@[^@]*@", "…", reason)
     reason = re.sub(r"because .* says what it is", "because … says what it is", reason)
@@ -236,7 +236,7 @@ for line in sys.stdin:
 
 
 class Checker:
-    """Another process, without callboard, that reads what was saved."""
+    """Reads saved files in another process, without callboard."""
 
     def __enter__(self) -> Checker:
         self._process = subprocess.Popen(
@@ -256,7 +256,7 @@ class Checker:
         self._process.stdout.close()
 
     def wrong(self, sweep: Sweep) -> list[str]:
-        """How the saved file differs from what was told of it."""
+        """Return how the saved file differs from what callboard reported."""
         assert self._process.stdin
         assert self._process.stdout
         print(json.dumps([sweep.saved, sweep.told]), file=self._process.stdin, flush=True)
@@ -265,7 +265,7 @@ class Checker:
 
 
 def work() -> None:
-    """Sweeps each file that standard input names, and answers with a line of JSON."""
+    """Sweep each file that standard input names, and answer with a line of JSON."""
     with Checker() as checker:
         for line in sys.stdin:
             folder = Path(mkdtemp(prefix="callboard-sweep-"))
@@ -282,7 +282,7 @@ def work() -> None:
 
 
 def swept(files: list[str]) -> Iterator[tuple[str, Any]]:
-    """Each file with what came of it; a process that dies is replaced."""
+    """Yield each file with its outcome; a process that dies is replaced."""
     worker: Any = None
     for file in files:
         if worker is None:

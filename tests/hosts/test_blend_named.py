@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
 
 
 def _relabelled(whole: bytes, code: bytes, structure: int, name: bytes) -> bytes:
-    """The file with its first block, a library, labelled otherwise."""
+    """Return the file with its first block, a library, labelled differently."""
     at = whole.index(b"LI\0\0")
     _, length, address, _, count = struct.unpack_from("<4siQii", whole, at)
     head = struct.pack("<4siQii", code, length, address, structure, count)

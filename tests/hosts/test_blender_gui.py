@@ -124,7 +124,7 @@ def test_a_picture_shows_what_changed_even_where_the_view_is_hidden(
 
 
 def picture(client: FakeClient, width: int, height: int) -> list[bytes]:
-    """The rows of the picture, as RGB."""
+    """Return the rows of the picture, as RGB."""
     result = client.call("viewport__capture", {"width": width, "height": height})
     image = next(block for block in result["content"] if block["type"] == "image")
     assert image["mimeType"] == "image/png"

@@ -1,4 +1,4 @@
-"""What an agent asks for while the artist is at it, in Blender's real user interface."""
+"""An agent's calls while the artist works in Blender's real user interface."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Asked:
 
 
 def waiting(gui: Gui) -> Callable[[], Any]:
-    """The words of the call that waits."""
+    """Return a function for the words of the call that waits."""
     code = (
         "from callboard_blender import addon\n"
         "calls = addon.residence.app.dispatcher.calls.values()\n"
@@ -162,7 +162,8 @@ for call in [*addon.residence.app.dispatcher.calls]:
 
 
 def prepared(gui: Gui, samples: int) -> list[Any]:
-    """A scene that takes so long to render; its settings. Skips where no render goes by itself."""
+    """Make a scene that takes long to render; return its settings. Skips where no render runs in
+    the background."""
     if not gui.run("answer = bpy.app.version >= (4, 0)"):
         pytest.skip("this Blender takes a render by itself for a change of the artist's")
     gui.run(PERMIT)

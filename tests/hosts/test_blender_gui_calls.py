@@ -1,6 +1,6 @@
-"""A thousand calls of four agents while the artist works, agents that ask while a third runs
-scripts, and questions that come and go while files are opened: ``CALLBOARD_FUZZ`` multiplies them.
-"""
+"""A thousand calls of four agents while the artist works, agents that call while a third runs
+scripts, and questions that come and go while files are opened. ``CALLBOARD_FUZZ`` multiplies
+them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_thousand_calls_while_the_artist_works(gui: Gui, client: FakeClient) -
 
 
 def test_two_agents_ask_while_a_third_runs_scripts(gui: Gui, client: FakeClient) -> None:
-    """Scripts run in an override: operators find the 3D view. See docs/decisions/0392."""
+    """Scripts run in an override, so operators find the 3D view. See docs/decisions/0392."""
     gui.run(PERMIT)
     over = threading.Event()
     clients = [gui.client() for _ in range(2)]
@@ -155,7 +155,7 @@ def test_after_a_file_is_opened_the_rest_waits_for_the_next_tick(gui: Gui) -> No
 
 
 def outcome(response: dict[str, Any], name: str) -> str:
-    """``done`` with its own result, or ``busy``; anything else is a failure."""
+    """Return ``done`` with its own result, or ``busy``; anything else is a failure."""
     if "error" in response:
         assert response["error"]["code"] == -31001, response
         return "busy"

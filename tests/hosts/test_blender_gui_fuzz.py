@@ -1,8 +1,7 @@
 """An artist and an agent at once in Blender's real user interface, both at random.
 
-Every other round the artist does only what leaves the objects as they were: then the scene has to
-be what the answers say. ``CALLBOARD_FUZZ`` multiplies the rounds; 10 makes 2,000 acts against 2,000
-calls.
+In every other round the artist leaves the objects as they were, so the scene has to match the
+answers. ``CALLBOARD_FUZZ`` multiplies the rounds; 10 makes 2,000 acts against 2,000 calls.
 """
 
 from __future__ import annotations
@@ -125,7 +124,7 @@ def ask(client: FakeClient, chance: random.Random) -> Asked:
 
 
 def told(places: Places, asked: Iterable[Asked]) -> Places:
-    """What the scene is, if it was ``places`` and the answers are true."""
+    """Return the scene that follows from ``places`` if the answers are true."""
     places = dict(places)
     for tool, arguments, answer in asked:
         result = answer.get("result", {"isError": True})
@@ -153,7 +152,7 @@ def same(expected: Places, places: Places) -> bool:
 def play(
     gui: Gui, agent: random.Random, artist: random.Random, acts: Sequence[str]
 ) -> tuple[int, list[Asked]]:
-    """One round; how many acts there were, and what was asked."""
+    """Play one round; return the number of acts, and the calls."""
     asked: list[Asked] = []
     own = gui.client()
 
@@ -198,7 +197,7 @@ def test_nothing_the_two_do_at_once_ends_blender(gui: Gui) -> None:
 
 
 def listed(gui: Gui) -> list[str]:
-    """The names of all objects, as an agent is told."""
+    """Return the names of all objects as an agent receives them."""
     names: list[str] = []
     with gui.client() as client:
         while True:

@@ -1,4 +1,4 @@
-"""What an agent sees in Blender's real window, and that the artist's view is as it was."""
+"""Looks from Blender's real window leave the artist's view as it was."""
 
 from __future__ import annotations
 

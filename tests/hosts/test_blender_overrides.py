@@ -1,4 +1,4 @@
-"""Scripts that call operators inside an override, while others ask: up to Python 3.11 that ended
+"""Scripts that call operators inside an override during other calls. Up to Python 3.11 that crashed
 Blender within seconds, docs/decisions/0392."""
 
 from __future__ import annotations

@@ -69,14 +69,14 @@ def fresh(blender_archive: Path, display: str, tmp_path: Path) -> Iterator[Gui]:
 
 @pytest.fixture
 def gui(fresh: Gui) -> Gui:
-    """With Qt, and a server."""
+    """A Blender with Qt, and a server."""
     fresh.run(f"sys.path.append({SITE!r})")
     fresh.enable()
     return fresh
 
 
 def opened(gui: Gui) -> None:
-    """Waits for the window."""
+    """Wait for the window."""
     gui.wait(
         lambda: gui.run(f"{RESIDENCE}answer = bool(residence.window and residence.window.panel)"),
         "window",
@@ -84,7 +84,7 @@ def opened(gui: Gui) -> None:
 
 
 def open_by_mouse(gui: Gui) -> None:
-    """Through the sidebar."""
+    """Open the panel through the sidebar."""
     gui.run(
         "window = bpy.context.window_manager.windows[0]\n"
         "view = next(a for a in window.screen.areas if a.type == 'VIEW_3D')\n"
@@ -120,7 +120,7 @@ def turn_to(gui: Gui, tab: int) -> None:
 
 
 def switch(gui: Gui, capability: str) -> None:
-    """Clicks its box in the list of capabilities."""
+    """Click a capability's box in the list."""
     box = (
         "tab = panel.capabilities\n"
         f"index = tab.model.find({capability!r}, {{}})\n"
@@ -134,7 +134,7 @@ def switch(gui: Gui, capability: str) -> None:
 
 
 def create(client: FakeClient) -> Any:
-    """The code of the error, or None."""
+    """Return the code of the error, or None."""
     params = {"name": "scene__create_primitive", "arguments": {"kind": "cube"}}
     return client.request("tools/call", params).get("error", {}).get("code")
 

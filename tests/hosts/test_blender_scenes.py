@@ -1,4 +1,4 @@
-"""Scenes as studios have them: right, or refused, and never verified without being so.
+"""Scenes like those of studios: results are right or refused, and verified only if they are right.
 
 Blender can't be unloaded and keeps what it read, so the cases run in one process of its own and
 each outcome is a test here.

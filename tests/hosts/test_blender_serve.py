@@ -1,4 +1,4 @@
-"""``callboard serve --host blender`` ends when it is told to, every time."""
+"""``callboard serve --host blender`` ends on request, every time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROCESSES, AT_ONCE = 4, 2
 
 
 def serve_once(home: Path) -> tuple[int, list[str]]:
-    """The process's exit code, and what it left among the temporary files."""
+    """Return the process's exit code, and the temporary files it left."""
     temporary = home / "tmp"
     temporary.mkdir(parents=True)
     env = {**environment(home), "TMPDIR": str(temporary)}

@@ -1,4 +1,4 @@
-"""What Blender's own panels and pop-ups show of questions, drawn in Blender."""
+"""Questions in Blender's own panels and pop-ups, drawn in Blender."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Objects keep names of their own in the Blender of this machine, without a window: up to 4.4 it
-gives a copy the very name of its original now and then, and an undo then loses one of the two."""
+"""Objects keep names of their own in this machine's Blender, without a window. Up to 4.4 Blender
+now and then gives a copy the very name of its original, and an undo then loses one of the two."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is checked is what a host opens, to the letter: every path argument of every tool, in every
-spelling that some application reads as another path, on the hosts that run here."""
+"""The checked path is exactly the path that a host opens: every path argument of every tool, in
+every spelling that some application reads as another path, on the hosts that run here."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 class Place:
-    """A root, a folder beside it that nothing may reach, and a host that serves."""
+    """A root, a folder beside it that no call may reach, and a host that serves."""
 
     def __init__(self, kind: str, folder: Path) -> None:
         self.kind = kind
@@ -122,8 +122,7 @@ class Place:
         }
 
     def open_anew(self) -> None:
-        """The scene as it was saved, without what was imported, and the environments that were
-        set: renders grow slow with them."""
+        """Open the saved scene again, without imports and environments, which slow down renders."""
         opened = self.call(
             "scene__open_file", {"path": f"scene.{SCENE[self.kind]}", "discard_changes": True}
         )
@@ -162,7 +161,7 @@ def file_name(tool: str, kind: str) -> str:
 
 
 def path_tools(place: Place) -> dict[str, dict[str, Any]]:
-    """Of every tool that takes one: its path argument, and arguments that make it quick."""
+    """Return, for every tool with a path, that argument, and arguments that make it quick."""
     quick = {"width": 16, "height": 16, "frames": 1, "discard_changes": True}
     needed = {"materials__set_texture": {"name": "Look", "slot": "color"}}
     tools = {}

@@ -22,7 +22,7 @@ DOUBLES = HERE / "doubles"
 
 
 def an_archive(path: Path, host: str) -> Path:
-    """As packaging makes them, but for what others wrote."""
+    """Make an archive as packaging does, without third-party parts."""
     with zipfile.ZipFile(path, "w") as packed:
         for root, names in (("core", ("callboard",)), ("hosts", (host, "callboard_qt"))):
             for name in names:

@@ -44,7 +44,7 @@ def _locked(bench: Bench) -> str:
 
 
 def _in_an_asset(bench: Bench) -> str:
-    """A base with a lid wired to it, in the locked asset ``/obj/Crate``."""
+    """Return a base with a lid wired to it, in the locked asset ``/obj/Crate``."""
     crate = hou.node("/obj").createNode("subnet", "Crate")
     base, lid = (crate.createNode("geo", name) for name in ("Base", "Lid"))
     lid.setInput(0, base)
@@ -57,7 +57,7 @@ def _in_an_asset(bench: Bench) -> str:
 
 
 def _in_a_take(bench: Bench) -> str:
-    """A hero with a hat wired to it, in a current take that includes nothing of them."""
+    """Return a hero with a hat wired to it, in a current take that includes neither."""
     hou.takes.setCurrentTake(hou.takes.rootTake())
     bench.empty()
     hero, hat = bench.cube("Hero"), bench.cube("Hat")
@@ -69,7 +69,7 @@ def _in_a_take(bench: Bench) -> str:
 
 
 def _in_two_takes(bench: Bench) -> str:
-    """The same, where the take says where the hero is, too."""
+    """Return the same, with the hero's place in the take."""
     hero = _in_a_take(bench)
     place = hou.node(hero).parmTuple("t")
     hou.takes.currentTake().addParmTuple(place)
@@ -650,7 +650,7 @@ def test_wrong_nodes_types_and_parameters_are_refused(bench: Bench) -> None:
 
 
 def around_the_scene() -> list[Any]:
-    """What rendering must leave alone."""
+    """Return the state that rendering must leave alone."""
     return [
         [node.path() for node in hou.node("/obj").allSubChildren()],
         [node.path() for node in hou.node("/out").children()],

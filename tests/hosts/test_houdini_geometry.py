@@ -25,7 +25,7 @@ def shape(bench: Bench, tool: str, name: str, **asked: Any) -> Any:
 
 
 def chain(path: str) -> list[str]:
-    """The types of the nodes that make what the object shows, first to last."""
+    """Return the types of the nodes that make what the object shows, first to last."""
     node, types = hou.node(path).displayNode(), []
     while node is not None:
         types.append(node.type().name())

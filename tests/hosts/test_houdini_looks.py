@@ -254,7 +254,7 @@ def test_a_point_of_the_artists_view_is_an_object(tmp_path: Path) -> None:
 
 
 def _view() -> list[Any]:
-    """What the artist sees."""
+    """Return the artist's view."""
     session = hou.session
     modes = {kind: mode for kind, mode in session.view_modes.items() if mode.name() != "SmoothWire"}
     return [session.view_camera, session.view_from, modes, session.view_materials]

@@ -1,4 +1,4 @@
-"""What only Houdini's package has; the rest is in ``test_qt_plugins.py``."""
+"""Tests special to Houdini's package; the rest is in ``test_qt_plugins.py``."""
 
 from __future__ import annotations
 

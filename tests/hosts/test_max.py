@@ -52,7 +52,7 @@ def _locked(bench: Bench) -> str:
 
 
 def _xref(bench: Bench) -> str:
-    """A lid on a ball, which are those of ``ball.max``."""
+    """Return a lid on a ball, both XRefs of ``ball.max``."""
     file = str(bench.folder / "ball.max")
     rt.resetMaxFile(rt.Name("noPrompt"))
     ball = bench.cube("Ball")
@@ -65,7 +65,7 @@ def _xref(bench: Bench) -> str:
 
 
 def _layered(bench: Bench) -> str:
-    """A hat on a hero, in a layer of its own that is switched off."""
+    """Return a hat on a hero, in a layer of its own that is switched off."""
     path = bench.cube("Hero")
     hat = bench.editor.set_parent(bench.cube("Hat"), path, keep_world=True)
     layers = [rt.LayerManager.newLayerFromName(bench.folder.name + end) for end in "ab"]
@@ -555,7 +555,7 @@ def test_wrong_modifiers_and_values_are_refused_and_nothing_changes(bench: Bench
 
 
 def around_the_scene() -> list[Any]:
-    """What rendering must leave alone."""
+    """Return the state that rendering must leave alone."""
     return [
         [str(node.name) for node in rt.objects],
         [str(node.name) for node in rt.selection],

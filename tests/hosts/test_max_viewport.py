@@ -1,4 +1,4 @@
-"""What 3ds Max's views show an agent, on the double: 3dsmaxbatch has no views."""
+"""Pictures of 3ds Max's views, on the double: 3dsmaxbatch has no views."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def looked_at(bench: Bench, **asked: Any) -> tuple[Any, Picture]:
 
 
 def state() -> list[Any]:
-    """What looking must leave alone."""
+    """Return the state that looking must leave alone."""
     views = [session.views, session.active_view, session.view_camera, session.safe_frames]
     shown = [session.view_settings, session.grids, session.hidden, session.scene.frame]
     scene = [[(str(node.name), bool(node.xray)) for node in rt.objects], session.puts]
@@ -44,7 +44,7 @@ def state() -> list[Any]:
 
 
 def drawn_size(picture: Picture) -> tuple[int, int]:
-    """Of what isn't background: across and down."""
+    """Return the size of everything but the background: across and down."""
     ground = picture.rgb[:3]
     lit = [
         (at % picture.width, at // picture.width)

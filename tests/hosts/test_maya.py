@@ -53,7 +53,7 @@ def _locked(bench: Bench) -> str:
 
 
 def _in_layers(bench: Bench) -> str:
-    """A hero in the layer ``Crowd``, with a hat in the layer ``Props``, which is hidden."""
+    """Return a hero in the layer ``Crowd``, with a hat in the hidden layer ``Props``."""
     hero, hat = bench.cube("Hero"), bench.cube("Hat")
     bench.call("scene__transform", {"name": hat, "translate": [0, 3, 0]})
     hat = bench.editor.set_parent(hat, hero, keep_world=True)
@@ -65,7 +65,7 @@ def _in_layers(bench: Bench) -> str:
 
 
 def _in_an_assembly(bench: Bench) -> str:
-    """The ball of ``ball.ma``, which an assembly shows."""
+    """Return the ball of ``ball.ma``, which an assembly shows."""
     file = _ball_file(bench)
     try:
         cmds.loadPlugin("sceneAssembly", quiet=True)
@@ -79,13 +79,13 @@ def _in_an_assembly(bench: Bench) -> str:
 
 
 def _referenced(bench: Bench) -> str:
-    """``ball.ma`` in the namespace ``char``."""
+    """Return the ball of ``ball.ma`` in the namespace ``char``."""
     cmds.file(_ball_file(bench), reference=True, namespace="char")
     return "|char:Ball"
 
 
 def _ball_file(bench: Bench) -> str:
-    """A file with a lid on a ball. The scene is empty afterwards."""
+    """Make a file with a lid on a ball. The scene is empty afterwards."""
     file = (bench.folder / "ball.ma").as_posix()
     cmds.file(new=True, force=True)
     ball = bench.cube("Ball")
@@ -688,7 +688,7 @@ def test_the_ports_are_the_ones_of_the_contract(host: Any) -> None:
 
 
 def scene_settings() -> list[Any]:
-    """What rendering must leave alone."""
+    """Return the settings that rendering must leave alone."""
     plugs = [f"defaultRenderGlobals.{name}" for name in ("animation", "imageFormat")]
     plugs += [f"defaultResolution.{name}" for name in ("width", "height", "deviceAspectRatio")]
     plugs.append("defaultColorMgtGlobals.outputTransformEnabled")

@@ -306,7 +306,7 @@ def _pointed_at(bench: Bench, **asked: Any) -> Any:
 
 
 def _view() -> list[Any]:
-    """What the artist sees, and would undo."""
+    """Return the artist's view and undo list."""
     flags = ("camera", "displayAppearance", "xray", "useDefaultMaterial", "grid", "cameras")
     settings = [cmds.modelEditor("modelPanel4", query=True, **{flag: True}) for flag in flags]
     return [*settings, cmds.undoInfo(query=True, undoName=True)]

@@ -1,5 +1,5 @@
 """Under ``strict`` a file inside a root doesn't lead out of it by the files that it names: on the
-hosts that run here, through the tools an agent has."""
+hosts that run here, through an agent's tools."""
 
 from __future__ import annotations
 

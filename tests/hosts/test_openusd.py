@@ -1,4 +1,4 @@
-"""What is special to the OpenUSD host: other people's stages, exact undo, relative references."""
+"""Tests special to the OpenUSD host: stages of other tools, exact undo, relative references."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_a_name_that_is_no_identifier_comes_with_a_better_one(scene: Scene) -> N
 
 
 def test_undo_is_exact_whatever_was_done(scene: Scene) -> None:
-    """The layer's text is the same to the letter, order of prims and properties included."""
+    """The layer's text is identical, including the order of prims and properties."""
     dice = random.Random(7)
     for index in range(6):
         scene.edit.create("cube", f"Box{index}", {"size": 1})
@@ -320,7 +320,7 @@ def test_a_deep_file_is_refused_wherever_it_is_referenced(scene: Scene, tmp_path
 
 
 def test_what_could_not_be_read_again_is_not_saved(scene: Scene, tmp_path: Path) -> None:
-    """A path as an attribute's value is read, and written as something that isn't."""
+    """An attribute's path is read, and written as text that can't be read again."""
     body = HEAD + 'def Material "M"\n{\n    token outputs:ri:surface = </M.outputs:out>\n}\n'
     scene.files.open(written(tmp_path, "old.usda", body))
     target = Path(written(tmp_path, "target.usda", "kept"))
@@ -334,7 +334,7 @@ def test_what_could_not_be_read_again_is_not_saved(scene: Scene, tmp_path: Path)
 def test_what_is_open_is_saved_over_where_a_mapped_file_could_not_be(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Windows refuses to replace a file that somebody has mapped, as crates are."""
+    """Windows refuses to replace a mapped file, as crates are."""
     path = str(tmp_path / "shot.usdc")
     made = Usd.Stage.CreateNew(path)
     UsdGeom.Points.Define(made, "/World/Dust").CreatePointsAttr([(1, 2, 3)] * 20_000)

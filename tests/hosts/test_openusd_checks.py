@@ -1,4 +1,4 @@
-"""What is wrong with meshes, files and whole stages is found in OpenUSD, and said where."""
+"""Faults of meshes, files and whole stages are found in OpenUSD, with their place."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Scenes composed of several layers: instances, sublayers, references, time, and what can't be
-changed because it is shared."""
+"""Scenes composed of several layers: instances, sublayers, references, time, and shared prims that
+can't be changed."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_what_instances_share_is_not_changed_and_takes_nothing_in(forest: Scene)
 
 
 def test_a_copy_has_what_each_sublayer_says(scene: Scene, tmp_path: Path) -> None:
-    """The animation department's layer has the hat, the layout's the place, from ten on."""
+    """The animation department's layer has the hat, the layout's the place, from frame ten on."""
     (tmp_path / "anim").mkdir()
     written(tmp_path / "anim", "prop.usda", '#usda 1.0\n(defaultPrim="P")\ndef Sphere "P" {}\n')
     layers = {
@@ -223,7 +223,7 @@ def test_imported_animation_plays_at_the_same_speed(scene: Scene, tmp_path: Path
 
 
 def test_saving_twice_elsewhere_keeps_relative_references(scene: Scene, tmp_path: Path) -> None:
-    """Also those without a dot, which are found beside the file first."""
+    """References without a dot, which are searched beside the file first, are kept too."""
     written(tmp_path, "asset.usda", '#usda 1.0\n(defaultPrim="A")\ndef Xform "A"\n{\n}\n')
     body = HEAD + 'def "Ref" (references = @asset.usda@) {}\n'
     scene.files.open(written(tmp_path, "shot.usda", body))

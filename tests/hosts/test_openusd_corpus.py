@@ -1,5 +1,5 @@
-"""Everything an agent may do, tried on scenes of the shapes that studios' files have. The same
-sweep runs over a folder: ``python tests/hosts/sweep_usd.py FOLDER``."""
+"""Every tool, tried on scenes shaped like studios' files. The same sweep runs over a folder:
+``python tests/hosts/sweep_usd.py FOLDER``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenUSD: what goes to faces and corners follows them, and nobody else's mesh changes."""
+"""OpenUSD: data of faces and corners follows them, and no other mesh changes."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Opened:
         return UsdGeom.Mesh(self.host.stage.GetPrimAtPath("/Shape"))
 
     def at_corners(self) -> set[Any]:
-        """Each point with its UV and its face's colour."""
+        """Return each point with its UV and its face's color."""
         prim = self.mesh.GetPrim()
         points = self.mesh.GetFaceVertexIndicesAttr().Get()
         uvs = UsdGeom.PrimvarsAPI(prim).GetPrimvar("st").ComputeFlattened()

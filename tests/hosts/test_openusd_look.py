@@ -1,4 +1,4 @@
-"""Colours of objects that have materials already, from other tools."""
+"""Colors of objects that already have materials from other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of objects stays what a walk over the stage finds, whatever is changed, and however."""
+"""The list of objects always equals the result of walking the stage, after any kind of change."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def is_scene_itself(prim: Usd.Prim) -> bool:
 
 
 def by_script(scene: Scene, dice: random.Random) -> None:
-    """What a skill may do to the stage itself."""
+    """Change the stage itself, as a skill may."""
     stage = scene.stage
     prims = list(Usd.PrimRange(stage.GetPseudoRoot(), Usd.PrimAllPrimsPredicate))[1:]
     prim = dice.choice(prims)

@@ -1,4 +1,4 @@
-"""Stages whose objects are root prims: no ``/World``, or one that isn't standing still."""
+"""Stages whose objects are root prims: no ``/World``, or one that moves."""
 
 from __future__ import annotations
 

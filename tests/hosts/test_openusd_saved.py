@@ -1,4 +1,4 @@
-"""What a tool calls verified is what another process finds in the saved file."""
+"""Another process finds in the saved file what a tool calls verified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ctx.stage``: a tool's own way to the open stage, inside its call's undo step."""
+"""``ctx.stage``: a tool's access to the open stage, inside its call's undo step."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def modal(title: str) -> Iterator[QDialog]:
 
 
 def posted(main: QtMainThread) -> Future[int]:
-    """The thread that runs a posted function."""
+    """Return the thread that runs a posted function."""
     done: Future[int] = Future()
     main.post(lambda: done.set_result(threading.get_ident()))
     return done
@@ -314,7 +314,7 @@ class CountingMainThread(QtMainThread):
 
 
 def test_each_posted_function_costs_qt_one_event(main: QtMainThread) -> None:
-    """More would hold up the interface, which waits for all of them."""
+    """More events would hold up the interface, which waits for all of them."""
     thread = CountingMainThread()
     left = 50
     done: Future[None] = Future()

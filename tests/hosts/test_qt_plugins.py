@@ -1,5 +1,5 @@
-"""callboard inside Maya, Houdini and 3ds Max with windows: one suite for the three. What only one
-has is in ``test_maya_plugin.py``, ``test_houdini_plugin.py`` and ``test_max_plugin.py``."""
+"""callboard inside Maya, Houdini and 3ds Max with windows: one suite for the three. Tests special
+to one are in ``test_maya_plugin.py``, ``test_houdini_plugin.py`` and ``test_max_plugin.py``."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_what_holds_the_main_thread_is_told(rig: Rig, server: Any) -> None:
 
 
 def test_nothing_runs_inside_a_load_that_draws_its_progress(rig: Rig, server: Any) -> None:
-    """The application handles Qt's events in there, and ours are among them."""
+    """The application handles Qt's events during a load, ours among them."""
     server.dispatcher.default_timeout = 1.0
     rig.begin("open")
 
@@ -312,7 +312,7 @@ def test_its_own_skills_are_loaded_and_scripts_wait_for_somebody(rig: Rig, serve
 
 
 def run_workflow(server: Any, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
-    """How it ended."""
+    """Run the workflow; return how it ended."""
 
     def talk() -> dict[str, Any]:
         with Client(server.url, server.token) as client:

@@ -1,4 +1,5 @@
-"""What becomes of a call whose visits the artist comes between, and of one he undoes himself."""
+"""Checks of a call whose slices alternate with the artist's changes, and of one that the artist
+undoes."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ def check_visits(
     undo: Any, ours: Callable[[str], object], theirs: Callable[[], object], names: Callable[[], Any]
 ) -> None:
     """``ours`` makes an object as a tool does, ``theirs`` one called Theirs as the artist does;
-    ``names`` are those of all objects. What the artist made is there at the end."""
+    ``names`` returns those of all objects. The artist's object is there at the end."""
     call = UndoStep(undo, "Callboard: visits")
     call.enter()
     ours("First")
@@ -53,8 +54,8 @@ def check_undone_by_the_artist(
     back: Callable[[], object],
     again: Callable[[], object],
 ) -> None:
-    """``back`` and ``again`` are the artist's Undo and Redo, as often as the application tells of
-    them."""
+    """``back`` and ``again`` are the artist's Undo and Redo. They return once the
+    application has reported it."""
     undone: set[str] = set()
 
     def stepped(ids: Any, gone: bool) -> None:

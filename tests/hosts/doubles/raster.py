@@ -1,5 +1,5 @@
-"""Draws triangles, so that a double's views show what is in its scene. Not an application's look:
-each style differs from the others, and nothing else is promised."""
+"""Draws triangles, so that a double's views show its scene. They don't look like the application's.
+Each style differs from the others; nothing else is promised."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ BACKGROUND = (40, 40, 40)
 
 
 class Eye:
-    """Looks along its own -Z. ``axes`` are its X, Y and Z in the world, ``wide`` the tangent of
-    half the angle across."""
+    """A camera that looks along its own -Z. ``axes`` are its X, Y and Z in the world, ``wide`` the
+    tangent of half the angle across."""
 
     def __init__(self, axes, place, wide, width, height) -> None:
         self._axes, self._place = axes, place
@@ -22,7 +22,7 @@ class Eye:
         self._across = width / 2 / wide
 
     def project(self, point):
-        """Column, row and depth; None where it is behind."""
+        """Return column, row and depth, or None behind the camera."""
         away = [a - b for a, b in zip(point, self._place, strict=True)]
         x, y, back = (sum(a * b for a, b in zip(away, axis, strict=True)) for axis in self._axes)
         if back >= -1e-6:
@@ -35,12 +35,13 @@ class Eye:
 
 
 def draw(eye: Eye, shapes, style: str) -> bytes:
-    """A PNG of ``shapes``."""
+    """Return a PNG of ``shapes``."""
     return png(eye.width, eye.height, pixels_of(eye, shapes, style))
 
 
 def pixels_of(eye: Eye, shapes, style: str) -> bytes:
-    """``shapes``: points in the world, faces as their indices, and a colour of bytes."""
+    """Return the pixels of ``shapes``: points in the world, faces as their indices, and a color in
+    bytes."""
     pixels = [list(BACKGROUND) for _ in range(eye.width * eye.height)]
     depths = [float("inf")] * len(pixels)
     for number, (points, faces, color) in enumerate(shapes):

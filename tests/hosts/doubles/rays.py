@@ -1,4 +1,4 @@
-"""Where a line meets faces."""
+"""Intersections of a line with faces."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from itertools import pairwise
 
 
 def met(points, faces, start, along):
-    """Of each triangle that it meets from ``start`` on: how far away in lengths of ``along``, and
-    whether the side is met from which its corners go counter-clockwise."""
+    """Yield for each triangle that the line meets from ``start`` on: the distance in lengths of
+    ``along``, and whether it met the side whose corners run counterclockwise."""
     for face in faces:
         for second, third in pairwise(face[1:]):
             a, b, c = (points[index] for index in (face[0], second, third))

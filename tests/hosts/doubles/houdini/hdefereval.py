@@ -1,4 +1,4 @@
-"""What is deferred runs when Houdini's own loop turns, which it doesn't behind a message window."""
+"""Functions deferred to Houdini's own loop, which doesn't run behind a message window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way into 3ds Max's Qt windows."""
+"""Access to 3ds Max's Qt windows."""
 
 from __future__ import annotations
 

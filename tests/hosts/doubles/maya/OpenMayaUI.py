@@ -1,4 +1,4 @@
-"""``maya.OpenMayaUI``: the way into Maya's Qt windows."""
+"""``maya.OpenMayaUI``: access to Maya's Qt windows."""
 
 from __future__ import annotations
 

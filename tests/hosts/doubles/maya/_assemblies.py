@@ -1,8 +1,8 @@
 """Scene assemblies: a node that shows one of several files below it, in a namespace of its own.
 
-What a file brings is a member, and isn't saved with the scene, which keeps the edits of attributes,
-connections and parents alone. Giving a member another name, deleting or copying one isn't modelled;
-neither is that the file is read anew with the scene.
+The nodes of a file are members. They aren't saved with the scene, which keeps only edits of
+attributes, connections and parents. Renaming, deleting or copying a member isn't modelled; neither
+is reading the file again with the scene.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def _unit() -> str:
 
 
 def centimetres() -> float:
-    """In one of the units that the channels are in."""
+    """Return the centimeters in one of the channels' units."""
     return _CM[_unit()]
 
 
@@ -50,7 +50,7 @@ def _plug(name: str):
 
 
 def _type(node, attribute, axis):
-    """None for what has no value."""
+    """Return the attribute's type, or None when it has no value."""
     value = node.attributes[attribute]
     if attribute in _ENUMS:
         return "enum"

@@ -1,4 +1,4 @@
-"""What a camera sees, as Maya's help has it in "Film Gate and Resolution Gate"."""
+"""A camera's frustum, as documented in Maya's help under "Film Gate and Resolution Gate"."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ _FILL, _HORIZONTAL, _VERTICAL = range(3)
 
 
 def frustum(lens, aspect):
-    """Left, right, bottom and top on the near clip plane, of a picture ``aspect`` times as wide as
-    high."""
+    """Return left, right, bottom and top on the near clip plane, for a picture ``aspect`` times as
+    wide as high."""
     if lens["orthographic"]:
         wide = lens["orthographicWidth"] / 2
         return [-wide, wide, -wide / aspect, wide / aspect]

@@ -152,7 +152,7 @@ def _members(group: Node) -> list[str]:
 
 
 def _leave(shape: Node, group: int | None = None) -> None:
-    """Takes the shape out of that group, or of all."""
+    """Take the shape out of that group, or of all."""
     scene = session.scene
     scene.connections = [
         c
@@ -162,7 +162,7 @@ def _leave(shape: Node, group: int | None = None) -> None:
 
 
 def _move_faces(shape: Node, moved: set[int], group: Node) -> None:
-    """What is left of a whole stays in its group face by face."""
+    """Move faces to the group. The rest of a whole object stays in its group face by face."""
     scene = session.scene
     there = {c[2] for c in scene.connections if c[0] == shape.id and c[3] == "dagSetMembers"}
     for id in there:

@@ -37,13 +37,13 @@ def given_or_selected(arguments) -> list[str]:
 
 
 def split_part(name: str) -> tuple[str, str]:
-    """``a|b.e[1]`` as node and component."""
+    """Split ``a|b.e[1]`` into node and component."""
     matched = re.fullmatch(r"(.+?)(\.(?:e|f|vtx)\[.+\])?", name)
     return matched[1], matched[2] or ""
 
 
 def indices(node: Node, part: str) -> list[int]:
-    """The numbers in ``.e[0:3]``, as far as the mesh has them."""
+    """Return the numbers in ``.e[0:3]`` that the mesh has."""
     shape = session.scene.shape(node)
     if shape is None or shape.mesh is None:
         raise ValueError(f"No object matches name: {node.name}{part}")
@@ -57,7 +57,7 @@ def indices(node: Node, part: str) -> list[int]:
 
 
 def parts(node: Node, letter: str, numbers: list[int], name: str) -> list[str]:
-    """Runs of numbers as Maya writes them."""
+    """Return runs of numbers as Maya writes them."""
     runs: list[list[int]] = []
     for number in sorted(set(numbers)):
         if runs and runs[-1][1] == number - 1:

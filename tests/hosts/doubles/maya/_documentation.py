@@ -1,4 +1,4 @@
-"""Commands that tell of other commands and of node types."""
+"""Commands that describe other commands and node types."""
 
 from __future__ import annotations
 

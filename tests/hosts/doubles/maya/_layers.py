@@ -1,5 +1,5 @@
-"""Display layers: each draws its members, which are connected to it. A layer that is hidden hides
-them, and what is below them, whatever their own attributes say."""
+"""Display layers. Each draws its members, which are connected to it. A hidden layer hides them and
+everything below them, whatever their own attributes say."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def editDisplayLayerMembers(layer, *names, fullNames=False, noRecurse=False, mod
 
 
 def _put(layer: Node, names: list[str], alone: bool) -> None:
-    """A node is in one layer; without ``noRecurse`` all that is below it comes along."""
+    """Put nodes into the layer. A node is in one layer; without ``noRecurse`` everything below it
+    comes along."""
     scene = session.scene
     for name in names:
         node = one(name)

@@ -1,4 +1,4 @@
-"""Lights: Maya's own, Arnold's, and what Arnold's plug-in adds to Maya's while it is loaded."""
+"""Lights: Maya's own, Arnold's, and the attributes that Arnold's loaded plug-in adds to Maya's."""
 
 from __future__ import annotations
 
@@ -48,13 +48,14 @@ def types(arnold: bool) -> list[str]:
 
 
 def extend(node: Node) -> None:
-    """Gives the node what Arnold's plug-in adds."""
+    """Give the node the attributes that Arnold's plug-in adds."""
     for name, value in _ADDED.get(node.type, {}).items():
         node.attributes.setdefault(name, value)
 
 
 def make(scene: Scene, type: str, name: str | None, arnold: bool) -> str:
-    """The name that ``shadingNode`` answers with: of Arnold's lights that of the shape."""
+    """Make a light. Return the name that ``shadingNode`` returns: for Arnold's lights that of the
+    shape."""
     if type not in types(arnold):
         raise RuntimeError(f"Unknown object type: {type}")
     above = scene.add("transform", name or f"{type}1", dag=True)

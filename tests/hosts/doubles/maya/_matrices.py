@@ -60,7 +60,7 @@ def compose(translate, rotate, order: int, scale, shear) -> Matrix:
 
 
 def decompose(matrix: Matrix, order: int):
-    """translate, rotate, scale, shear"""
+    """Return translate, rotate, scale, shear."""
     r0, r1, r2 = (list(row[:3]) for row in matrix[:3])
     mirrored = _dot(_cross(r0, r1), r2) < 0
     sx = sqrt(_dot(r0, r0)) * (-1 if mirrored else 1)

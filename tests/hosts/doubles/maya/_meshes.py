@@ -46,7 +46,7 @@ class Mesh:
             each[:] = [row[:1] + row[:0:-1] if i in faces else row for i, row in enumerate(each)]
 
     def triangulate(self) -> list[int]:
-        """Which face each triangle was."""
+        """Cut faces into triangles; return the original face of each."""
         faces, uvs, came_from = [], [], []
         for number, face in enumerate(self.faces):
             for triangle in triangles_of([self.points[i] for i in face]):
@@ -59,7 +59,7 @@ class Mesh:
         return came_from
 
     def soften(self, angle: float) -> None:
-        """Edges that turn by less are soft."""
+        """Make edges soft that turn by less than the angle."""
         beside: dict[tuple[int, int], list[list[float]]] = {}
         for face in self.faces:
             for a, b in zip(face, [*face[1:], face[0]], strict=True):
@@ -67,7 +67,7 @@ class Mesh:
         self.hard = set() if angle >= 180 else {e for e, n in beside.items() if _turn(n) >= angle}
 
     def bevel(self, edges: list[int], segments: int) -> None:
-        """A strip of faces per edge, on the edge itself: right in number, flat in shape."""
+        """Add a strip of faces per edge, on the edge itself: right in number, flat in shape."""
         self._without_uvs()
         all_edges = self.edges()
         for index in edges:
@@ -133,7 +133,7 @@ def _turn(normals: list[list[float]]) -> float:
 
 
 def upright(mesh: Mesh, axis) -> Mesh:
-    """The same with its height, which is Y, along ``axis``."""
+    """Return the same mesh with its height, which is Y, along ``axis``."""
     if tuple(axis) == (0, 0, 1):
         mesh.points = [[x, -z, y] for x, y, z in mesh.points]
     elif tuple(axis) != (0, 1, 0):
@@ -164,7 +164,7 @@ def grid(width: float, height: float, across: int, down: int) -> Mesh:
 
 
 def lathe(profile: list[tuple[float, float]], around: int = 20) -> Mesh:
-    """Turns (radius, height) pairs about Y; a radius of 0 is a pole."""
+    """Turn (radius, height) pairs about Y; a radius of 0 is a pole."""
     points: list[list[float]] = []
     rings: list[list[int]] = []
     for radius, height in profile:

@@ -13,7 +13,7 @@ AFTER_LOAD, AFTER_UNLOAD = 41, 43
 
 
 class FatalError(BaseException):
-    """What takes Maya down."""
+    """An error that would crash Maya."""
 
 
 def load(path: str) -> str:
@@ -61,7 +61,7 @@ def unload(name: str) -> None:
 
 
 class _Object:
-    """What initializePlugin is handed."""
+    """The object that initializePlugin receives."""
 
     def __init__(self, name: str) -> None:
         self.plugin = name

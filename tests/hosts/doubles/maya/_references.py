@@ -1,8 +1,8 @@
-"""File references: nodes that another file says, in a namespace.
+"""File references: nodes from another file, in a namespace.
 
-As Maya documents them: what the scene changes of attributes, connections and parents is kept as
-edits; a node can be neither renamed nor deleted there. The file is read when it is referenced; that
-Maya reads it anew with the scene isn't modelled.
+As Maya documents them, the scene's changes of attributes, connections and parents are kept as
+edits; a node can be neither renamed nor deleted there. The file is read when it is referenced. Maya
+also reads it again with the scene, which isn't modelled.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from ._session import session
 
 
 def add(file: Scene, path: str, namespace: str | None) -> str:
-    """Everything in the file but what is in each scene. Can't be undone, and nothing before it."""
+    """Reference everything in the file except the nodes of every scene. Neither this nor anything
+    before it can be undone."""
     if not namespace or path in session.scene.references:
         raise NotImplementedError("references without a namespace, or twice to one file")
     for node in bring(file, namespace):
@@ -26,7 +27,7 @@ def add(file: Scene, path: str, namespace: str | None) -> str:
 
 
 def bring(file: Scene, namespace: str) -> list[Node]:
-    """The file's own nodes, in the scene."""
+    """Bring the file's own nodes into the scene."""
     if file.references or any(node.keys or node.member_of for node in file.nodes.values()):
         raise NotImplementedError("what a file refers to itself, and its animation curves")
     scene = session.scene

@@ -1,4 +1,4 @@
-"""How a command is called: its thread, its flags, its modes."""
+"""The calling rules of commands: thread, flags, modes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ LACKING = {
 
 
 def command(*, windows: bool = False, undoable: bool = False) -> Callable[..., Any]:
-    """Makes a function a command. It is called with long flags only, and with ``mode``: create,
-    query or edit, where it takes that."""
+    """Make a function a command. It is called with long flags only, and with ``mode``: create,
+    query or edit, if it takes that."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__.rstrip("_")

@@ -1,4 +1,4 @@
-"""Commands that render: Maya Software, Hardware 2.0, and Arnold's, while its plug-in is loaded."""
+"""Commands that render: Maya Software, Hardware 2.0, and Arnold's while its plug-in is loaded."""
 
 from __future__ import annotations
 

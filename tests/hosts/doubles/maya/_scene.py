@@ -175,8 +175,8 @@ class Node:
     faces: dict[int, list[int]] = field(default_factory=dict)
 
     def split(self, attribute: str) -> tuple[str, int | None]:
-        """``translateX`` as the attribute and which part of it; parts of colours are R, G and B.
-        Short names are as good."""
+        """Split ``translateX`` into the attribute and its part; parts of colors are R, G and B.
+        Short names work too."""
         attribute = SHORT.get(attribute, attribute)
         whole = attribute[:-1]
         parts = "RGB" if whole.endswith(("olor", "opacity")) else AXES
@@ -211,7 +211,8 @@ class Scene:
         return node
 
     def free_name(self, wanted: str, node: Node) -> str:
-        """Siblings, and nodes outside the DAG, never share a name; a number tells them apart."""
+        """Return a free name. Siblings, and nodes outside the DAG, never share a name; a number
+        tells them apart."""
         wanted = re.sub(r"[^A-Za-z0-9_:]", "_", wanted)
         taken = {
             other.name
@@ -245,7 +246,7 @@ class Scene:
         return f"{above}|{node.name}"
 
     def short(self, node: Node) -> str:
-        """The least of the path that names this node alone."""
+        """Return the shortest path that names only this node."""
         if not node.dag:
             return node.name
         parts = self.path(node).split("|")
@@ -288,7 +289,7 @@ class Scene:
     # -- drawing ------------------------------------------------------------------------------
 
     def override(self, node: Node, attribute: str) -> bool:
-        """One of ``OVERRIDES``: the node's own, or that of the display layer that it is in."""
+        """Return one of ``OVERRIDES``: the node's own, or its display layer's."""
         for source, _, target, into in self.connections:
             if (target, into) == (node.id, "drawOverride"):
                 return bool(self.nodes[source].attributes[OVERRIDES[attribute]])

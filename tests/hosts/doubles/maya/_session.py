@@ -14,7 +14,7 @@ from ._scene import Scene, new_scene
 
 
 class Session:
-    """One for the process; ``reset`` makes it new."""
+    """The only session of the process; ``reset`` makes it new."""
 
     def __init__(self) -> None:
         self.reset()
@@ -77,7 +77,7 @@ class Session:
     # -- undo -----------------------------------------------------------------------------------
 
     def record(self, command: str) -> None:
-        """Before every change that Maya can undo."""
+        """Record the state before a change that Maya can undo."""
         self.modified = True
         if not self.undo_on:
             return
@@ -130,7 +130,7 @@ class _Chunk:
 
 
 def _caller() -> str:
-    """The module that called Maya."""
+    """Return the module that called Maya."""
     frame = sys._getframe(1)
     here = str(Path(__file__).parent)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(here):

@@ -38,7 +38,7 @@ def currentUnit(linear=None, angle=None, time=None, mode="create"):
 
 
 def _count_again(factor: float) -> None:
-    """Things stay as large as they are."""
+    """Change the unit; things stay as large as they are."""
     if factor == 1.0:
         return
     for node in session.scene.nodes.values():

@@ -90,7 +90,7 @@ def cutKey(*names, attribute=(), clear=False, time=None):
 
 
 def _curve(names, attribute) -> tuple:
-    """The node, and the only channel, of one curve."""
+    """Return the node, and the only channel, of one curve."""
     (name,) = flat(names)
     (channel,) = _channels(attribute)
     return one(name), channel

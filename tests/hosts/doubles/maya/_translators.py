@@ -1,7 +1,7 @@
 """File translators: meshes and transforms as FBX, OBJ and Alembic.
 
-An OBJ is an OBJ. An FBX begins as such a file does and says its units and up axis where one says
-them; what follows, and an Alembic file after its first bytes, is in a form of the double's own.
+An OBJ is a real OBJ. An FBX begins as such a file does, with its units and up axis if they are set.
+The rest of it, and an Alembic file after its first bytes, is in a form of the double's own.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def fbx() -> dict[str, dict[str, str]]:
 
 
 def fbx_command(code: str) -> bool:
-    """Whether it was one, and runs it then."""
+    """Run the code if it is an FBX command; return whether it was one."""
     matched = re.fullmatch(r"FBX(\w+)(?: -v (\w+))?;", code)
     if matched is None:
         return False
@@ -191,7 +191,7 @@ def AbcExport(jobArg=None):
 
 
 def _parts(tops: list[Node], factor: float = 1.0) -> list[Part]:
-    """Transforms, parents first, the topmost in world space."""
+    """Return transforms, parents first, the topmost in world space."""
     scene = session.scene
     chosen = {each.id for each in tops}
     parts: list[Part] = []
@@ -263,7 +263,7 @@ def _of_own(data: bytes, start: bytes) -> Any:
 
 
 def _obj(parts: list[Part]) -> bytes:
-    """In the artist's unit, in world space."""
+    """Return an OBJ in the artist's unit, in world space."""
     lines, first, placed = ["# by Maya"], 1, 0
     worlds: list[mx.Matrix] = []
     for part in parts:

@@ -98,7 +98,7 @@ def mayaUSDImport(file=None, parent=None, primPath=None, readAnimData=False):
 
 
 def _conversion(stage) -> mx.Matrix:
-    """From the file's units and axes to the scene's."""
+    """Return the conversion from the file's units and axes to the scene's."""
     matrix = mx.identity()
     factor = UsdGeom.GetStageMetersPerUnit(stage) / _METERS[session.units["linear"]]
     for axis in range(3):

@@ -166,8 +166,8 @@ def workspaceControl(
 
 
 def restore_controls(folder: str) -> None:
-    """What Maya does with the window layout after a restart. A plug-in is found by its file's name,
-    and only where the control has Maya check that it is loaded."""
+    """Restore the window layout as Maya does after a restart. A plug-in is found by its file's
+    name, and only if the control has Maya check that it is loaded."""
     from ._plugins import load
 
     for name, (script, plugin) in session.controls.items():
@@ -180,7 +180,7 @@ def restore_controls(folder: str) -> None:
 
 
 def build(name: str, script: str) -> None:
-    """What Maya does when it shows a control."""
+    """Build a control as Maya does when it shows one."""
     session.windows["building"] = session.windows[name]
     try:
         exec(script, {})

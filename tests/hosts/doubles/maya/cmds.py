@@ -1,4 +1,4 @@
-"""``maya.cmds``: the commands that are modelled, and no others."""
+"""``maya.cmds``: only the commands that are modelled."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""``maya.mel``: assignments from Maya's main window, sums, and the FBX plug-in's commands are all
-the MEL there is."""
+"""``maya.mel``: only assignments from Maya's main window, sums, and the FBX plug-in's commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``maya.utils``: what waits for Maya's next idle moment."""
+"""``maya.utils``: functions for Maya's next idle moment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ._session import session
 
 
 def executeDeferred(function, /, *arguments, **named) -> None:
-    """Any thread. In batch mode it never runs, as in Maya."""
+    """Defer a function. Call it from any thread. In batch mode it never runs, as in Maya."""
     session.deferred.append(lambda: function(*arguments, **named))
 
 

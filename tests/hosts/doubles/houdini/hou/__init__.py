@@ -127,7 +127,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _reset(*, windows: bool) -> None:
-    """An empty scene, in a Houdini with or without windows."""
+    """Begin with an empty scene, in a Houdini with or without windows."""
     _nodes._callbacks.clear()
     session.reset(new_scene, windows=windows)
     if windows:

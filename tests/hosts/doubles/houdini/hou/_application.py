@@ -1,4 +1,4 @@
-"""Files, undo, the playbar, and what Houdini says of itself."""
+"""Files, undo, the playbar, and Houdini's information about itself."""
 
 from __future__ import annotations
 

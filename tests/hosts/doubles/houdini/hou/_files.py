@@ -1,5 +1,5 @@
-"""Files of geometry: points and faces as OBJ, STL and PLY. What else Houdini knows isn't modelled;
-a suffix that it doesn't know gets its own format."""
+"""Files of geometry: points and faces as OBJ, STL and PLY. Houdini's other formats aren't modelled;
+an unknown suffix gets Houdini's own format."""
 
 from __future__ import annotations
 

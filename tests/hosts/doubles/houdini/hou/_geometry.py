@@ -1,4 +1,4 @@
-"""Geometry: points and polygons, and what the modelled SOPs make of them."""
+"""Geometry: points and polygons, and the results of the modelled SOPs."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ class Geometry:
         self._prims, self._materials = prims, materials
 
     def _round(self):
-        """Right in number; each new point lies in the middle of what it is for."""
+        """Return a rounded copy with the right counts; each new point lies in the middle of its
+        source."""
         middles: dict[tuple[int, int], int] = {}
         prims, materials = [], []
 
@@ -241,7 +242,7 @@ def _mean(places):
 
 
 def _close(made, faces):
-    """Houdini's polygons go around with the clock, seen from outside."""
+    """Add the faces. Houdini's polygons run clockwise, seen from outside."""
     made.createPolygons([face[::-1] for face in faces])
 
 
@@ -273,7 +274,7 @@ def grid(x, y, orient):
 
 
 def rings(rows, around, axis, closed=False):
-    """``rows`` of (radius, height) turned about an axis."""
+    """Return ``rows`` of (radius, height) turned about an axis."""
     order = {"x": (1, 2, 0), "y": (2, 0, 1), "z": (0, 1, 2)}[axis]
     made = Geometry()
     points = []

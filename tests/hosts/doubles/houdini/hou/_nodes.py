@@ -502,7 +502,7 @@ def node(path):
 
 
 def fileReferences(project_dir_variable="HIP", include_all_refs=True):
-    """Without the files that come with Houdini."""
+    """Return the files, without those that come with Houdini."""
     return tuple(
         (parm, parm.unexpandedString())
         for data in list(session.scene.nodes.values())

@@ -33,7 +33,7 @@ class Keyframe(BaseKeyframe):
         self._value = float(value)
 
     def setSlopeAuto(self, on):
-        """No answer of this double depends on it."""
+        """Do nothing: no answer of this double depends on it."""
 
     def value(self):
         return self._value
@@ -101,7 +101,7 @@ class ToggleParmTemplate(ParmTemplate):
 
 
 def template_of(parm, name=""):
-    """As a parameter tells its own."""
+    """Return the parameter's own template."""
     if parm.kind == "String":
         made = StringParmTemplate.__new__(StringParmTemplate)
         ParmTemplate.__init__(made, parm, name)
@@ -110,7 +110,7 @@ def template_of(parm, name=""):
 
 
 class ParmTemplateGroup:
-    """A node's parameters, to be added to."""
+    """A node's parameters, which can be extended."""
 
     def __init__(self, names) -> None:
         self._names, self._added = set(names), []

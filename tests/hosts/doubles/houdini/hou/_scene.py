@@ -58,7 +58,8 @@ FIRST_TAKE = "Main"
 
 @dataclass
 class TakeData:
-    """``held`` are the parameters that it includes, by node and name, with its own values."""
+    """A take. ``held`` are the parameters that it includes, by node and name, with its own
+    values."""
 
     name: str
     parent: str | None
@@ -94,7 +95,7 @@ class Scene:
         return node
 
     def count_instances(self, node: NodeData) -> None:
-        """Gives the node as many numbered parameters as the one that counts them says."""
+        """Give the node as many numbered parameters as their counter says."""
         for counter, each in node.type.multi.items():
             count = node.parms[counter][0].value
             wanted = {f"{key}{i}": parm for i in range(1, count + 1) for key, parm in each.items()}
@@ -152,7 +153,8 @@ class Scene:
         return self.take == self.first_take or (id, parms) in self.takes[self.take].held
 
     def include(self, id: int, parms: str) -> None:
-        """In the current take. What the first one says is kept with it from then on."""
+        """Include parameters in the current take. The first take's values are kept with it from then
+        on."""
         node, current, key = self.nodes[id], self.takes[self.take], (id, parms)
         if self.take == self.first_take or key in current.held:
             return

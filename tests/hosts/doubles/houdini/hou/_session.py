@@ -16,7 +16,7 @@ HERE = str(Path(__file__).parent)
 
 
 class Session:
-    """One for the process; ``reset`` makes it new."""
+    """The only session of the process; ``reset`` makes it new."""
 
     def __init__(self) -> None:
         self.scene: Any = None
@@ -81,7 +81,7 @@ class Session:
             raise NotAvailable(f"{what} is not available without a user interface")
 
     def turn(self) -> None:
-        """One turn of Houdini's own loop."""
+        """Run one turn of Houdini's own loop."""
         if not self.message_window:
             deferred, self.deferred = self.deferred, []
             for each in deferred:
@@ -90,7 +90,7 @@ class Session:
     # -- undo -----------------------------------------------------------------------------------
 
     def record(self, label: str) -> None:
-        """Before every change that Houdini can undo."""
+        """Record the state before a change that Houdini can undo."""
         self.modified = True
         if not self.undo_on or not self.keeps_undo:
             return
@@ -104,7 +104,7 @@ class Session:
         return copy.deepcopy(self.scene)
 
     def put_back(self, scene: Any) -> None:
-        """Selecting is nothing that Houdini undoes; what comes back isn't selected."""
+        """Restore the scene. Houdini doesn't undo selecting; restored nodes aren't selected."""
         chosen = {node.id for node in self.scene.nodes.values() if node.selected}
         self.scene = scene
         for node in scene.nodes.values():
@@ -124,7 +124,7 @@ class Session:
 
 
 def guarded(cls):
-    """Every public method of the class asks the session first."""
+    """Make every public method of the class ask the session first."""
     for name, member in list(vars(cls).items()):
         if name.startswith("_"):
             continue
@@ -148,7 +148,7 @@ def guarded_function(function, what: str = ""):
 
 
 def _caller() -> str:
-    """The module that called Houdini."""
+    """Return the module that called Houdini."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(HERE):
         frame = frame.f_back

@@ -13,7 +13,7 @@ _AXES = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class Parm:
-    """``default`` is a list for a tuple; ``suffixes`` name its parts."""
+    """A parameter. ``default`` is a list for a tuple; ``suffixes`` name its parts."""
 
     default: Any
     suffixes: str | tuple[str, ...] = XYZ
@@ -57,7 +57,7 @@ class Type:
     input_names: tuple[str, ...] = ()
 
     def __deepcopy__(self, memo: object) -> Type:
-        """The same: nothing changes a type, and each step of undo copies the scene."""
+        """Return the same object: types never change, and each step of undo copies the scene."""
         return self
 
     def parm(self, name: str) -> Parm:
@@ -95,7 +95,7 @@ def space(default: str) -> Parm:
 
 
 def textured(prefix: str, default: str = "linear", channel: bool = True) -> dict[str, Parm]:
-    """What a principled shader has for a picture."""
+    """Return the parameters of a principled shader for a picture."""
     return {
         f"{prefix}_useTexture": whole(0),
         f"{prefix}_texture": picture_or_file(""),
@@ -308,7 +308,7 @@ MANAGERS = {"obj": "Object", "stage": "Lop", "out": "Driver", "mat": "Vop"}
 
 
 def resolve(category: str, name: str) -> Type | None:
-    """With or without the version."""
+    """Return the type by its name, with or without the version."""
     known = TYPES.get(category, {})
     if name in known:
         return known[name]

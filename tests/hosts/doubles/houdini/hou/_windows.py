@@ -174,7 +174,7 @@ class SceneViewer(PaneTab):
 
 
 def _picture(width, height):
-    """What the scene's objects look like."""
+    """Return a picture of the scene's objects."""
     import raster
 
     from ._nodes import ObjNode, node, wrap
@@ -204,7 +204,7 @@ def _picture(width, height):
 
 
 def _view_transform():
-    """From the view into the world."""
+    """Return the transform from the view into the world."""
     from ._nodes import node
 
     if session.view_camera:
@@ -218,7 +218,7 @@ def _rows(matrix):
 
 
 class Interface:
-    """What a ``.pypanel`` file declares."""
+    """An interface that a ``.pypanel`` file declares."""
 
     def __init__(self, name, script) -> None:
         self._name, self._script = name, script

@@ -31,7 +31,7 @@ def definitions(node):
 
 
 class Held(Strict):
-    """What one node has of one definition."""
+    """One node's values of one definition."""
 
     def __init__(self, node, name) -> None:
         self._node, self._name = node, name

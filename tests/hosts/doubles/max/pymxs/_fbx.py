@@ -1,5 +1,5 @@
-"""The FBX plug-in: nodes with their surfaces' points. A file begins as an FBX does and says its
-units and up axis where one says them; what follows is in a form of the double's own."""
+"""The FBX plug-in: nodes with their surfaces' points. A file begins as an FBX does, with its units
+and up axis if they are set. The rest is in a form of the double's own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FBXIMP, FBXEXP = Class("FBXIMP"), Class("FBXEXP")
 
 
 def new_settings():
-    """As the artist left them."""
+    """Return the settings as the artist left them."""
     return {
         "Importer": {
             "Mode": "merge",

@@ -1,4 +1,4 @@
-"""Materials and maps, as Python sees them, and what the scene's root keeps of them."""
+"""Materials and maps, as Python sees them, and the lists of them in the scene's root."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PICTURES = (b"\x89PNG", b"#?RADIANCE")
 
 
 class Wrapper(Strict):
-    """It holds a number, and asks the scene each time."""
+    """A material or map. It holds a number, and asks the scene each time."""
 
     def __init__(self, id) -> None:
         self._id = id
@@ -87,7 +87,7 @@ def make(type, given):
 
 
 def copied(material):
-    """The maps are the same ones."""
+    """Return a copy with the same maps."""
     data = material._data
     session.record()
     id = session.scene.next_id()
@@ -96,7 +96,7 @@ def copied(material):
 
 
 def is_within(id, material):
-    """Whether a node with this material depends on that one."""
+    """Return whether a node with this material depends on that one."""
     if material is None:
         return False
     data = session.scene.materials[material]
@@ -128,7 +128,7 @@ def converted(kind, value, name):
 
 
 def key_of(values, name):
-    """MAXScript doesn't mind upper and lower case."""
+    """Return the key in MAXScript's way, which ignores case."""
     for key in values:
         if key.lower() == name.lower() and not key.startswith("_"):
             return key
@@ -183,7 +183,7 @@ class Root(Strict):
 
 
 class Definition(Strict):
-    """Of custom attributes, by their names and types."""
+    """A definition of custom attributes, by their names and types."""
 
     def __init__(self, name, types) -> None:
         self._name, self._types = name, types
@@ -194,7 +194,7 @@ class Definition(Strict):
 
 
 class Attributes(Strict):
-    """One list of materials, and references to nodes."""
+    """Custom attributes: one list of materials, and references to nodes."""
 
     def __init__(self, name) -> None:
         self._name = name
@@ -227,7 +227,7 @@ class Attributes(Strict):
 
 
 class Kept:
-    """A list in a parameter block: it grows by ``append``."""
+    """A list in a parameter block, which grows by ``append``."""
 
     def __init__(self, *place) -> None:
         self._place = place

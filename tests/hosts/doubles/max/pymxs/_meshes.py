@@ -1,5 +1,5 @@
-"""``polyop``, ``meshop`` and the functions beside them, as MAXScript's help has them, and what a
-collapse makes of a stack.
+"""``polyop``, ``meshop`` and related functions, as documented in MAXScript's help, and the result
+of collapsing a stack.
 
 A poly or a mesh is a node whose base object is one, or that base object. Places are in the world
 for a node, in its own coordinates for a base object.
@@ -18,7 +18,7 @@ _UVS = 1
 
 
 class TriMesh:
-    """A copy of what is shown, in the world. Modifiers aren't modelled here."""
+    """A copy of the shown mesh, in the world. Modifiers aren't modelled here."""
 
     def __init__(self, node) -> None:
         data = node._data
@@ -34,7 +34,7 @@ class TriMesh:
 
 
 def _of(what, kind):
-    """The polygons of that poly or mesh."""
+    """Return the polygons of that poly or mesh."""
     if kind == "Editable_mesh" and isinstance(what, TriMesh):
         return what._poly
     if not isinstance(what, (objects.Node, objects._Base)):
@@ -64,7 +64,7 @@ def _counted(indices):
 
 
 class _Ops:
-    """What polys and meshes have in common."""
+    """Functions that polys and meshes have in common."""
 
     _kind = ""
 
@@ -86,7 +86,7 @@ class _Ops:
         return values.Point3(*place)
 
     def getNumMaps(self, what):
-        """Channels from 0, which is for colours, with those that aren't in use."""
+        """Return the number of channels, used or not, from 0, which is for colors."""
         self._of(what)
         return 2
 
@@ -162,7 +162,7 @@ def getFaceSmoothGroup(mesh, number):
 
 
 def update(node):
-    """Shows what was changed of a mesh."""
+    """Show changes of a mesh."""
     node._data  # noqa: B018
 
 
@@ -180,7 +180,7 @@ def free(mesh):
 
 
 def collapse(node, lowest) -> None:
-    """Whatever is at that place of the stack, or below, becomes the object."""
+    """Collapse everything up to that place of the stack into the object."""
     data = node._data
     made, type = data.polygons(), data.type
     for modifier in reversed(data.modifiers[lowest:]):

@@ -54,7 +54,8 @@ class Node(Wrapper):
 
     @property
     def fov(self):
-        """A physical camera's follows from its lens, a little longer where it breathes."""
+        """The field of view. A physical camera's follows from its lens, a little longer with
+        breathing."""
         values = self._data.values
         if self._data.type != "Physical":
             return self.__getattr__("fov")
@@ -265,7 +266,7 @@ class Controller(Strict):
 
 
 class SubController(Strict):
-    """One of the three of a component; it has its keys."""
+    """One of a component's three controllers; it has its keys."""
 
     def __init__(self, above, index) -> None:
         self._above, self._index = above, index
@@ -328,7 +329,7 @@ class Modifier(Strict):
 
 
 class NewModifier(Strict):
-    """One that no object has yet."""
+    """A modifier that no object has yet."""
 
     def __init__(self, type) -> None:
         self._type, self._values = type, dict(sc.MODIFIERS[type])

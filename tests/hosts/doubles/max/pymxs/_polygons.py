@@ -1,4 +1,4 @@
-"""What an editable poly or an editable mesh is made of, and what becomes of it below a modifier."""
+"""The data of an editable poly or mesh, and the effects of modifiers on it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from cut_faces import triangles_of
 
 @dataclass
 class Polygons:
-    """Faces are indices from 0. ``parts`` are the triangles' own polygons: between two of one the
-    edge is hidden. Smoothing groups are bits."""
+    """Polygons. Faces are indices from 0. ``parts`` are the triangles' own polygons: between two of
+    one the edge is hidden. Smoothing groups are bits."""
 
     points: list[list[float]] = field(default_factory=list)
     faces: list[list[int]] = field(default_factory=list)
@@ -31,8 +31,9 @@ class Polygons:
         return sum(len(face) - 2 for face in self.faces)
 
     def fits_a_poly(self) -> bool:
-        """ "At most one edge might exist between the vertices, and that edge must not go from the
-        first to the second": as the manual says of ``polyop.createPolygon``."""
+        """Return whether a poly can hold it, as the manual says of ``polyop.createPolygon``: "At
+        most one edge might exist between the vertices, and that edge must not go from the first to
+        the second"."""
         edges = Counter(edge for face in self.faces for edge in around(face))
         return all(count == 1 for count in edges.values())
 
@@ -42,7 +43,7 @@ def around(face):
 
 
 def cut(of: Polygons) -> Polygons:
-    """Triangles, as a mesh has them and as it shows a poly."""
+    """Return triangles, as a mesh has them and as it shows a poly."""
     made = Polygons(of.points, map_points=of.map_points)
     for number, face in enumerate(of.faces):
         for corners in triangles_of([of.points[at] for at in face]):
@@ -56,7 +57,7 @@ def cut(of: Polygons) -> Polygons:
 
 
 def joined(of: Polygons) -> Polygons:
-    """Without the hidden edges."""
+    """Return polygons without the hidden edges."""
     if not of.parts:
         return of
     made = Polygons(of.points, map_points=of.map_points)
@@ -96,7 +97,7 @@ def turned(of: Polygons, numbers) -> None:
 
 
 def smoothed(of: Polygons, angle: float) -> None:
-    """A group for faces that meet at a flatter angle; as many groups as there are."""
+    """Give faces that meet at a flatter angle a common group."""
     normals = [_normal([of.points[at] for at in face]) for face in of.faces]
     beside = {}
     for number, face in enumerate(of.faces):
@@ -131,7 +132,7 @@ def _normal(points):
 
 
 def shelled(of: Polygons) -> Polygons:
-    """A closed one twice, the inner one inside out; where it is isn't modelled."""
+    """Return a closed shape twice, the inner one inside out; its distance isn't modelled."""
     count = len(of.points)
     inner = [[at + count for at in reversed(face)] for face in of.faces]
     return Polygons([*of.points, *of.points], [*of.faces, *inner])
@@ -143,7 +144,7 @@ _BOX = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1
 
 
 def outline(type, of):
-    """Points that hold the object, as 3ds Max makes it: on the ground, its pivot below."""
+    """Return points that enclose the object as 3ds Max makes it: on the ground, its pivot below."""
     if type in ("Sphere", "GeoSphere"):
         rings = [pi * i / 16 for i in range(17)]
         return [p for a in rings for p in circle(of["radius"] * sin(a), of["radius"] * cos(a))]
@@ -173,7 +174,7 @@ _AROUND = 32
 
 
 def primitive(type, of) -> Polygons | None:
-    """None of what has no faces."""
+    """Return the primitive's polygons, or None for an object without faces."""
     points = outline(type, of)
     if type == "Box":
         return Polygons(points, [list(face) for face in _BOX])

@@ -1,4 +1,4 @@
-"""``pymxs.runtime``: the functions, classes and structures that are modelled, and no others."""
+"""``pymxs.runtime``: only the functions, classes and structures that are modelled."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 class _Struct:
-    """A structure's functions: each asks the session first."""
+    """A structure's functions, each of which asks the session first."""
 
     def __init_subclass__(cls) -> None:
         members = {
@@ -481,7 +481,7 @@ class _Hold(_Struct):
 
 class _Refs(_Struct):
     def dependentNodes(self, what):
-        """An object is one node's: instances aren't modelled."""
+        """Return the nodes with this object, at most one: instances aren't modelled."""
         if isinstance(what, objects._Base):
             return [objects.Node(what._id)]
         return [
@@ -504,7 +504,7 @@ class _CustAttributes(_Struct):
         return True
 
     def getDefs(self, target, baseobject=True):
-        """``undefined`` where there are none."""
+        """Return the definitions, or ``undefined`` if there are none."""
         if isinstance(target, objects.Node):
             _not_of_the_shape(baseobject)
             return custom.definitions(target) or None
@@ -550,7 +550,7 @@ class StringStream:
 
 
 def _classes():
-    """Superclass and properties by class."""
+    """Return superclass and properties by class."""
     known = {name: (above, made) for name, (above, made) in sc.OBJECTS.items()}
     known |= {name: ("modifier", made) for name, made in sc.MODIFIERS.items()}
     known |= {name: ("material", made) for name, made in sc.MATERIALS.items()}

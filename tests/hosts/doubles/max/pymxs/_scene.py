@@ -211,7 +211,7 @@ class NodeData:
         return self.poly.points if self.poly else outline(*self.shape)
 
     def polygons(self) -> Polygons:
-        """Below its modifiers."""
+        """Return the polygons below the modifiers."""
         made = copy.deepcopy(self.poly) or primitive(*self.shape)
         if made is None:
             raise RuntimeError(f"-- Runtime error: {self.type} has no faces")
@@ -287,7 +287,7 @@ class Scene:
         return [min(axis) for axis in axes], [max(axis) for axis in axes]
 
     def faces(self, node: NodeData) -> int:
-        """Triangles, with its modifiers."""
+        """Return the number of triangles, with the modifiers."""
         made = node.polygons()
         count, corners = made.triangles, sum(map(len, made.faces))
         for modifier in reversed(node.modifiers):

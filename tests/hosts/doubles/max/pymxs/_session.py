@@ -21,7 +21,7 @@ EVENTS = {
 
 
 class Session:
-    """One for the process; ``reset`` makes it new."""
+    """The only session of the process; ``reset`` makes it new."""
 
     def __init__(self) -> None:
         self.main = threading.get_ident()
@@ -98,15 +98,15 @@ class Session:
     # -- undo -----------------------------------------------------------------------------------
 
     def record(self) -> None:
-        """Before every change that 3ds Max can undo. What Python does outside ``pymxs.undo`` is
-        recorded nowhere."""
+        """Record the state before a change that 3ds Max can undo. Python's changes outside
+        ``pymxs.undo`` are not recorded."""
         self.modified = self.stale = True
         if self.hold is not None and not self.undo_off:
             self.hold[2] = True
             self.puts += 1
 
     def artist(self, work: Any) -> None:
-        """What the artist does by hand is always recorded."""
+        """Do the artist's work, which is always recorded."""
         before = copy.deepcopy(self.scene)
         work()
         self.puts += 1
@@ -117,7 +117,8 @@ class Session:
         self.redo.clear()
 
     def undo_newest(self) -> None:
-        """Nothing, and no word of it, where there is none or while a step is open."""
+        """Undo the newest step. Does nothing, silently, if there is none or while a step is
+        open."""
         if not self.undo or self.hold is not None:
             return
         label, before = self.undo.pop()
@@ -125,7 +126,7 @@ class Session:
         self._went_to(before, "sceneUndo")
 
     def redo_next(self) -> None:
-        """As :meth:`undo_newest`."""
+        """Redo the next step, under the conditions of :meth:`undo_newest`."""
         if not self.redo or self.hold is not None:
             return
         label, after = self.redo.pop()
@@ -157,7 +158,7 @@ class Session:
 
 
 class _Context:
-    """What is entered with ``with``."""
+    """A context for ``with``."""
 
     def __enter__(self):
         session.guard("pymxs")
@@ -214,7 +215,7 @@ class animate(_Context):
 
 
 def _caller() -> str:
-    """The module that called 3ds Max."""
+    """Return the module that called 3ds Max."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(HERE):
         frame = frame.f_back

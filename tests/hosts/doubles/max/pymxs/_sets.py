@@ -1,4 +1,4 @@
-"""``selectionSets``: counted from 0 in Python, and by name."""
+"""``selectionSets``, by index from 0 in Python, and by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The component for USD, on OpenUSD itself."""
+"""The USD component, on OpenUSD itself."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _below(node):
 
 
 def _conversion(stage):
-    """From the file's units and axes to the scene's."""
+    """Return the conversion from the file's units and axes to the scene's."""
     factor = UsdGeom.GetStageMetersPerUnit(stage) / _meters()
     matrix = [[factor * value for value in row] for row in sc.IDENTITY]
     if UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.y:

@@ -1,4 +1,4 @@
-"""Values: points, matrices, colours, names, times; numbers are in single precision."""
+"""Values: points, matrices, colors, names, times; numbers are in single precision."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Array(list):
 
 
 class BitArray:
-    """Which bits are on, from 1; runs of them are written as MAXScript does."""
+    """Set bits, from 1; runs of them are written as MAXScript does."""
 
     def __init__(self, on) -> None:
         self._on = sorted(on)
@@ -89,7 +89,7 @@ class BitArray:
 
 
 class Class:
-    """What ``classOf`` answers."""
+    """A result of ``classOf``."""
 
     def __init__(self, name) -> None:
         self._name = name
@@ -99,7 +99,7 @@ class Class:
 
 
 class Strict:
-    """Only what is declared can be read or set, as with 3ds Max's own values."""
+    """A value of which only declared names can be read or set, as with 3ds Max's own."""
 
     _settable: tuple[str, ...] = ()
 

@@ -1,5 +1,5 @@
-"""Views and bitmaps, as MAXScript's help has them in "Accessing Active Viewport Info, Type, and
-Transforms" and "Bitmap Values"."""
+"""Views and bitmaps, as documented in MAXScript's help under "Accessing Active Viewport Info, Type,
+and Transforms" and "Bitmap Values"."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def getViewSize():
 
 
 def mapScreenToWorldRay(pixel):
-    """``pixel`` counts from the view's top left."""
+    """Return the ray through a pixel, counted from the view's top left."""
     session.needs_windows("mapScreenToWorldRay")
     rows, wide = _lens()
     width, height = _SIZE
@@ -92,7 +92,7 @@ def mapScreenToWorldRay(pixel):
 
 
 def intersectRay(node, ray):
-    """Faces that look away from where the ray begins are not met."""
+    """Return the ray's hit. Faces turned away from its start are not hit."""
     data, start, along = node._data, list(ray.pos), list(ray.dir)
     if not (data.poly or sc.primitive(*data.shape)):
         return None
@@ -131,7 +131,7 @@ def _eye():
 
 
 def _lens():
-    """Where the active view stands, and the tangent of half its angle across."""
+    """Return the place of the active view, and the tangent of half its angle across."""
     camera = Viewport().getCamera()
     _, place, angle = session.views[session.active_view - 1]
     if camera is not None:
@@ -142,7 +142,7 @@ def _lens():
 
 
 class Viewport:
-    """The active one."""
+    """The active view."""
 
     @property
     def numViews(self):
@@ -192,7 +192,7 @@ class Viewport:
         session.views[session.active_view - 1][0] = type.text
 
     def getTM(self):
-        """From the world into the view."""
+        """Return the transform from the world into the view."""
         return values.Matrix3.of(session.views[session.active_view - 1][1])
 
     def setTM(self, matrix):

@@ -45,7 +45,7 @@ def _item(path: str, name: str) -> dict[str, str]:
 
 
 def new_layer(name: str) -> LayerProperties | None:
-    """None where the name is taken."""
+    """Return a new layer, or None when the name is taken."""
     scene = session.scene
     if any(layer.name == name for layer in scene.layers.values()):
         return None

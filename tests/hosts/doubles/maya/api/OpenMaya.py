@@ -1,4 +1,4 @@
-"""``maya.api.OpenMaya``: messages, meshes, and what a plug-in needs to be one."""
+"""``maya.api.OpenMaya``: messages, meshes, and the parts that a plug-in needs."""
 
 from __future__ import annotations
 
