@@ -143,7 +143,7 @@ class BlenderServer:
             window.shut_down()
 
 
-#: The residence of this Blender.
+#: The server of this Blender.
 residence = BlenderServer()
 #: The texts of headers and status bars as they were drawn last or will be.
 drawn = {texts.waiting(Snapshot())}

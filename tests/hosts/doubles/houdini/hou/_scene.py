@@ -153,7 +153,7 @@ class Scene:
         return self.take == self.first_take or (id, parms) in self.takes[self.take].held
 
     def include(self, id: int, parms: str) -> None:
-        """Include parameters in the current take. The first take's values are kept with it from then
+        """Include parameters in the current take. The first take keeps its own values from then
         on."""
         node, current, key = self.nodes[id], self.takes[self.take], (id, parms)
         if self.take == self.first_take or key in current.held:
