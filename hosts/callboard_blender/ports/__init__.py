@@ -1,1 +1,1 @@
-"""What Blender can do: one module a port."""
+"""Blender's ports, one in each module."""

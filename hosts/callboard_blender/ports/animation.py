@@ -65,7 +65,7 @@ class BlenderAnimation:
         setattr(shown, first, int(start))
 
     def set_fps(self, fps: float) -> None:
-        """Blender has whole frames a second, and a number that they are divided by."""
+        """Set the frames a second. Blender has a whole number, and one to divide it by."""
         render = scene().render
         whole = max(1, round(fps))
         self._changes.touch()
@@ -127,7 +127,7 @@ class BlenderAnimation:
         ):
             if value is not None:
                 insert(obj, channel, frame)
-        # What it is at the current frame follows from the keys.
+        # The value at the current frame follows from the keys.
         obj.update_tag(refresh={"TIME"})
         return str(obj.name_full)
 
@@ -153,7 +153,8 @@ class BlenderAnimation:
         return len({frame for _, _, frame in doomed})
 
     def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
-        """What moved them goes: constraints, drivers, the keys in between. Those outside stay."""
+        """Bake, and remove what moved the objects: constraints, drivers, the keys in between. Keys
+        outside stay."""
         baked = {(obj := find(name)).name_full: obj for name in names}
         for obj in baked.values():
             refuse_linked(obj)
@@ -163,14 +164,14 @@ class BlenderAnimation:
 
 
 def _range_fields(shown: bpy.types.Scene) -> tuple[str, str]:
-    """What playback keeps to: the preview range where that is on."""
+    """Return the fields of the playback range: the preview range's if that is on."""
     if shown.use_preview_range:
         return "frame_preview_start", "frame_preview_end"
     return "frame_start", "frame_end"
 
 
 def _refuse_mixed(obj: bpy.types.Object, channels: tuple[str, ...]) -> None:
-    """Raises HostError where what is keyed isn't what comes out."""
+    """Raise HostError when keys would not decide the result."""
     for driver in drivers_of(obj):
         if driver.data_path.removeprefix("delta_").startswith(channels):
             raise HostError(
@@ -187,13 +188,13 @@ def _refuse_mixed(obj: bpy.types.Object, channels: tuple[str, ...]) -> None:
 
 
 def transform_curves(obj: bpy.types.Object) -> list[Any]:
-    """Location, scale, and the rotation that the object's mode uses."""
+    """Return the curves of location, scale, and the rotation of the object's mode."""
     wanted = ("location", transforms.rotation_channel(obj), "scale")
     return [curve for curve in curves_of(obj) if curve.data_path in wanted]
 
 
 def local_at(obj: bpy.types.Object, curves: list[Any], frame: float) -> dict[str, list[float]]:
-    """The local transform that the keys make at ``frame``."""
+    """Return the local transform that the keys give at ``frame``."""
     rotation = transforms.rotation_channel(obj)
     channels = {key: list(getattr(obj, key)) for key in ("location", rotation, "scale")}
     for curve in curves:

@@ -1,5 +1,5 @@
-"""Any attribute of any object: the port ``attributes``. An attribute is named as Blender's own
-paths name it from the object on: ``hide_render``, ``data.energy``, ``modifiers["Bevel"].width``,
+"""Any attribute of any object: the port ``attributes``. An attribute has the name that Blender's
+own paths use from the object on: ``hide_render``, ``data.energy``, ``modifiers["Bevel"].width``,
 and ``["mood"]`` or plain ``mood`` for a custom property."""
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from callboard_blender.parts.property_values import converted, plain, type_of
 from callboard_blender.parts.world import doubt
 
 _STEP = re.compile(r'(?:(?:^|\.)([A-Za-z_]\w*)|\["([^"\\\]]{1,63})"\])')
-#: What an object has several of, and what stands in them may be set.
+#: An object's lists whose entries have settable values.
 _LISTS = ("modifiers", "constraints")
-#: What leads to code, to other data, or to what Blender keeps for itself.
+#: Names that lead to code, to other data, or to Blender's internal data.
 _BARRED = {"animation_data", "bl_rna", "rna_type", "id_data", "original", "library_weak_reference"}
 _FILES = {"FILE_PATH", "DIR_PATH", "FILE_NAME", "BYTE_STRING", "PASSWORD"}
 _OURS = "callboard"
@@ -32,13 +32,13 @@ _OURS = "callboard"
 
 @dataclass(frozen=True)
 class _Place:
-    """Where an attribute is: ``key`` of ``owner``. ``rna`` is what Blender knows of it, None for a
-    custom property."""
+    """The place of an attribute: ``key`` of ``owner``. ``rna`` is Blender's description of it, None
+    for a custom property."""
 
     owner: Any
     key: str
     rna: Any
-    #: The path from what has keys and drivers, which is the object or its data.
+    #: The path from the object or its data, whichever has the keys and drivers.
     path: str
     of_data: bool
 
@@ -128,7 +128,7 @@ def _told(owner: Any, before: str) -> Iterator[str]:
 
 
 def _place(obj: bpy.types.Object, attribute: str) -> _Place:
-    """Where that attribute is. Raises HostError."""
+    """Return the place of that attribute. Raises HostError."""
     steps = _steps(attribute)
     owner: Any = obj
     of_data = False
@@ -162,7 +162,8 @@ def _place(obj: bpy.types.Object, attribute: str) -> _Place:
 
 
 def _inside(owner: Any, rest: str, walked: str, attribute: str) -> _Place:
-    """In one modifier or constraint: a value, or one of a part that isn't a thing of its own."""
+    """Return a place in one modifier or constraint: a value, or one of a part without an identity
+    of its own."""
     steps = _steps(rest)
     for word, key in steps[:-1]:
         prop = None if key else owner.bl_rna.properties.get(word)
@@ -214,7 +215,8 @@ def _has_own(place: _Place) -> bool:
 
 
 def _may_be_new(place: _Place) -> bool:
-    """Names that Blender or an add-on keeps groups of values under are theirs."""
+    """Return whether the name is free. Names with groups of values of Blender or an add-on are
+    taken."""
     return (
         isinstance(place.owner, bpy.types.ID)
         and place.key not in place.owner
@@ -224,7 +226,7 @@ def _may_be_new(place: _Place) -> bool:
 
 
 def _nameable(key: str) -> bool:
-    """Whether it can be written in a path, and Blender has room for it."""
+    """Return whether the name can be written in a path and is short enough for Blender."""
     return len(key.encode()) <= 63 and not re.search(r'["\\\]\x00-\x1f]', key)
 
 
@@ -235,7 +237,7 @@ def _simple(value: object) -> bool:
 
 
 def _refusal(place: _Place) -> str | None:
-    """Why it isn't set; None where it may be."""
+    """Return why the attribute can't be set, or None."""
     if place.rna is None:
         return "it is callboard's own" if place.key.startswith(_OURS) else None
     if place.rna.is_readonly or place.owner.is_property_readonly(place.key):
@@ -250,7 +252,7 @@ def _refusal(place: _Place) -> str | None:
 
 
 def _driven(obj: bpy.types.Object, place: _Place) -> str | None:
-    """What decides its value besides whoever sets it."""
+    """Return what else decides the value, such as keys, or None."""
     holder = obj.data if place.of_data else obj
     if any(curve.data_path == place.path for curve in curves_of(holder)):
         return "it has keys; they put their value back with the next frame"

@@ -61,7 +61,7 @@ class BlenderCameras:
         data = own_data(obj) if own else obj.data
         for key, value in own.items():
             if key == "clip":
-                # Each bounds the other.
+                # Each limits the other.
                 data.clip_end = max(value[1], data.clip_start)
                 data.clip_start, data.clip_end = value
             elif key == "focus_distance":
@@ -88,7 +88,7 @@ def _find(name: str) -> bpy.types.Object:
 
 
 def _fov(data: Any) -> list[float] | None:
-    """Of the picture as it is rendered, whichever side the sensor is fitted to."""
+    """Return the angles of the rendered picture, whichever side the sensor is fitted to."""
     if data.type != "PERSP":
         return None
     corners = data.view_frame(scene=scene())

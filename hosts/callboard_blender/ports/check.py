@@ -1,5 +1,5 @@
-"""What is told of the scene so that it can be checked: the port ``check``. Meshes are told as they
-are modelled, before their modifiers."""
+"""Facts for checks of the scene: the port ``check``. Meshes are as modelled, before their
+modifiers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from callboard.errors import HostError
 from callboard.host import Fault, Json, MaterialsPort, MeshData, UsedFile, no_validators
 from callboard_blender.application.names import find, objects, scene
 
-#: Tools that mend, with what they are called with beside the object's name.
+#: Tools that fix faults, with their arguments besides the object's name.
 _TOOLS: dict[str, tuple[str, Json]] = {
     "inside_out": ("geometry__normals", {}),
     "zero_faces": ("geometry__clean", {"fault": "zero_faces"}),
@@ -100,14 +100,14 @@ def _in(values: array[Any], width: int) -> list[Any]:
 
 
 class _Users:
-    """Who uses what, asked of Blender once, and only if somebody wants to know."""
+    """The users of each datablock, read from Blender once and only when needed."""
 
     def __init__(self) -> None:
         self._of: dict[bpy.types.ID, set[bpy.types.ID]] | None = None
 
     def in_a_scene(self, named: bpy.types.ID) -> bool:
         if isinstance(named, bpy.types.Library):
-            return True  # what is linked from it doesn't count as its user
+            return True  # data linked from it doesn't count as its user
         if self._of is None:
             self._of = bpy.data.user_map()
         known, walk = {named}, [named]

@@ -1,4 +1,4 @@
-"""What Blender's RNA and operators say of themselves: the port ``docs``."""
+"""The documentation in Blender's RNA and operators: the port ``docs``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import bpy
 from callboard.content import Json
 from callboard.host import MOST_LISTED, DocEntry, KeptDocs
 
-#: Types that draw the interface, and operators, which are told as ``bpy.ops``.
+#: Types that draw the interface, and operators, which are listed as ``bpy.ops``.
 _LEFT_OUT = ("_OT_", "_PT_", "_MT_", "_HT_", "_UL_")
 
 
 class BlenderDocs(KeptDocs):
-    """Types with their own properties and functions, and operators, add-ons' too."""
+    """Types with their own properties and functions, and operators, including add-ons'."""
 
     def _read(self) -> Iterator[DocEntry]:
         for name in dir(bpy.types):

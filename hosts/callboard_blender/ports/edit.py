@@ -1,5 +1,5 @@
-"""Changing the scene: the port ``scene.mutate``. Data, not operators: those need a context that
-background mode doesn't have."""
+"""Changing the scene: the port ``scene.mutate``. It edits data directly, because operators need a
+context that background mode doesn't have."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class BlenderSceneEditor:
         return rename(obj, new_name)
 
     def delete(self, names: Sequence[str]) -> list[str]:
-        """From this scene; what other scenes or collections show besides stays there."""
+        """Delete from this scene; other scenes and collections keep what they show."""
         doomed = {each: each.name_full for name in names for each in tree(find(name))}
         together = set(doomed)
         for obj in doomed:
@@ -137,7 +137,7 @@ class BlenderSceneEditor:
 
 
 def home() -> bpy.types.Collection:
-    """Where new objects go: what is active, unless it is another file's."""
+    """Return the collection for new objects: the active one, unless it is from another file."""
     active = bpy.context.collection
     if active is None or active.library is not None or active.override_library is not None:
         return scene().collection
@@ -145,8 +145,9 @@ def home() -> bpy.types.Collection:
 
 
 def _shown_elsewhere(doomed: set[bpy.types.Object]) -> set[bpy.types.Object]:
-    """Those of them that collections outside of this scene hold. Raises HostError where something
-    can't go from this scene without going from another, or without changing another's."""
+    """Return those objects that collections outside this scene hold. Raises HostError when one
+    can't be removed from this scene without removing it from another, or without changing
+    another's."""
     shown = scene()
     own = {shown.collection, *shown.collection.children_recursive}
     if shown.rigidbody_world is not None:
@@ -175,8 +176,8 @@ def _shown_elsewhere(doomed: set[bpy.types.Object]) -> set[bpy.types.Object]:
 
 
 def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix, Matrix | None]:
-    """The local transform below ``above`` at the same place in the world, and the matrix between
-    the two with which the object's channels can stay as they are."""
+    """Return the local transform below ``above`` at the same place in the world, and the matrix
+    between the two that lets the object's channels stay as they are."""
     frame = world_of(above) if above is not None else Matrix.Identity(4)
     if above is not None and frame.determinant() == 0:
         raise HostError(f"'{above.name}' is scaled to zero, so the place can't be kept")
@@ -185,7 +186,7 @@ def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix
     if obj.parent is None or obj.parent_type == "OBJECT":
         old = world_of(obj.parent) @ obj.matrix_parent_inverse if obj.parent else Matrix.Identity(4)
         if causes(obj):
-            # They go on from where its own transform puts it.
+            # Constraints continue from where its own transform puts it.
             placed = old @ obj.matrix_basis
         return inverse @ placed, inverse @ old
     if causes(obj):

@@ -110,7 +110,7 @@ class BlenderExchange:
                 assert self._usd is not None
                 self._usd.export_usd(path, objects is not None)
                 return [path], Axes(unit, "Z")
-            # What it copies beside the file, or into it.
+            # The exporter copies these beside the file, or into it.
             refuse_used_outside("exported")
             operator, moving = _there(writer_of(kind), path), moves()
             options = export_options(operator, kind, axes, objects is not None, moving)
@@ -118,7 +118,7 @@ class BlenderExchange:
                 TemporaryDirectory(prefix="callboard-") as apart,
                 frame_kept() if moving else nullcontext(),
             ):
-                # A folder of our own: nobody puts a link there, and what fails leaves nothing.
+                # A folder of our own: no link can be placed there, and a failure leaves nothing.
                 suffix = ".glb" if kind == "gltf" else Path(path).suffix.lower()
                 written = Path(apart, f"{Path(path).stem}{suffix}")
                 with _nodes_kept():
@@ -141,7 +141,7 @@ class BlenderExchange:
 
     @contextmanager
     def _only(self, names: Sequence[str] | None) -> Iterator[None]:
-        """For the block these objects, and what is below them, are what is selected."""
+        """Select these objects, and everything below them, inside the block."""
         if names is None:
             yield
             return
@@ -161,7 +161,8 @@ class BlenderExchange:
 
     @contextmanager
     def _in_object_mode(self) -> Iterator[None]:
-        """What the artist is editing is written down first; nothing of it counts as a change."""
+        """Apply the artist's edits and leave the mode inside the block. Nothing of that counts as a
+        change."""
         mode = modes.current()
         with self._changes.unnoticed():
             modes.leave()
@@ -209,7 +210,7 @@ def _has_picture(material: Any) -> bool:
 
 @contextmanager
 def _nodes_kept() -> Iterator[None]:
-    """Blender's glTF exporter notes on shaders' nodes which of them it wrote, and leaves that."""
+    """Remove the notes that Blender's glTF exporter leaves on the shader nodes it wrote."""
     before = set(_noted_nodes())
     yield
     for tree_name, name in set(_noted_nodes()) - before:
@@ -230,7 +231,7 @@ def _node_trees() -> dict[str, Any]:
 
 @contextmanager
 def _timeline_kept() -> Iterator[None]:
-    """The scene's range and rate stay the artist's, whatever the file brings."""
+    """Keep the artist's frame range and rate, whatever the file brings."""
     shown = scene()
     kept = {
         (owner, name): getattr(owner, name)
@@ -247,7 +248,8 @@ def _timeline_kept() -> Iterator[None]:
 
 
 def _finish_gltf(file: Path, unit: float, as_text: bool) -> None:
-    """glTF counts in metres, and Blender writes the scene's numbers. A .gltf holds all, too."""
+    """Convert to glTF's meters, because Blender writes the scene's numbers. A .gltf file becomes
+    self-contained, too."""
     described, binary = gltf_parts(file.read_bytes(), file.name)
     if unit != 1.0:
         nodes = described.setdefault("nodes", [])

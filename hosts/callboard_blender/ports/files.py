@@ -25,7 +25,7 @@ class BlenderFiles:
         self._changes = changes
 
     def open(self, path: str) -> Json:
-        """Never runs the scripts that the file may hold."""
+        """Open the file without running scripts in it."""
         file = checked_blend(path)
         try:
             bpy.ops.wm.open_mainfile(filepath=path, load_ui=False, use_scripts=False)
@@ -34,7 +34,7 @@ class BlenderFiles:
         return {"path": path, "object_count": len(scene().objects)}
 
     def save(self, path: str | None) -> Json:
-        """Blender writes beside the file and then replaces it."""
+        """Save. Blender writes beside the file and then replaces it."""
         target = path or bpy.data.filepath
         if not target:
             raise HostError("this scene has never been saved; give a path")
@@ -46,13 +46,13 @@ class BlenderFiles:
             # Older versions move the folder aside and write in its place.
             raise HostError(f"'{file.name}' is a folder; give the name of a file")
         if file.is_symlink():
-            # Blender would put a file in its place; what it points at is meant.
+            # Blender would replace the link by a file; its target is meant.
             file = pointed_at(file)
         mode = mode_to_keep(file.name, S_IMODE(file.stat().st_mode)) if file.exists() else None
-        # What the call changed before is told now.
+        # Blender reports the call's earlier changes now.
         view_layer().update()
         try:
-            # Blender 5.2 evaluates the scene anew when it saves, which is nothing to undo.
+            # Blender 5.2 evaluates the scene again when it saves, which is no change.
             with self._changes.unnoticed():
                 bpy.ops.wm.save_as_mainfile(filepath=str(file), check_existing=False)
                 view_layer().update()
@@ -64,7 +64,7 @@ class BlenderFiles:
 
 
 def checked_blend(path: str) -> Path:
-    """The file, which Blender may read. Raises HostError."""
+    """Return the file if Blender may read it. Raises HostError."""
     file = Path(path)
     if file.suffix.lower() != ".blend":
         raise HostError(f"'{file.name}' does not end in .blend; import other files instead")

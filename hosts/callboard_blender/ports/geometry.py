@@ -1,4 +1,4 @@
-"""What a mesh is, and what can be changed of it without a modeller: the port ``geometry``."""
+"""Facts about a mesh, and changes that need no modeller: the port ``geometry``."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class BlenderGeometry:
 
 
 def mesh_object(name: str) -> bpy.types.Object:
-    """Raises HostError where it isn't a mesh."""
+    """Return the object. Raises HostError when it isn't a mesh."""
     obj = find(name)
     if obj.type != "MESH":
         raise HostError(f"'{obj.name}' is {kind_in_words(obj)}, not a mesh")
@@ -116,7 +116,7 @@ def mesh_object(name: str) -> bpy.types.Object:
 
 @contextmanager
 def own_mesh(changes: Changes, name: str) -> Iterator[Any]:
-    """The object's mesh, which nobody else has: others keep theirs."""
+    """Yield the object's mesh, made its own; other objects keep theirs."""
     obj = mesh_object(name)
     refuse_linked_data(obj)
     changes.touch()
@@ -129,7 +129,7 @@ def own_mesh(changes: Changes, name: str) -> Iterator[Any]:
 def edit_mesh(
     changes: Changes, name: str, do: Callable[[Any], object], *, same_shape: bool = False
 ) -> None:
-    """``do`` gets the mesh to change. Raises HostError for one whose shape keys would be lost."""
+    """Call ``do`` with the mesh to change. Raises HostError when its shape keys would be lost."""
     if not same_shape and mesh_object(name).data.shape_keys is not None:
         raise HostError(f"'{name}' has shape keys, which would no longer fit; remove them first")
     with own_mesh(changes, name) as mesh:
@@ -156,7 +156,8 @@ def _counts(mesh: Any) -> Json:
 
 
 def _result(obj: bpy.types.Object) -> Json | None:
-    """What is shown of it; None where Blender doesn't work it out, in a hidden collection say."""
+    """Return the counts after the modifiers, or None when Blender doesn't evaluate the object, in a
+    hidden collection for example."""
     shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     try:
         mesh = shown.to_mesh()
@@ -176,7 +177,7 @@ def _result(obj: bpy.types.Object) -> Json | None:
 
 
 def instances_of(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
-    """What the object's nodes show beside its own mesh, once for each time it is shown. Each is
+    """Yield what the object's nodes show besides its own mesh, once for each instance. Each is
     valid until the next."""
     for each in bpy.context.evaluated_depsgraph_get().object_instances:
         if each.is_instance and each.parent.original == obj and each.particle_system is None:

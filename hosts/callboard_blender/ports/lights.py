@@ -1,4 +1,4 @@
-"""Lights: the port ``lights``. What surrounds the scene is in ``surroundings``."""
+"""Lights: the port ``lights``. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 

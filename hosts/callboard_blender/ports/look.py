@@ -1,5 +1,5 @@
-"""Pictures of the scene for an agent: the port ``look``. The artist's view draws them where there
-is one; ``rendered``, and everything where Blender has no window, is a quick render."""
+"""Pictures of the scene for an agent: the port ``look``. The artist's view draws them if there is
+one. A ``rendered`` one, and all of them when Blender has no window, are quick renders."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class BlenderLook:
                     view_layer().update()
                     return _rendered(asked) if _renders(asked) else (_drawn(asked), {})
             finally:
-                # What was put back is told of here, and not to the next call.
+                # Blender reports the restored settings here instead of during the next call.
                 view_layer().update()
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
-        """As :meth:`callboard.ports.look.Picks.under`."""
+        """Return the object under a point, as :meth:`callboard.ports.look.Picks.under` does."""
         with self._changes.unnoticed(), _at(asked.frame):
             view_layer().update()
             renders = _renders(asked)
@@ -93,7 +93,7 @@ def _rendered(asked: Look) -> tuple[Picture, Json]:
             stack.enter_context(camera_at(asked.view))
         elif scene().camera is None:
             stack.enter_context(_as_the_artist())
-        # Nothing that compositing would write is written.
+        # Compositing must write none of its outputs.
         quick: list[Setting] = [(scene().render, "use_compositing", False)]
         if shading != "rendered":
             quick += stack.enter_context(previewed(shading))
@@ -139,14 +139,15 @@ def _shaded(view: Shown, asked: Look) -> list[Setting]:
         if asked.shading != "material":
             name = "show_xray_wireframe" if asked.shading == "wireframe" else "show_xray"
             wanted.append((shading, name, asked.shading != "solid"))
-            # An even one, so that it can be told what is empty.
+            # An even background, so that empty areas can be recognized.
             wanted += [(shading, "background_type", "VIEWPORT")]
             wanted += [(shading, "background_color", (0.05, 0.05, 0.05))]
     return wanted
 
 
 def _matrices(asked: Look, view: Shown | None) -> tuple[Matrix, Matrix]:
-    """How the picture is looked at; without a view, through the scene's camera."""
+    """Return the view and projection of the picture; without a view, those of the scene's
+    camera."""
     size = asked.width, asked.height
     if asked.camera is not None:
         return through(_camera(asked.camera), *size)

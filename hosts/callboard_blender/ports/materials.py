@@ -1,4 +1,4 @@
-"""Materials, and who has them: the port ``materials``."""
+"""Materials and their objects: the port ``materials``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard_blender.application.linked_data import refuse_linked, refuse_link
 from callboard_blender.application.names import find, objects, view_layer
 from callboard_blender.parts import principled, textures
 
-#: The values that a texture can drive, and the one that only a texture does.
+#: The values that a texture can drive, and the one that only a texture drives.
 _SLOTS = (
     *("color", "metalness", "roughness", "specular", "transmission"),
     *("emission", "opacity", "normal"),
@@ -71,7 +71,7 @@ class BlenderMaterials:
         material = bpy.data.materials.new(name or "Material")
         if material.node_tree is None:
             material.use_nodes = True
-        # Blender saves what has a user.
+        # Blender saves only datablocks that have a user.
         material.use_fake_user = True
         return str(material.name_full)
 
@@ -190,6 +190,6 @@ def _give_faces(obj: bpy.types.Object, material: bpy.types.Material, faces: Sequ
 
 
 def _make_own(obj: bpy.types.Object, slot: bpy.types.MaterialSlot) -> None:
-    """What the slot gets is this object's alone, though others share the mesh."""
+    """Make the slot the object's own, even if others share the mesh."""
     if obj.data.users > 1 or obj.data.library is not None:
         slot.link = "OBJECT"

@@ -1,4 +1,4 @@
-"""What needs a modeller: the port ``modelling``."""
+"""Changes that need a modeller: the port ``modelling``."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _SIDES = {
     "left": (-1, 0, 0),
     "right": (1, 0, 0),
 }
-#: Faces that look so far away from a side still look to it.
+#: Faces within this angle of a side count as facing it.
 _TOWARDS = cos(radians(44))
-#: Modifiers that change nothing of the shape.
+#: Modifiers that don't change the shape.
 _BESIDE = ("PARTICLE_SYSTEM", "COLLISION", "SURFACE")
 
 
@@ -76,7 +76,7 @@ class BlenderModelling:
         view_layer().update()
 
     def apply_modifiers(self, name: str) -> None:
-        """By Blender's own operator, one after the other: it keeps what belongs to the mesh, and
+        """Apply the modifiers in turn by Blender's own operator, which keeps the mesh's data and
         refuses what would be lost. Particles and collisions aren't shapes, and stay."""
         obj = mesh_object(name)
         refuse_linked_data(obj)
@@ -270,15 +270,15 @@ def _faces(building: Any, faces: Sequence[int] | str, world: Any, name: str) -> 
 
 
 def _numbers(building: Any, parts: Sequence[Any]) -> list[int]:
-    """Of the faces among them, as the mesh will count them."""
+    """Return the numbers of the faces among them, as the mesh will count them."""
     building.faces.index_update()
     return sorted(each.index for each in parts if isinstance(each, bmesh.types.BMFace))
 
 
 @contextmanager
 def _editing(obj: bpy.types.Object) -> Iterator[None]:
-    """Edit Mode on that object alone, with nothing of it hidden, for operators that need it.
-    Selection, active object and what was hidden are put back."""
+    """Enter Edit Mode on that object alone, with nothing of it hidden, for operators that need it.
+    Selection, active object and hidden parts are restored."""
     layer = view_layer()
     if not obj.visible_get(view_layer=layer):
         raise HostError(f"'{obj.name}' is hidden, so Blender can't unwrap it; show it first")

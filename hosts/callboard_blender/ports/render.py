@@ -38,8 +38,8 @@ class BlenderRender:
         if camera is None:
             raise HostError("the scene has no camera; render a turntable, which brings its own")
         refuse_used_outside("rendered")
-        # Another frame, another mode, and outputs that are left out would have to stay until the
-        # picture is there.
+        # Another frame, another mode, and muted outputs would have to stay until the picture is
+        # there.
         plain = frame is None and self._changes.mode.mode == "OBJECT" and not outputs_outside()
         if plain and renders_unattended():
             return self._beside(path, width, height)
@@ -70,7 +70,7 @@ class BlenderRender:
         for index in range(frames):
             path = numbered(pattern, index + 1)
             view = orbiting(box["min"], box["max"], index / frames, width / height, "Z")
-            # Everything is put back after each frame: between two slices the scene is the artist's.
+            # Everything is restored after each frame: between two slices the scene is the artist's.
             with (
                 _put_back(self._changes),
                 settings(path, width, height),
@@ -87,7 +87,7 @@ class BlenderRender:
             }
 
     def small(self, path: str, longest: int) -> bytes:
-        """As :meth:`callboard.ports.render.MakesSmall.small`."""
+        """Return a smaller picture, as :meth:`callboard.ports.look.MakesSmall.small` does."""
         with TemporaryDirectory(prefix="callboard-") as folder:
             file = str(Path(folder, f"small{Path(path).suffix}"))
             try:
@@ -105,7 +105,7 @@ class BlenderRender:
 
 @contextmanager
 def _put_back(changes: Changes) -> Iterator[None]:
-    """What is put back is told by Blender with its next update, which is no change either."""
+    """Ignore changes inside, and those that Blender reports about restoring at its next update."""
     with changes.unnoticed():
         try:
             yield
@@ -114,7 +114,7 @@ def _put_back(changes: Changes) -> Iterator[None]:
 
 
 def _made(path: str, width: int, height: int) -> Json:
-    """What is told of a still, but for how long it took."""
+    """Return the answer about a still, without its duration."""
     shown = scene()
     return {
         "path": path,
@@ -127,5 +127,6 @@ def _made(path: str, width: int, height: int) -> Json:
 
 
 def _at(frame: int | None) -> AbstractContextManager[None]:
-    """Going to a frame, even the current one, undoes what isn't keyed: only where it is asked."""
+    """Go to the frame, if one is given. Going to any frame, even the current one, undoes values
+    without keys."""
     return frame_kept(frame) if frame is not None else nullcontext()

@@ -72,7 +72,8 @@ class BlenderSceneReader:
         return _Summaries(listed())
 
     def selection(self) -> list[str]:
-        """The active object last, as Blender does not remember the order of the others."""
+        """Return the selection with the active object last. Blender does not remember the order of
+        the others."""
         layer = view_layer()
         chosen = list(layer.objects.selected)
         chosen.sort(key=lambda obj: obj == layer.objects.active)
@@ -80,7 +81,7 @@ class BlenderSceneReader:
 
 
 class _Summaries:
-    """Made when they are looked at. What is gone by then is told by its name alone.
+    """Entries made on access. An object removed by then has only its name.
 
     Not a ``Sequence``: its metaclass remembers the class, with it this module, and a process that
     remembers Blender's module doesn't end.
@@ -88,7 +89,7 @@ class _Summaries:
 
     def __init__(self, listed: Listed) -> None:
         self._listed = listed
-        #: As they are called now: what is removed later can't be asked any more.
+        #: The names now: an object removed later can't be read any more.
         self._paths = [*listed.paths]
 
     def __len__(self) -> int:

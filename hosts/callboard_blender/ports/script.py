@@ -23,8 +23,9 @@ class BlenderScripts:
         return ["python"]
 
     def execute(self, code: str, language: str) -> object:
-        """Python finds ``bpy`` there already, operators the 3D view that they expect, and the
-        artist's mode, which comes back when the call ends, whatever mode the code leaves."""
+        """Run code. Python finds ``bpy`` there already. Operators find the 3D view that they
+        expect, and the artist's mode, which comes back when the call ends, whatever mode the code
+        leaves."""
         self._changes.touch()
         with marked(), _in_the_view():
             try:

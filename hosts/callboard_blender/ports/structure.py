@@ -45,8 +45,8 @@ class BlenderStructure:
         return made(obj)
 
     def set_visible(self, name: str, visible: bool) -> str:
-        """The eye in the outliner and the camera: what is hidden by its collection, or by the
-        artist's own view, stays."""
+        """Switch the eye in the outliner and the camera. What its collection, or the artist's own
+        view, hides stays hidden."""
         obj = find(name)
         refuse_linked(obj)
         moving = (*curves_of(obj), *strip_curves_of(obj), *drivers_of(obj))
@@ -93,7 +93,7 @@ class BlenderStructure:
         return self._grouped(collection)
 
     def remove(self, group: str, objects: Sequence[str]) -> str:
-        """What would be in none stays in the scene's own."""
+        """Remove objects. One that would be in no collection stays in the scene's own."""
         collection, removed = _own(group), [find(name) for name in objects]
         there = set(collection.objects)
         self._changes.touch()
@@ -123,7 +123,7 @@ def _find(name: str) -> bpy.types.Collection:
 
 
 def _own(name: str) -> bpy.types.Collection:
-    """The group, if the saved file would hold a change of it. Raises HostError."""
+    """Return the group if the saved file would hold a change of it. Raises HostError."""
     group = _find(name)
     if group.library is not None or group.override_library is not None:
         raise HostError(f"'{group.name}' comes from another file, so it is changed there")

@@ -1,6 +1,6 @@
-"""USD files: the port ``usd``, where Blender was built with OpenUSD and offers its Python modules
-(4.5 and later). Blender 4.2 can import and export, but nothing in it reads a stage's metadata
-without touching the scene, so the port isn't offered there rather than offered in part."""
+"""USD files: the port ``usd``, if Blender was built with OpenUSD and offers its Python modules (4.5
+and later). Blender 4.2 can import and export, but can't read a stage's metadata without touching
+the scene, so it doesn't have the port rather than a partial one."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class BlenderUsd:
                 "import",
                 filepath=path,
                 set_frame_range=False,
-                # Blender makes metres of the file's units; the scene's may be others.
+                # Blender converts the file's units to meters; the scene's may differ.
                 scale=1 / scene().unit_settings.scale_length,
                 create_world_material=False,
             )
@@ -76,7 +76,7 @@ class BlenderUsd:
         layer = view_layer()
         if selected_only and not any(o.select_get(view_layer=layer) for o in layer.objects):
             raise HostError("nothing is selected; select objects, or export everything")
-        # It copies their textures beside the file.
+        # The exporter copies the textures beside the file.
         refuse_used_outside("exported")
         moving = moves()
         with replacing(path) as written, frame_kept() if moving else nullcontext():
@@ -87,7 +87,7 @@ class BlenderUsd:
                 filepath=written,
                 selected_objects_only=selected_only,
                 export_animation=moving,
-                # The world would come out as a light that nobody asked for.
+                # The world would be exported as an unwanted light.
                 convert_world_material=False,
             )
             _mended(written)
@@ -98,13 +98,14 @@ class BlenderUsd:
 
 
 def _instanced_members() -> set[bpy.types.Object]:
-    """What instances show: moving it would move each of them."""
+    """Return the objects that instances show; moving one would move each instance."""
     shown = (obj.instance_collection for obj in objects() if obj.instance_type == "COLLECTION")
     return {obj for each in set(shown) if each is not None for obj in each.all_objects}
 
 
 def moves() -> bool:
-    """Whether anything of the scene has keys, drivers or strips; then each frame is written."""
+    """Return whether anything in the scene has keys, drivers or strips; then each frame is
+    written."""
     owners: set[Any] = set(objects())
     owners |= {obj.data for obj in objects()}
     owners |= {getattr(data, "shape_keys", None) for data in owners}
@@ -116,14 +117,15 @@ def moves() -> bool:
 
 
 def _mended(path: str) -> None:
-    """Blender writes the scene's numbers, and says metres whatever its unit is."""
+    """Correct the units: Blender writes the scene's numbers, and says meters whatever its unit
+    is."""
     stage = _opened(path)
     from pxr import UsdGeom
 
     UsdGeom.SetStageMetersPerUnit(stage, scene().unit_settings.scale_length)
     note_keys(stage)
     for prim in stage.TraverseAll():
-        # It says so of every light, and then means 6500 kelvin.
+        # Blender sets this on every light, and then means 6500 kelvin.
         light, warm = object_of(prim.GetParent()), prim.GetAttribute(_BY_KELVIN)
         if warm and light is not None and not getattr(light.data, "use_temperature", False):
             warm.Set(False)
@@ -138,7 +140,7 @@ def _opened(path: str) -> Any:
 
 
 def _opened_within(path: str) -> Any:
-    """Opening it opens what it names, so that is looked at first."""
+    """Return the stage, after checking the files that it names, because opening it opens them."""
     bpy.utils.expose_bundled_modules()
     from pxr import Ar, Sdf, Tf, UsdUtils
 
@@ -147,7 +149,7 @@ def _opened_within(path: str) -> Any:
 
 
 def run(operator: Any, path: str, doing: str, **options: object) -> None:
-    """Calls the operator. Raises HostError with Blender's own reason."""
+    """Call the operator. Raises HostError with Blender's own reason."""
     try:
         with in_a_window():
             done = operator(**options)

@@ -1,4 +1,4 @@
-"""Pictures of the 3D view: the port ``viewport``, where Blender has a user interface.
+"""Pictures of the 3D view: the port ``viewport``, if Blender has a user interface.
 
 The view is drawn once more, off the screen, so it doesn't matter how large its window is, what
 covers it, or whether it is shown at all.
@@ -23,7 +23,7 @@ class BlenderViewport:
 
 
 def view_there() -> View:
-    """Raises HostError where there is none."""
+    """Return the 3D view. Raises HostError without one."""
     view = find_view()
     if view is None:
         raise HostError("no workspace of this file has a 3D view")
@@ -31,7 +31,7 @@ def view_there() -> View:
 
 
 def drawn(view: View, width: int, height: int, looking: Matrix, projecting: Matrix) -> Picture:
-    """The view's content with its settings, off the screen."""
+    """Return the view's content with its settings, drawn off the screen."""
     try:
         offscreen = gpu.types.GPUOffScreen(width, height)
     except RuntimeError as error:
@@ -57,7 +57,7 @@ def drawn(view: View, width: int, height: int, looking: Matrix, projecting: Matr
 
 
 def _opaque(rgba: bytes, width: int, height: int) -> Picture:
-    """``rgba`` starts at the bottom left."""
+    """Return the picture without alpha. ``rgba`` starts at the bottom left."""
     stride = width * 4
     flipped = b"".join(rgba[row * stride : (row + 1) * stride] for row in range(height - 1, -1, -1))
     rgb = bytearray(width * height * 3)
