@@ -1,1 +1,1 @@
-"""What Maya can do: one module a port."""
+"""Maya's ports, one in each module."""

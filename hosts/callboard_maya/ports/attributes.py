@@ -1,5 +1,5 @@
-"""Any attribute of any object: the port ``attributes``. What the object itself hasn't is its
-shape's, as Maya takes it too."""
+"""Any attribute of any object: the port ``attributes``. As in Maya itself, an attribute that the
+object doesn't have is looked for on its shape."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from callboard_maya.parts.shapes import shape_of
 _NAME = re.compile(r"[A-Za-z_]\w{0,254}", re.ASCII)
 _WHOLE = {"byte": 2**7, "short": 2**15, "long": 2**31}
 _NUMBERS = ("float", "double", "doubleLinear", "doubleAngle", "time")
-#: Several at once, as long as their names say.
+#: Types with several numbers, as many as their names say.
 _TUPLES = (
     *("double2", "double3", "double4", "float2", "float3"),
     *("long2", "long3", "short2", "short3"),
@@ -35,7 +35,7 @@ class MayaAttributes:
         told: list[str] = []
         for node in (path, shape):
             known = cmds.listAttr(node, read=True) if node is not None else None
-            # What has dots is a part of one of several.
+            # A name with dots is a part of another attribute.
             whole = [str(each) for each in known or [] if _NAME.fullmatch(each)]
             told += [each for each in whole if _type(f"{node}.{each}") in _TOLD]
         return list(dict.fromkeys(told))
@@ -77,7 +77,7 @@ class MayaAttributes:
 
 
 def _owner(path: str, attribute: str) -> str | None:
-    """The object or its shape, whichever has it."""
+    """Return the object or its shape, whichever has the attribute."""
     if not _NAME.fullmatch(attribute):
         raise HostError(
             f"'{attribute[:64]}' can't be an attribute in Maya: use letters, digits and _, and"
@@ -90,7 +90,8 @@ def _owner(path: str, attribute: str) -> str | None:
 
 
 def _type(plug: str) -> str | None:
-    """Maya's word; None for what has no value of its own, such as what holds several others."""
+    """Return Maya's type, or None for an attribute without a value of its own, such as one that
+    groups others."""
     try:
         # The published stubs take the type for a value.
         return str(cmds.getAttr(plug, type=True))
@@ -99,7 +100,7 @@ def _type(plug: str) -> str | None:
 
 
 def _refusal(node: str, attribute: str) -> str | None:
-    """Why it isn't set; None where it may be."""
+    """Return why the attribute can't be set, or None."""
     # Maya takes short names, too: `tx`.
     if _PLACES.fullmatch(str(cmds.attributeQuery(attribute, node=node, longName=True))):
         return "scene__transform places objects"
@@ -109,7 +110,8 @@ def _refusal(node: str, attribute: str) -> str | None:
 
 
 def _value(plug: str, kind: str) -> Any:
-    """As JSON; None for numbers that aren't finite, and where there are several of the kind."""
+    """Return the value as JSON, with None for numbers that aren't finite, and for multi
+    attributes."""
     try:
         return _read(plug, kind)
     except (RuntimeError, ValueError, TypeError, IndexError):
@@ -132,7 +134,7 @@ def _plain(value: Any) -> Any:
 
 
 def _converted(plug: str, kind: str, value: object) -> Any:
-    """The value as that type. Raises HostError."""
+    """Return the value in that type. Raises HostError."""
     name = plug.rsplit(".", 1)[-1]
     if kind == "enum":
         return _choice(plug, name, value)
@@ -155,7 +157,7 @@ def _converted(plug: str, kind: str, value: object) -> Any:
 
 
 def _choice(plug: str, name: str, value: object) -> int:
-    """The number of one of an enumeration's names, which Maya writes ``Red:Blue=4``."""
+    """Return the number of an enumeration's name. Maya writes enumerations as ``Red:Blue=4``."""
     node = plug.rsplit(".", 1)[0]
     # The published stubs know no list of names.
     listed: Any = cmds.attributeQuery(name, node=node, listEnum=True)
@@ -169,7 +171,7 @@ def _choice(plug: str, name: str, value: object) -> int:
 
 
 def _add(path: str, attribute: str, value: object) -> None:
-    """One of the object's own."""
+    """Add an attribute to the object."""
     kind = _kind_for(attribute, value)
     plug = f"{path}.{attribute}"
     with telling(f"add '{attribute}' to '{bare(path)}'"):

@@ -1,5 +1,5 @@
-"""Cameras: the port ``cameras``. Maya has a lens in millimetres and a film in inches; pictures are
-taken with the camera that is renderable. What the artist looks through stays as it is."""
+"""Cameras: the port ``cameras``. Maya has a lens in millimeters and a film in inches. Pictures are
+taken with the renderable camera; the artist's view stays as it is."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from callboard_maya.parts.plugs import refuse_driven, refuse_instance
 from callboard_maya.parts.shapes import shape_of
 
 _INCH = 25.4
-#: A picture of three by two, and a lens, in millimetres.
+#: The film of a picture of three by two, and a lens, in millimeters.
 _SENSOR, _LENS = (36.0, 24.0), 50.0
-#: What ``filmFit`` says of film and picture of different shape.
+#: Values of ``filmFit``, for a picture with another shape than the film.
 _FILL, _HORIZONTAL, _VERTICAL = 0, 1, 2
 
 
@@ -78,7 +78,8 @@ class MayaCameras:
 
 
 def camera_named(name: str) -> str:
-    """Its path. Raises ObjectNotFound, AmbiguousName, and HostError for what is no camera."""
+    """Return the camera's path. Raises ObjectNotFound, AmbiguousName, and HostError for another
+    object."""
     return _find(name)[0]
 
 
@@ -87,13 +88,12 @@ def all_shapes() -> list[str]:
 
 
 def is_startup(shape: str) -> bool:
-    """Whether it is one of those that each scene begins with."""
+    """Return whether it is one of the cameras that each scene begins with."""
     return bool(cmds.camera(shape, query=True, startupCamera=True))
 
 
 def rendered() -> str | None:
-    """The camera that is set to be rendered; one of the artist's own before those of each
-    scene."""
+    """Return the renderable camera; the artist's own before those of each scene."""
     renderable = [shape for shape in all_shapes() if cmds.getAttr(f"{shape}.renderable")]
     renderable.sort(key=is_startup)
     return parent_of(renderable[0]) if renderable else None
@@ -119,7 +119,7 @@ def _find(name: str) -> tuple[str, str]:
 
 
 def _attributes(shape: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What Maya's attributes are to be."""
+    """Return the new values of Maya's attributes."""
     wanted: dict[str, Any] = {}
     if "lens" in values:
         wanted["focalLength"] = values["lens"]
@@ -140,7 +140,7 @@ def _attributes(shape: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fov(shape: str) -> list[float]:
-    """Of the picture as it is rendered, whichever side of the film it is fitted to."""
+    """Return the angles of the rendered picture, whichever side of the film it is fitted to."""
     wide = _number(shape, "horizontalFilmAperture") * _number(shape, "lensSqueezeRatio")
     high = _number(shape, "verticalFilmAperture")
     aspect = float(cmds.getAttr("defaultResolution.deviceAspectRatio"))

@@ -1,4 +1,4 @@
-"""What is told of the scene so that it can be checked: the port ``check``."""
+"""Facts for checks of the scene: the port ``check``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class MayaChecks(ApplicationChecks):
     def mesh(self, path: str) -> MeshData:
         mesh = mesh_functions(shape_of(find(path)))
         counts, corners = mesh.getVertices()
-        # Maya's API counts in centimetres.
+        # Maya's API uses centimeters.
         unit = units_per_meter() / 100.0
         points = [[value * unit for value in (p.x, p.y, p.z)] for p in mesh.getPoints()]
         return MeshData(points, list(counts), list(corners), _uvs(mesh, len(corners)))
@@ -41,13 +41,13 @@ class MayaChecks(ApplicationChecks):
         # The published stubs take the list for a flag.
         referenced: Any = cmds.file(query=True, reference=True)
         for path in referenced or []:
-            # A file that is there twice has a number after it.
+            # A file that is referenced twice has a number after it.
             file = str(path).partition("{")[0]
             yield UsedFile(file, "", not _is_there(file))
 
 
 def _uvs(mesh: Any, corners: int) -> list[tuple[float, float]] | None:
-    """Of the current set, where each corner has one."""
+    """Return the UVs of the current set if each corner has one."""
     _, ids = mesh.getAssignedUVs()
     if not len(ids) or len(ids) != corners:
         return None
@@ -56,5 +56,5 @@ def _uvs(mesh: Any, corners: int) -> list[tuple[float, float]] | None:
 
 
 def _is_there(path: str) -> bool:
-    # What isn't absolute lies in the project.
+    # Relative paths begin at the project.
     return Path(str(cmds.workspace(expandName=path))).exists()

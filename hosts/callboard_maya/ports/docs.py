@@ -1,4 +1,4 @@
-"""What Maya says of its commands and node types: the port ``docs``."""
+"""Maya's documentation of its commands and node types: the port ``docs``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FLAG = re.compile(r"\s*-(\w+) -(\w+)\s*(.*)")
 
 
 class MayaDocs(KeptDocs):
-    """Commands, plug-ins' too, as ``cmds.NAME``, and node types."""
+    """Commands, including plug-ins', as ``cmds.NAME``, and node types."""
 
     def _read(self) -> Iterator[DocEntry]:
         for name in dir(cmds):
@@ -36,16 +36,16 @@ class MayaDocs(KeptDocs):
             return {"flags": flags[:MOST_LISTED]}
         try:
             attributes = cmds.attributeInfo(allAttributes=True, type=entry.name) or []
-        except RuntimeError:  # one that is there for others to build on, or whose plug-in went
+        except RuntimeError:  # a type that only serves as a base, or whose plug-in was unloaded
             return {}
         return {"attributes": [str(name) for name in attributes][:MOST_LISTED]}
 
 
 def _quick_help(command: str) -> str:
-    """What Maya tells of one in a few lines, nothing where it tells nothing."""
+    """Return Maya's short help for a command, or an empty text."""
     # The published stubs know no answer.
     ask: Any = cmds.help
-    # Maya takes being asked for a step that can be undone.
+    # Maya records a help request as an undo step.
     with unnoticed():
         try:
             return str(ask(command) or "").strip()

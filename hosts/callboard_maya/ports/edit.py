@@ -1,4 +1,5 @@
-"""Changing the scene: the port ``scene.mutate``. Commands, so that Maya's undo knows them."""
+"""Changing the scene: the port ``scene.mutate``. It uses commands, so that Maya's undo knows
+them."""
 
 from __future__ import annotations
 

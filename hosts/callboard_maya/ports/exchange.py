@@ -27,14 +27,14 @@ from callboard_maya.parts import transforms
 from callboard_maya.ports import usd
 from callboard_qt import ApplicationExchange, changes_nothing, recount_obj, turned_between
 
-#: What Maya calls the translators, and the plug-ins that bring them.
+#: Maya's names of the translators, and the plug-ins that bring them.
 _READERS = {"fbx": "FBX", "obj": "OBJ", "alembic": "Alembic"}
 _WRITERS = {"fbx": "FBX export", "obj": "OBJexport"}
 _PLUG_INS = {"fbx": "fbxmaya", "obj": "objExport", "alembic": "AbcImport, AbcExport"}
 #: The plug-in, and its command, which is in none of the published stubs.
 _ALEMBIC = "AbcExport"
 _OPTIONS = {"fbx": "v=0;", "obj": "groups=1;ptgroups=1;materials=1;smoothing=1;normals=1"}
-#: What the artist has set in the FBX plug-in's own windows comes back afterwards.
+#: Settings for the FBX plug-in; the artist's own come back afterwards.
 _FBX_READ = (
     "FBXResetImport;",
     "FBXImportMode -v add;",
@@ -48,7 +48,7 @@ _FBX_WRITE = (
     "FBXExportInputConnections -v false;",
     "FBXExportEmbeddedTextures -v true;",
 )
-#: Maya's own unit, whatever the artist's is, and that of an OBJ that is read or written in it.
+#: Maya's internal unit, whatever the artist's is, and that of an OBJ that is read or written in it.
 _CENTIMETRE = 0.01
 
 
@@ -147,8 +147,8 @@ def _selected(objects: Sequence[str] | None) -> Iterator[None]:
 
 @contextmanager
 def _in_centimetres() -> Iterator[None]:
-    """Translators differ in whether they count in Maya's unit or the artist's; here they are
-    one."""
+    """Use centimeters inside. Some translators use Maya's unit and some the artist's; here the two
+    are one."""
     before: Any = cmds.currentUnit(query=True, linear=True)
     if before == "cm":
         yield
@@ -175,10 +175,10 @@ def _fbx(settings: Sequence[str]) -> Iterator[None]:
 
 
 def _converted(tops: Sequence[str], counted: Rows, kind: str) -> list[str]:
-    """The top objects of what was imported, as the scene counts."""
+    """Return the imported top objects, converted to the scene's units."""
     with telling("bring it into the scene's units"):
         if kind == "alembic":
-            # What is animated is driven by the plug-in's node: it stays, below one that converts.
+            # A node of the plug-in drives animated objects, so they stay below one that converts.
             above = full_path(cmds.createNode("transform", name="alembic", skipSelect=True))
             transforms.write(above, *decompose(counted))
             cmds.parent(tops, above, relative=True)

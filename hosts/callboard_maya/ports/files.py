@@ -9,7 +9,7 @@ from callboard.host import Json
 from callboard_maya.application.names import paths, telling
 from callboard_qt import openable, saveable
 
-#: How such a file begins, and Maya's name of the format.
+#: The start of such a file, and Maya's name of the format.
 _STARTS = {".ma": (b"//Maya ASCII",), ".mb": (b"FOR4", b"FOR8")}
 _FORMATS = {".ma": "mayaAscii", ".mb": "mayaBinary"}
 
@@ -18,8 +18,8 @@ class MayaFiles:
     suffixes = (".ma", ".mb")
 
     def open(self, path: str) -> Json:
-        """Asks nothing, and doesn't run the script nodes that the file may hold. Maya drops the
-        open scene before it reads; what can be known to fail is refused before."""
+        """Open the file without questions, and without running its script nodes. Maya drops the
+        open scene before it reads, so foreseeable failures are refused first."""
         file = openable(path, _STARTS, "a Maya file")
         with telling(f"open '{file.name}'; the scene that was open is closed"):
             cmds.file(path, open=True, force=True, prompt=False, executeScriptNodes=False)

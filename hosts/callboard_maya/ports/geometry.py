@@ -1,6 +1,6 @@
-"""What a mesh is, and what can be changed of it: the port ``geometry``. Subdivision is Maya's
-smooth mesh preview, which renders too; other changes go into the mesh, or to the end of its
-construction history where it has one."""
+"""Facts about a mesh, and its changes: the port ``geometry``. Subdivision is Maya's smooth mesh
+preview, which renders too. Other changes go into the mesh, or to the end of its construction
+history if it has one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from callboard_maya.parts.shapes import forget_kind, kind_of, mesh_functions, sh
 from callboard_maya.parts.transforms import to_host_angle
 
 _SHAPES = ("mesh", "nurbsCurve", "nurbsSurface", "bezierCurve")
-#: Of ``displaySmoothMesh``.
+#: Values of ``displaySmoothMesh``.
 _CAGE, _SMOOTH = 0, 2
 
 
@@ -103,13 +103,13 @@ class MayaGeometry:
         # The published stubs take an angle for a text.
         limit: Any = to_host_angle(sharp)
         with telling(f"shade '{bare(path)}'"):
-            # Normals that a file brought are locked, and edges say nothing of them.
+            # Normals from a file are locked, and override the edges.
             cmds.polyNormalPerVertex(shape, unFreezeNormal=True)
             cmds.polySoftEdge(shape, angle=limit, constructionHistory=False)
 
 
 def _mesh(name: str) -> tuple[str, str]:
-    """The object's path, and its mesh. Raises HostError where it has none."""
+    """Return the object's path, and its mesh. Raises HostError when it has none."""
     path = find(name)
     shape = shape_of(path)
     if shape is None or cmds.nodeType(shape) != "mesh":
@@ -119,7 +119,7 @@ def _mesh(name: str) -> tuple[str, str]:
 
 
 def _own(name: str, change: str) -> tuple[str, str]:
-    """A mesh that can be changed for good, and for this object alone."""
+    """Return a mesh that can be changed permanently, and for this object alone."""
     path, shape = _mesh(name)
     refuse_instance(path, shape)
     refuse_referenced([shape], change)

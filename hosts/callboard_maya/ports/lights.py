@@ -1,5 +1,5 @@
-"""Lights: the port ``lights``. They are Maya's own, with what Arnold adds to them, so the port is
-there while Arnold's plug-in is loaded. What surrounds the scene is in ``surroundings``."""
+"""Lights: the port ``lights``. They are Maya's own, with Arnold's additions, so the port exists
+while Arnold's plug-in is loaded. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _NEW = {
     **{"area": "areaLight", "dome": DOME},
 }
 _KINDS = {type: kind for kind, type in _NEW.items()} | {"aiAreaLight": "area"}
-#: Of an Arnold area light, ``aiTranslator``.
+#: Values of an Arnold area light's ``aiTranslator``.
 _FLAT = ("quad", "disk")
-#: Of ``decayRate``: with the square of the distance, as Arnold does anyway.
+#: The value of ``decayRate`` for the square of the distance, which Arnold always uses.
 _QUADRATIC = 2
 
 
@@ -56,7 +56,7 @@ class MayaLights:
             "path": path,
             "kind": kind,
             "color": _color(shape),
-            # One that isn't normalized shines more the larger it is.
+            # A light that isn't normalized shines more the larger it is.
             "power": intensity * watts(kind, METERS_PER_UNIT)
             if "power" in own and _number(shape, "aiNormalize")
             else None,
@@ -112,7 +112,7 @@ def _find(name: str) -> tuple[str, str]:
 
 
 def _kind(shape: str) -> str:
-    """One of ours, else Maya's word."""
+    """Return one of our kinds, else Maya's type."""
     of_shape = str(cmds.nodeType(shape))
     if of_shape == "aiAreaLight":
         form = str(cmds.getAttr(f"{shape}.aiTranslator"))
@@ -121,7 +121,7 @@ def _kind(shape: str) -> str:
 
 
 def _plugs(path: str, shape: str, kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What Maya's attributes are to be, by their full names."""
+    """Return the new values of Maya's attributes, by their full names."""
     wanted: dict[str, Any] = {}
     if "color" in values:
         if _number(shape, "aiUseColorTemperature"):
@@ -163,7 +163,7 @@ def _color(shape: str) -> list[float] | None:
 
 
 def _is_scaled(shape: str) -> bool:
-    """Whether it is as large as its object's scale says: two centimetres wide at 1."""
+    """Return whether the object's scale decides the size: two centimeters wide at 1."""
     return str(cmds.nodeType(shape)) in ("areaLight", "aiAreaLight")
 
 
@@ -186,12 +186,12 @@ def _size_plugs(path: str, shape: str, size: Any) -> dict[str, float]:
 
 
 def _centimetres() -> float:
-    """In one of the scene's units."""
+    """Return the centimeters in one of the scene's units."""
     return 100.0 / units_per_meter()
 
 
 def _cone(shape: str) -> float:
-    """The whole cone of a spot: a penumbra above 0 lies outside the cone that Maya names."""
+    """Return the whole cone of a spot: a penumbra above 0 lies outside the cone that Maya names."""
     return _number(shape, "coneAngle") + 2 * max(0.0, _number(shape, "penumbraAngle"))
 
 
@@ -200,7 +200,8 @@ def _blend(shape: str, wide: float) -> float:
 
 
 def _number(node: str, attribute: str) -> float:
-    """0 where it has none of that name, which Arnold gives to the lights that it can render."""
+    """Return the value, or 0 when the light has no such attribute. Arnold adds it to the lights
+    that it can render."""
     if not cmds.attributeQuery(attribute, node=node, exists=True):
         return 0.0
     return float(cmds.getAttr(f"{node}.{attribute}"))

@@ -1,5 +1,5 @@
 """Pictures of the scene for an agent: the port ``look``. The artist's view draws them off screen,
-or Maya's renderer; only Maya with windows has it."""
+or Maya's renderer. Only Maya with windows has it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from callboard_maya.ports.render import MayaRender, at_frame
 from callboard_maya.ports.viewport import drawn, view_panel
 
 _SHADED = {"displayAppearance": "smoothShaded", "wireframeOnShaded": False, "xray": False}
-#: What a view's editor is set to.
+#: The settings of a view's editor.
 _SHADINGS: dict[str, dict[str, Any]] = {
     "solid": {**_SHADED, "useDefaultMaterial": True, "displayLights": "default"},
     "wireframe": {"displayAppearance": "wireframe", "xray": False},
     "xray": {**_SHADED, "xray": True, "useDefaultMaterial": True, "displayLights": "default"},
     "material": {**_SHADED, "useDefaultMaterial": False, "displayTextures": True},
 }
-#: What isn't rendered, and may be drawn.
+#: Objects that aren't rendered, and may be drawn.
 _OVERLAYS = (
     *("grid", "selectionHiliteDisplay", "cameras", "lights", "locators", "joints", "handles"),
     "manipulators",
@@ -50,7 +50,7 @@ class MayaLook:
                 return decode(drawn(panel, *size, ornaments=asked.overlays)), {}
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
-        """As :meth:`callboard.ports.look.Picks.under`."""
+        """Return the object under a point, as :meth:`callboard.ports.look.Picks.under` does."""
         panel = view_panel()
         with self._render.unnoticed(), ExitStack() as stack, telling("look at the scene"):
             if asked.frame is not None:
@@ -95,8 +95,8 @@ def _wanted(asked: Look, camera: str) -> dict[str, Any]:
 
 @contextmanager
 def _set(panel: str, wanted: dict[str, Any]) -> Iterator[None]:
-    """The artist's own settings come back afterwards."""
-    # The published stubs want each flag by itself.
+    """Set the view's flags; the artist's own settings come back afterwards."""
+    # The published stubs want each flag separately.
     editor: Any = cmds.modelEditor
     before = {flag: editor(panel, query=True, **{flag: True}) for flag in wanted}
     try:

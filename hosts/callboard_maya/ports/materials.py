@@ -1,4 +1,4 @@
-"""Materials, and who has them: the port ``materials``."""
+"""Materials and their objects: the port ``materials``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callboard_maya.parts.object_color import COLOURABLE
 from callboard_maya.parts.plugs import refuse_instance
 from callboard_maya.parts.shapes import shape_of
 
-#: What a group has besides its surface.
+#: A group's inputs besides its surface.
 _BESIDES = ("displacementShader", "volumeShader")
 
 
@@ -52,7 +52,7 @@ class MayaMaterials:
             material = str(
                 cmds.shadingNode(surfaces.NEW, asShader=True, name=named, skipSelect=True)
             )
-            # Otherwise the colour is dimmed.
+            # Otherwise the color is dimmed.
             cmds.setAttr(f"{material}.base", 1.0)
             groups.new_for(material)
         return material
@@ -105,7 +105,7 @@ class MayaMaterials:
 
 
 def _find(name: str) -> list[str]:
-    """The material's groups."""
+    """Return the material's groups."""
     known = groups.by_material()
     if name not in known:
         raise MaterialNotFound(name, nearest_names(name, known))
@@ -120,7 +120,7 @@ def _own(name: str) -> None:
 
 
 def _twin(group: str, material: str) -> str:
-    """A group for the material, with whatever else the other one has."""
+    """Make a group for the material, with all other inputs of the original."""
     twin = groups.new_for(material)
     for attribute in _BESIDES:
         plug = f"{group}.{attribute}"

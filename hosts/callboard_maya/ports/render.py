@@ -23,7 +23,7 @@ from callboard_maya.parts.frames import current_frame
 from callboard_maya.ports.cameras import rendered
 from callboard_qt import PICTURES, FileRender
 
-#: What Maya, and what Arnold calls the format.
+#: Maya's, and Arnold's, name of the format.
 _FORMATS = {".png": (32, "png"), ".jpg": (8, "jpeg"), ".jpeg": (8, "jpeg")}
 _SOFTWARE, _HARDWARE, _ARNOLD = "mayaSoftware", "mayaHardware2", "arnold"
 _ARNOLD_FILES = "defaultArnoldDriver"
@@ -32,13 +32,13 @@ _ARNOLD_COMMAND = "arnoldRender"
 
 
 class MayaRender(FileRender[str]):
-    """``rendering`` is entered while Maya renders."""
+    """The port. ``rendering`` is entered while Maya renders."""
 
     def __init__(self, rendering: Callable[[], AbstractContextManager[None]]) -> None:
         self._rendering = rendering
 
     def camera(self) -> str:
-        """The one that is set to be rendered."""
+        """Return the renderable camera."""
         path = rendered()
         if path is None:
             raise HostError(
@@ -54,16 +54,16 @@ class MayaRender(FileRender[str]):
         return _camera_at(view, aspect)
 
     def boxes(self) -> Iterator[tuple[list[float], list[float]]]:
-        """Of every surface that is visible."""
+        """Yield the boxes of every visible surface."""
         surfaces = cmds.ls(type="surfaceShape", visible=True, noIntermediate=True, long=True) or []
         for shape in surfaces:
             box = [float(value) for value in cmds.exactWorldBoundingBox(shape)]
-            # What is empty has a box that is inside out.
+            # An empty shape has a box that is inside out.
             if box[0] <= box[3]:
                 yield box[:3], box[3:]
 
     def has_light(self) -> bool:
-        # With those that renderers bring.
+        # Including the lights that renderers bring.
         return any(cmds.ls(type=kind) for kind in cmds.listNodeTypes("light") or ())
 
     def up_axis(self) -> str:
@@ -90,7 +90,7 @@ class MayaRender(FileRender[str]):
             _images_in(str(folder)),
         ):
             _render(engine, camera, width, height)
-        # Each renderer has its own rules for names and folders, so what there is, is it.
+        # Each renderer has its own rules for names and folders, so any picture found is it.
         pictures = [each for each in folder.rglob("*") if each.suffix.lower() in PICTURES]
         if not pictures:
             raise HostError("Maya rendered no picture; its Script Editor may say why")
@@ -98,7 +98,7 @@ class MayaRender(FileRender[str]):
 
 
 def _wanted(engine: str, file: Path, width: int, height: int) -> list[tuple[str, Any]]:
-    """The render settings for one picture."""
+    """Return the render settings for one picture."""
     format, arnold_format = _FORMATS[file.suffix]
     wanted: list[tuple[str, Any]] = [
         ("defaultRenderGlobals.animation", False),
@@ -131,7 +131,7 @@ def _engine() -> str:
 
 
 def _render(engine: str, camera: str, width: int, height: int) -> None:
-    # Where a renderer doesn't know a camera by its full path, it would take another one.
+    # A renderer that doesn't know a camera by its full path would take another one.
     camera = str(cmds.ls(camera)[0])
     if engine == _SOFTWARE:
         cmds.render(camera, xresolution=width, yresolution=height)
@@ -147,12 +147,12 @@ def _render(engine: str, camera: str, width: int, height: int) -> None:
 
 @contextmanager
 def _settings(wanted: list[tuple[str, Any]]) -> Iterator[None]:
-    """The scene's own settings come back afterwards."""
+    """Apply settings; the scene's own come back afterwards."""
     before: list[tuple[str, Any]] = []
     try:
         for plug, value in wanted:
             old = cmds.getAttr(plug)
-            # What nobody has named is None.
+            # A name that was never set is None.
             old = old or "" if isinstance(value, str) else old
             if old != value:
                 _set(plug, value)
@@ -172,7 +172,7 @@ def _set(plug: str, value: Any) -> None:
 
 @contextmanager
 def _images_in(folder: str) -> Iterator[None]:
-    """Maya writes pictures below that folder instead of the project's."""
+    """Have Maya write pictures below that folder instead of the project's."""
     before = str(cmds.workspace(fileRuleEntry="images") or "")
     cmds.workspace(fileRule=("images", Path(folder).as_posix()))
     try:
@@ -183,7 +183,7 @@ def _images_in(folder: str) -> Iterator[None]:
 
 @contextmanager
 def at_frame(number: float) -> Iterator[None]:
-    """Inside, the scene is at that frame."""
+    """Show the scene at that frame inside."""
     before = current_frame()
     try:
         if number != before:
@@ -196,7 +196,7 @@ def at_frame(number: float) -> Iterator[None]:
 
 @contextmanager
 def _camera_at(view: View, aspect: float) -> Iterator[str]:
-    """A camera of its own; the path of its transform."""
+    """Yield a temporary camera, by the path of its transform."""
     path = full_path(cmds.createNode("transform", name="callboardTurntable", skipSelect=True))
     try:
         shape = full_path(cmds.createNode("camera", parent=path, skipSelect=True))

@@ -54,10 +54,11 @@ class MayaSceneReader:
             yield _summary(path)
 
     def selection(self) -> list[str]:
-        """Whoever owns a selected shape, or a selected part of one, counts as selected."""
+        """Return the selection. The owner of a selected shape, or of a selected part of one, counts
+        as selected."""
         selected = cmds.ls(selection=True, long=True, objectsOnly=True) or []
         own = set(cmds.ls(selected, type="transform", long=True) or []) if selected else set()
-        # What has no path is a material, or another node that nobody sees in the scene.
+        # A node without a path is a material, or another node that isn't visible in the scene.
         owners = (n if n in own else parent_of(n) for n in selected if n.startswith("|"))
         return list(dict.fromkeys(owner for owner in owners if owner))
 
@@ -67,8 +68,8 @@ def _summary(path: str) -> Json:
 
 
 def is_visible(path: str) -> bool:
-    """Also what is above it must be, and the display layers of all of them, which say it by way of
-    the drawing overrides."""
+    """Return whether the object and everything above it is visible, including their display layers,
+    which work through the drawing overrides."""
     above: str | None = path
     while above:
         if not cmds.getAttr(f"{above}.visibility"):
@@ -83,7 +84,7 @@ def is_visible(path: str) -> bool:
 def _bounds(path: str) -> Json | None:
     box = [float(value) for value in cmds.exactWorldBoundingBox(path)]
     low, high = box[:3], box[3:]
-    # What holds no shape has a box that is inside out.
+    # An object without a shape has a box that is inside out.
     if any(a > b for a, b in zip(low, high, strict=True)):
         return None
     return {"min": low, "max": high}

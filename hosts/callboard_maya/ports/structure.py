@@ -37,7 +37,7 @@ class MayaStructure:
             return full_path(cmds.createNode("transform", name=named, skipSelect=True))
 
     def set_visible(self, name: str, visible: bool) -> str:
-        """By the object itself: what is hidden by a layer, or by what it is below, stays."""
+        """Set the object's own visibility; what a layer or a parent hides stays hidden."""
         path = find(name)
         above = parent_of(path)
         if visible and above is not None and not is_visible(above):

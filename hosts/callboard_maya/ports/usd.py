@@ -1,5 +1,5 @@
 """USD files: the port ``usd``, by Autodesk's plug-in for Maya, which brings OpenUSD's own Python
-modules. The port is there while that plug-in is loaded."""
+modules. The port exists while that plug-in is loaded."""
 
 from __future__ import annotations
 

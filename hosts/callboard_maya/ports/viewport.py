@@ -19,7 +19,7 @@ class MayaViewport:
 
 
 def drawn(panel: str, width: int, height: int, *, ornaments: bool) -> bytes:
-    """One frame of a playblast, drawn off screen, so that nothing covers it."""
+    """Return one frame of a playblast, drawn off screen, so that nothing covers it."""
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, "viewport.png")
         cmds.playblast(
@@ -40,7 +40,7 @@ def drawn(panel: str, width: int, height: int, *, ornaments: bool) -> bytes:
 
 
 def view_panel() -> str:
-    """The 3D view that has the focus, else the first one that is shown."""
+    """Return the 3D view that has the focus, else the first one that is shown."""
     focused = str(cmds.getPanel(withFocus=True) or "")
     if focused and str(cmds.getPanel(typeOf=focused)) == "modelPanel":
         return focused
