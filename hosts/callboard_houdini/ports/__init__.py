@@ -1,1 +1,1 @@
-"""What Houdini can do: one module a port."""
+"""Houdini's ports, one in each module."""

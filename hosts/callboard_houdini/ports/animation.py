@@ -15,7 +15,7 @@ from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.parts.parms import numbers, parm_tuple
 from callboard_qt import SampledBake
 
-#: The expression of a key that is interpolated; any other expression is no key but a formula.
+#: The expression of an interpolated key; any other expression is a formula and no key.
 _INTERPOLATED = re.compile(r"\w+\(\)")
 _CURVE = "bezier()"
 
@@ -35,7 +35,7 @@ class HoudiniAnimation(SampledBake[hou.ObjNode]):
         hou.setFrame(frame)
 
     def set_range(self, start: float, end: float) -> None:
-        """The playback range; the scene's own range grows with it where it must."""
+        """Set the playback range; the scene's own range grows with it if needed."""
         first, last = hou.playbar.frameRange()
         with telling("set the frame range"):
             hou.playbar.setFrameRange(min(start, first), max(end, last))
@@ -111,7 +111,7 @@ def _frames_of(parm: hou.Parm) -> list[float]:
 
 
 def _frames(several: hou.ParmTuple) -> list[float]:
-    """When any of the parameters has a key, in order."""
+    """Return the frames at which any of the parameters has a key, in order."""
     return sorted({frame for parm in several for frame in _frames_of(parm)})
 
 

@@ -1,5 +1,5 @@
-"""Any attribute of any object: the port ``attributes``. They are the object's parameters; one of
-its own is a spare parameter."""
+"""Any attribute of any object: the port ``attributes``. Attributes are the object's parameters; one
+of its own is a spare parameter."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.parts.parms import holds_file, refuse_keyed, runs_code
 from callboard_houdini.parts.transforms import CHANNELS
 
-#: Also what keeps a name from leading to another node.
+#: This also keeps a name from leading to another node.
 _NAME = re.compile(r"[A-Za-z_]\w{0,254}", re.ASCII)
-#: Houdini's types of parameters that hold a value, as they are told.
+#: Houdini's types of parameters that hold a value, as the port names them.
 _TOLD = ("int", "float", "string", "toggle", "menu")
 _WHOLE = 2**31
 _MATERIAL = "shop_materialpath"
@@ -92,7 +92,7 @@ def _is_told(named: hou.ParmTuple) -> bool:
 
 
 def _refusal(named: hou.ParmTuple) -> str | None:
-    """Why it isn't set; None where it may be."""
+    """Return why the attribute can't be set, or None."""
     if named.name() in CHANNELS.values():
         return "scene__transform places objects"
     if named.name() == _MATERIAL:
@@ -103,7 +103,7 @@ def _refusal(named: hou.ParmTuple) -> str | None:
 
 
 def _value(one: hou.Parm, kind: str) -> Any:
-    """As JSON; a text as it is written, without what Houdini puts in the place of variables."""
+    """Return the value as JSON; a text as written, without replaced variables."""
     if kind == "toggle":
         return bool(one.eval())
     if kind == "menu":
@@ -118,7 +118,7 @@ def _value(one: hou.Parm, kind: str) -> Any:
 
 
 def _converted(named: hou.ParmTuple, value: object) -> list[Any]:
-    """The values of its parts. Raises HostError."""
+    """Return the values of the parts. Raises HostError."""
     kind, count = _kind(named), len(named)
     parts: list[Any] = value if isinstance(value, list) else [value]
     right = isinstance(value, list) is (count > 1) and len(parts) == count
@@ -150,8 +150,8 @@ def _is_whole(value: object) -> bool:
 
 
 def _own(attribute: str, value: object) -> list[Any]:
-    """The values of the parts of a new one. Raises HostError for what Houdini has no parameter
-    for."""
+    """Return the parts of a new parameter's value. Raises HostError when Houdini has no parameter
+    for it."""
     parts: list[Any] = value if isinstance(value, list) else [value]
     kind = _kind_for(parts)
     if isinstance(value, list) and (len(parts) < 2 or kind not in ("int", "float")):

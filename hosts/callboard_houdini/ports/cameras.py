@@ -1,5 +1,5 @@
-"""Cameras: the port ``cameras``. Houdini keeps in a scene which camera a render node takes, but not
-which one the scene is seen with; ours is marked."""
+"""Cameras: the port ``cameras``. A Houdini scene stores the camera of a render node, but not the
+one for pictures of the scene, so ours is marked."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from callboard_houdini.application.names import (
 from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.parts.parms import number, numbers, parm, parm_tuple, refuse_keyed
 
-#: Marks the camera that takes the pictures, in its user data.
+#: The user data that marks the camera for pictures.
 _ACTIVE = "callboard_active"
 _PROJECTIONS = {"perspective": "perspective", "ortho": "orthographic"}
-#: Of ``focalunits``, in which lens and aperture are.
+#: Values of ``focalunits``, the unit of lens and aperture.
 _MILLIMETRES = {"mm": 1.0, "m": 1000.0, "nm": 1e-6, "in": 25.4, "ft": 304.8}
-#: A lens and the width of a sensor, in millimetres.
+#: A lens and the width of a sensor, in millimeters.
 _LENS, _SENSOR = 50.0, 36.0
 
 
@@ -77,7 +77,7 @@ class HoudiniCameras:
 
 
 def taking_pictures() -> hou.ObjNode | None:
-    """The camera that is marked, else the one that a 3D view looks through, else the first one."""
+    """Return the marked camera, else the one that a 3D view looks through, else the first one."""
     cameras = _all()
     for node in cameras:
         if node.userData(_ACTIVE) is not None:
@@ -104,7 +104,7 @@ def _all() -> list[hou.ObjNode]:
 
 
 def camera_named(name: str) -> hou.ObjNode:
-    """Raises ObjectNotFound, AmbiguousName, and HostError for what is no camera."""
+    """Return the camera. Raises ObjectNotFound, AmbiguousName, and HostError for another object."""
     node = find(name)
     if type_of(node) != "cam":
         raise HostError(f"'{node.name()}' is no camera; cameras__list names them")
@@ -112,8 +112,9 @@ def camera_named(name: str) -> hou.ObjNode:
 
 
 def view_of(node: hou.ObjNode, aspect: float, rendered: bool) -> View:
-    """What a picture through it shows; ``aspect`` is its width by its height. A view shows all of
-    the camera's frame, a render all of its width. Raises HostError for what isn't perspective."""
+    """Return the view of a picture through the camera; ``aspect`` is its width by its height. A
+    view shows all of the camera's frame, a render all of its width. Raises HostError for a camera
+    without perspective."""
     if str(parm(node, "projection").evalAsString()) != "perspective":
         raise HostError(f"'{node.name()}' isn't in perspective; give angles to point at the scene")
     wide = _value(node, "aperture") / (2 * _value(node, "focal"))
@@ -125,7 +126,7 @@ def view_of(node: hou.ObjNode, aspect: float, rendered: bool) -> View:
 
 
 def _parms(node: hou.ObjNode, values: Mapping[str, Any]) -> dict[str, float]:
-    """What Houdini's parameters are to be."""
+    """Return the new values of Houdini's parameters."""
     wanted: dict[str, float] = {}
     for key, name in (("lens", "focal"), ("sensor", "aperture")):
         if key in values:
@@ -143,14 +144,14 @@ def _unit(node: hou.ObjNode) -> float:
 
 
 def _fov(node: hou.ObjNode) -> list[float]:
-    """The aperture is the picture's width."""
+    """Return the angles. The aperture is the picture's width."""
     wide = _value(node, "aperture")
     high = wide / _aspect(node)
     return [degrees(2 * atan(side / 2 / _value(node, "focal"))) for side in (wide, high)]
 
 
 def _aspect(node: hou.ObjNode) -> float:
-    """Of its frame."""
+    """Return the aspect of the camera's frame."""
     across, down = numbers(parm_tuple(node, "res"))
     return across * _value(node, "aspect") / down
 

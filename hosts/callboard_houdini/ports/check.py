@@ -1,4 +1,4 @@
-"""What is told of the scene so that it can be checked: the port ``check``."""
+"""Facts for checks of the scene: the port ``check``."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from callboard_houdini.application.names import find, objects
 from callboard_houdini.parts.shapes import geometry
 from callboard_qt import ApplicationChecks
 
-#: Parts of a path that stand for several files, or for what is no file.
+#: Parts of a path that stand for several files, or for no file.
 _SEVERAL = ("$F", "$SF", "<UDIM>", "%(", "op:", "temp:", "ram:")
-#: Of a parameter: it says where something is written.
+#: The tag of a parameter that names an output.
 _WRITTEN = "write"
 
 
@@ -44,7 +44,8 @@ class HoudiniChecks(ApplicationChecks):
 
 
 def polygons(path: str, shape: hou.Geometry) -> MeshData:
-    """Raises HostError for what isn't polygons; ``path`` is of the object that shows it."""
+    """Return the polygons. Raises HostError for other geometry; ``path`` is that of the object that
+    shows it."""
     flat = shape.pointFloatAttribValues("P")
     points = [flat[at : at + 3] for at in range(0, len(flat), 3)]
     counts: list[int] = []
@@ -56,7 +57,7 @@ def polygons(path: str, shape: hou.Geometry) -> MeshData:
         if not isinstance(prim, hou.Polygon):
             raise HostError(f"'{path}' shows geometry that isn't polygons")
         if prim.isClosed():
-            # Houdini's polygons go around the other way.
+            # Houdini's polygons have the opposite winding.
             vertices = list(prim.vertices())[::-1]
             counts.append(len(vertices))
             corners += [vertex.point().number() for vertex in vertices]

@@ -1,4 +1,4 @@
-"""What Houdini says of its node types and of its Python module: the port ``docs``."""
+"""Houdini's documentation of its node types and Python module: the port ``docs``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _LAYOUT = ("FolderSet", "Folder", "Separator", "Label", "Button")
 
 
 class HoudiniDocs(KeptDocs):
-    """Node types as ``Sop/box``, with what assets say of themselves, and ``hou``'s classes,
-    functions and methods."""
+    """Node types as ``Sop/box``, with assets' own help, and ``hou``'s classes, functions and
+    methods."""
 
     def _read(self) -> Iterator[DocEntry]:
         for category, types in hou.nodeTypeCategories().items():
@@ -41,14 +41,14 @@ class HoudiniDocs(KeptDocs):
         category, _, name = entry.name.partition("/")
         types = hou.nodeTypeCategories().get(category)
         kind = types.nodeTypes().get(name) if types is not None else None
-        if kind is None:  # an asset that was uninstalled since
+        if kind is None:  # an asset was uninstalled since
             return {}
         told = [_told(parm) for parm in kind.parmTemplates() if parm.type().name() not in _LAYOUT]
         return {"inputs": int(kind.maxNumInputs()), "parameters": told[:MOST_LISTED]}
 
 
 def _member(name: str) -> object:
-    """None for what isn't there without windows."""
+    """Return the member, or None when it doesn't exist without windows."""
     try:
         return getattr(hou, name)
     except (AttributeError, hou.Error):

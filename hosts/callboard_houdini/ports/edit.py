@@ -88,7 +88,7 @@ class HoudiniSceneEditor:
         inside = node.parent() or root()
         wired = node.inputs()
         with telling(f"duplicate '{node.name()}'"):
-            # What a subnet holds is copied with it.
+            # The content of a subnet is copied with it.
             members = [each for each in family(node) if each.parent() == inside]
             selected = selected_paths()
             copy = hou.copyNodesTo(members, inside)[0]
@@ -110,7 +110,7 @@ class HoudiniSceneEditor:
 
 
 def set_selection(paths: Sequence[str]) -> None:
-    """Paths that are not there any more are passed over."""
+    """Select nodes by path; missing ones are skipped."""
     hou.clearAllSelected()
     for path in paths:
         node = hou.node(path)
@@ -119,12 +119,13 @@ def set_selection(paths: Sequence[str]) -> None:
 
 
 def selected_paths() -> list[str]:
-    """Nodes of any kind, wherever they are."""
+    """Return the paths of selected nodes of any kind, in any network."""
     return [node.path() for node in hou.selectedNodes()]
 
 
 def _wire(node: hou.ObjNode, above: hou.ObjNode | None) -> None:
-    """Without Houdini's own way to keep the place, which the artist may have switched on."""
+    """Wire the object without Houdini's own option to keep its place, which the artist may have
+    switched on."""
     keeps = node.parm("keeppos")
     before = keeps.eval() if keeps is not None else 0
     if keeps is not None and before:
@@ -135,7 +136,8 @@ def _wire(node: hou.ObjNode, above: hou.ObjNode | None) -> None:
 
 
 def _moved(node: hou.ObjNode, network: hou.Node) -> hou.ObjNode:
-    """The object in that network, with what hangs on it: wires don't cross networks."""
+    """Move the object into that network, with everything wired to it, because wires don't cross
+    networks."""
     inside = node.parent()
     if inside is None or inside == network:
         return node

@@ -1,5 +1,5 @@
-"""Files of other programs: the port ``exchange``. Houdini's geometry is read from and written to
-them; FBX and Alembic have nodes of Houdini's, which keep to the file and aren't offered here."""
+"""Files of other programs: the port ``exchange``. Houdini reads and writes its own geometry as such
+files. FBX and Alembic have nodes that stay linked to the file, and aren't offered here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class HoudiniExchange(ApplicationExchange):
 
     @cached_property
     def _known(self) -> dict[str, bool]:
-        """By suffix, once it was tried."""
+        """Results by suffix, once tried."""
         return {}
 
     def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
@@ -102,7 +102,7 @@ def _wanted(paths: set[str] | None) -> list[hou.ObjNode]:
 
 
 def _refuse_others(node: hou.ObjNode, shape: hou.Geometry) -> None:
-    """What isn't polygons these formats would leave out."""
+    """Raise HostError for geometry that isn't polygons, which these formats would leave out."""
     if not all(isinstance(prim, hou.Polygon) for prim in shape.prims()):
         raise HostError(
             f"'{node.name()}' shows geometry that isn't polygons; convert it to polygons, or name"
@@ -119,8 +119,8 @@ def _matrix(there: Axes, here: Axes) -> hou.Matrix4:
 
 
 def _can(suffix: str) -> bool:
-    """Whether Houdini writes and reads such files, tried once: what it doesn't know it writes in
-    its own format, and it tells nobody which it knows."""
+    """Return whether Houdini writes and reads such files, tried once: it writes unknown types in
+    its own format, and doesn't list the known ones."""
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, f"face{suffix}")
         face, read = hou.Geometry(), hou.Geometry()

@@ -11,7 +11,7 @@ from callboard.host import Json
 from callboard_houdini.application.names import objects, telling
 from callboard_qt import openable, saveable
 
-#: How every hip file begins: it is an archive of the kind that cpio writes.
+#: The start of every hip file, an archive of the kind that cpio writes.
 _MAGIC = b"070707"
 _LICENCE = ", which is what this Houdini's licence works with"
 
@@ -28,8 +28,8 @@ class HoudiniFiles:
         self.suffixes: tuple[str, ...] = self._opens[:1]
 
     def open(self, path: str) -> Json:
-        """Asks nothing. Houdini drops the open scene before it reads; what can be known to fail is
-        refused before."""
+        """Open the file without questions. Houdini drops the open scene before it reads, so
+        foreseeable failures are refused first."""
         starts = dict.fromkeys(self._opens, (_MAGIC,))
         file = openable(path, starts, "a Houdini file", _LICENCE)
         _check_name(file)
@@ -52,6 +52,6 @@ class HoudiniFiles:
 
 
 def _check_name(file: Path) -> None:
-    # Even a frame's number, which may stand in the name of a node's file.
+    # Even a frame's number, which is allowed in the name of a node's file.
     if "$" in file.name:
         raise HostError(f"'{file.name}' holds '$', which Houdini would replace; use another name")

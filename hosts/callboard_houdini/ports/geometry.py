@@ -1,6 +1,6 @@
-"""What a mesh is, and what can be changed of it: the port ``geometry``. Each change is a node at
-the end of what the object shows, so that it can be seen and taken away: first those that change
-faces, then one of ours for normals, last one of ours that subdivides."""
+"""Facts about a mesh, and its changes: the port ``geometry``. Each change is a node at the end of
+what the object shows, so that the artist sees it and can remove it: first those that change faces,
+then one of ours for normals, last one of ours that subdivides."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callboard_houdini.parts.shapes import geometry, kind_of, show, shown
 from callboard_houdini.ports.check import polygons
 
 _ROUNDING, _NORMALS = "callboard_subdivide", "callboard_normals"
-#: Degrees by which faces turn at an edge that stays sharp.
+#: The parameter for degrees by which faces turn at an edge that stays sharp.
 _LIMIT = "cuspangle"
 
 
@@ -77,7 +77,7 @@ class HoudiniGeometry:
         node = _changed(name)
         refuse_materials_of_faces(node, "triangulated")
         with telling(f"triangulate '{node.name()}'"):
-            # It makes triangles unless it is told otherwise.
+            # The node makes triangles by default.
             _before_normals(node, "divide")
 
     def shade(self, name: str, smooth: bool, angle: float | None) -> None:
@@ -90,7 +90,7 @@ class HoudiniGeometry:
 
 
 def _object(name: str) -> hou.ObjNode:
-    """Raises HostError where it shows no geometry."""
+    """Return the object. Raises HostError when it shows no geometry."""
     node = find(name)
     if geometry(node) is None:
         raise HostError(f"'{node.name()}' is of type {type_of(node)} and shows no geometry")
@@ -110,7 +110,7 @@ def _end(node: hou.ObjNode) -> hou.SopNode:
 
 
 def _last(node: hou.ObjNode, name: str) -> hou.SopNode | None:
-    """Our node of that name, where nothing but ours comes after it."""
+    """Return our node of that name if only ours come after it."""
     at: hou.SopNode | None = _end(node)
     while at is not None and at.name() in (_ROUNDING, _NORMALS):
         if at.name() == name:
@@ -120,7 +120,7 @@ def _last(node: hou.ObjNode, name: str) -> hou.SopNode | None:
 
 
 def _body(node: hou.ObjNode) -> hou.SopNode:
-    """The node before the one that subdivides."""
+    """Return the node before the one that subdivides."""
     rounding = _last(node, _ROUNDING)
     return (rounding and _input(rounding)) or _end(node)
 
@@ -138,7 +138,7 @@ def _before_normals(node: hou.ObjNode, type: str) -> hou.SopNode:
 def _after(
     node: hou.ObjNode, before: hou.SopNode, type: str, name: str | None = None
 ) -> hou.SopNode:
-    """A new node between that one and ours after it, or at the end."""
+    """Make a node between that one and ours after it, or at the end."""
     made = node.createNode(type, name)
     assert isinstance(made, hou.SopNode)
     ours = [each for each in before.outputs() if each.name() in (_ROUNDING, _NORMALS)]
@@ -159,7 +159,7 @@ def _take_away(node: hou.SopNode) -> None:
 
 
 def _modelled(node: hou.ObjNode) -> hou.Geometry:
-    """Raises HostError where it can't be cooked."""
+    """Return the geometry. Raises HostError when it can't be cooked."""
     try:
         made = _body(node).geometry()
     except hou.OperationFailed as error:

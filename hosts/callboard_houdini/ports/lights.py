@@ -1,4 +1,4 @@
-"""Lights: the port ``lights``. What surrounds the scene is in ``surroundings``."""
+"""Lights: the port ``lights``. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from callboard_houdini.parts.parms import (
 from callboard_houdini.ports.scene import meters_per_unit
 
 LIGHT, DOME = "hlight", "envlight"
-#: Of ``light_type``. A spot is a point that has a cone.
+#: Values of ``light_type``. A spot is a point that has a cone.
 _TYPES = {"sun": "sun", "point": "sphere", "spot": "sphere", "area": "grid"}
 _KINDS = {
     **{"distant": "sun", "sun": "sun", "point": "point", "sphere": "point"},
     **{"grid": "area", "disk": "area"},
 }
-#: Of those without a width, the one that has it: for Mantra a distant light's angle is nothing.
+#: For types without a width, the similar type that has one: Mantra ignores a distant light's angle.
 _WIDE = {"distant": "sun", "point": "sphere"}
 
 
@@ -56,7 +56,7 @@ class HoudiniLights:
             "path": str(node.path()),
             "kind": kind,
             "color": numbers(parm_tuple(node, "light_color")),
-            # One that isn't normalized shines more the larger it is.
+            # A light that isn't normalized shines more the larger it is.
             "power": intensity * watts(kind, meters_per_unit())
             if "power" in own and _is_normalized(node)
             else None,
@@ -116,7 +116,7 @@ def _is_light(node: hou.ObjNode) -> bool:
 
 
 def _domes() -> list[hou.ObjNode]:
-    """Those that shine."""
+    """Return the domes that shine."""
     domes = [node for node in objects() if type_of(node) == DOME]
     return [node for node in domes if number(parm(node, "light_enable"))]
 
@@ -145,7 +145,7 @@ def _size(node: hou.ObjNode) -> list[float]:
 
 
 def _parms(node: hou.ObjNode, kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What Houdini's parameters are to be."""
+    """Return the new values of Houdini's parameters."""
     wanted: dict[str, Any] = {}
     shape = _shape(node)
     if shape in _WIDE and ("size" in values or (kind == "sun" and "angle" in values)):
@@ -173,8 +173,8 @@ def _parms(node: hou.ObjNode, kind: str, values: Mapping[str, Any]) -> dict[str,
 
 
 def _cone(node: hou.ObjNode) -> float | None:
-    """The whole cone of a spot: beyond the cone that Houdini names, the light fades by its delta
-    on either side."""
+    """Return the whole cone of a spot: beyond the cone that Houdini names, the light fades by its
+    delta on either side."""
     if _kind(node) != "spot":
         return None
     return number(parm(node, "coneangle")) + 2 * number(parm(node, "conedelta"))

@@ -1,5 +1,5 @@
 """Pictures of the scene for an agent: the port ``look``. The artist's view draws them, or Houdini's
-renderer; only Houdini with windows has it."""
+renderer. Only Houdini with windows has it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from callboard_houdini.ports.render import HoudiniRender
 from callboard_houdini.ports.viewport import drawn, view
 from callboard_qt import through
 
-#: How a view draws, and whether with materials.
+#: The style of a view, and True with materials.
 _SHADINGS = {
     "solid": ("Smooth", False),
     "wireframe": ("Wire", False),
     "xray": ("WireGhost", False),
     "material": ("Smooth", True),
 }
-#: What is drawn in a way of its own.
+#: Sets of objects with their own drawing style.
 _SETS = ("SceneObject", "SelectedObject", "GhostObject", "DisplayModel")
 
 
@@ -47,7 +47,7 @@ class HoudiniLook:
                 return decode(drawn(viewer, *size, beauty_only=not asked.overlays)), {}
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
-        """As :meth:`callboard.ports.look.Picks.under`."""
+        """Return the object under a point, as :meth:`callboard.ports.look.Picks.under` does."""
         with self._render.unnoticed(), ExitStack() as stack, telling("look at the scene"):
             if asked.frame is not None:
                 stack.enter_context(_at_frame(asked.frame))
@@ -76,7 +76,7 @@ class HoudiniLook:
 
     @contextmanager
     def _camera(self, asked: Look) -> Iterator[hou.ObjNode | None]:
-        """None is the artist's own view."""
+        """Yield the camera, or None for the artist's own view."""
         if asked.camera is not None:
             yield camera_named(asked.camera)
         elif asked.view is not None:
@@ -105,7 +105,7 @@ def _at_frame(number: float) -> Iterator[None]:
 
 @contextmanager
 def _through(viewport: hou.GeometryViewport, camera: hou.ObjNode | None) -> Iterator[None]:
-    """The artist's own camera, or where he looks from without one, comes back afterwards."""
+    """Look through a camera; the artist's own camera or view comes back afterwards."""
     if camera is None:
         yield
         return

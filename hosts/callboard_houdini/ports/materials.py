@@ -1,4 +1,4 @@
-"""Materials, and who has them: the port ``materials``. New ones are principled shaders in /mat."""
+"""Materials and their objects: the port ``materials``. New ones are principled shaders in /mat."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ class HoudiniMaterials:
 
 
 def _refuse_others(material: hou.OpNode, node: hou.ObjNode) -> None:
-    """Raises HostError for one that lives inside another object: it is that object's colour, and
-    goes with it."""
+    """Raise HostError for a material inside another object: it is that object's color, and is
+    deleted with it."""
     path = str(material.path())
     if path.startswith(f"{ROOT}/") and not path.startswith(f"{node.path()}/"):
         raise HostError(f"'{path}' is another object's own; make one with materials__create")
@@ -105,7 +105,7 @@ def _network() -> hou.OpNode:
 
 
 def _everything() -> list[str]:
-    """Those in /mat, then those that objects have elsewhere."""
+    """Return the materials in /mat, then those that objects have elsewhere."""
     nodes = [node for node in _network().children() if _is_material(node)]
     paths = [str(node.path()) for node in nodes]
     return list(dict.fromkeys([*paths, *(p for n in objects() for p in faces_of.assigned(n))]))

@@ -21,11 +21,11 @@ from callboard_houdini.ports.cameras import taking_pictures
 from callboard_houdini.ports.scene import up_axis
 from callboard_qt import FileRender
 
-#: The type of each renderer's node, what is set there, and the parameters of picture and size.
+#: The type of each renderer's node, its settings, and the parameters of picture and size.
 _RENDERERS: tuple[tuple[str, dict[str, float | str], str, str], ...] = (
     (
         "ifd",
-        # Otherwise Mantra goes on by itself, and the picture comes later.
+        # Otherwise Mantra runs in the background, and the picture comes later.
         {"override_camerares": 1, "res_fraction": "specific", "soho_foreground": 1},
         "vm_picture",
         "res_override",
@@ -33,12 +33,12 @@ _RENDERERS: tuple[tuple[str, dict[str, float | str], str, str], ...] = (
     ("opengl", {"tres": 1}, "picture", "res"),
 )
 _NAME = "callboard_render"
-#: Rows of a frame, for its shape.
+#: Rows of a frame, for its aspect.
 _HIGH = 1080
 
 
 class HoudiniRender(FileRender[hou.ObjNode]):
-    """``rendering`` is entered while Houdini renders."""
+    """The port. ``rendering`` is entered while Houdini renders."""
 
     def __init__(self, rendering: Callable[[], AbstractContextManager[None]]) -> None:
         self._rendering = rendering
@@ -108,7 +108,7 @@ def _draw(file: Path, width: int, height: int, camera: hou.ObjNode, frame: float
 
 @contextmanager
 def _camera_at(view: View, aspect: float) -> Iterator[hou.ObjNode]:
-    """A camera of its own, whose frame is the picture."""
+    """Yield a temporary camera whose frame is the picture."""
     camera = root().createNode("cam", "callboard_turntable")
     try:
         assert isinstance(camera, hou.ObjNode)

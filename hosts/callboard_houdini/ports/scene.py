@@ -58,7 +58,7 @@ class HoudiniSceneReader:
 
 
 def meters_per_unit() -> float:
-    """As the hip file says; Houdini's Python has no word for it."""
+    """Return the hip file's unit; Houdini's Python has no function for it."""
     size = re.search(r"\d+(\.\d*)?([eE][-+]?\d+)?", hou.hscript("unitlength")[0])
     return float(size.group()) if size and float(size.group()) > 0 else 1.0
 
@@ -80,7 +80,8 @@ def _summary(node: hou.ObjNode) -> Json:
 
 
 def is_visible(node: hou.ObjNode) -> bool:
-    """A wire hides nothing, but a subnet hides what it holds."""
+    """Return whether the object is visible. A wire hides nothing, but a subnet hides its
+    content."""
     around: hou.Node | None = node
     while isinstance(around, hou.ObjNode):
         if not around.isObjectDisplayed():

@@ -13,7 +13,8 @@ class HoudiniScripts:
         return ["python", "hscript"]
 
     def execute(self, code: str, language: str) -> object:
-        """Python finds ``hou`` there already. HScript's value is None; what it says is printed."""
+        """Run code. Python finds ``hou`` there already. HScript's value is None; its output is
+        printed."""
         if language != "hscript":
             return run_python(code, {"hou": hou})
         output, errors = hou.hscript(code)[:2]

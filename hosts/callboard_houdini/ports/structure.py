@@ -30,7 +30,7 @@ class HoudiniStructure:
             return str(root().createNode("null", named).path())
 
     def set_visible(self, name: str, visible: bool) -> str:
-        """By the object's own flag: what a subnet hides stays."""
+        """Set the object's own flag; what a subnet hides stays hidden."""
         node = find(name)
         refuse_inside_asset(node, values_only=True)
         if node.isObjectDisplayed() is not visible:
@@ -88,7 +88,7 @@ def _own(group: str) -> hou.Bundle:
 
 
 def _free(wanted: str) -> str:
-    """Of bundles Houdini doesn't choose another name for a taken one."""
+    """Return a free name, which Houdini doesn't choose for bundles."""
     name, stem, number = wanted, wanted.rstrip("0123456789"), 1
     while hou.nodeBundle(name) is not None:
         name, number = f"{stem}{number}", number + 1

@@ -30,8 +30,8 @@ from callboard_houdini.ports.scene import meters_per_unit, up_axis
 
 class HoudiniUsd:
     def import_usd(self, path: str, parent: str | None) -> Json:
-        """Meshes and simple shapes become geometry objects, all else nulls, as they are at the
-        file's first frame."""
+        """Import meshes and simple shapes as geometry objects, all else as nulls, as they are at
+        the file's first frame."""
         stage = _opened(path)
         above = None if parent is None else find(parent)
         importer = Importer(stage, meters_per_unit(), up_axis())
@@ -40,7 +40,7 @@ class HoudiniUsd:
         return {"path": path, "created": [node.path() for node in created]}
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
-        """Polygons as they are now, with their colours; objects without polygons keep their
+        """Export polygons as they are now, with their colors; objects without polygons keep their
         place. Raises HostError for geometry that isn't polygons."""
         checked_suffix(path, WRITE)
         chosen = objects()

@@ -18,11 +18,11 @@ class HoudiniViewport:
 
 
 def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool) -> bytes:
-    """One frame of a flipbook, with or without what isn't rendered: grids, guides."""
+    """Return one frame of a flipbook, with or without what isn't rendered: grids, guides."""
     frame = hou.frame()
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, "viewport.png")
-        # A copy: the artist's own flipbook settings stay.
+        # A copy, so that the artist's own flipbook settings stay.
         settings = viewer.flipbookSettings().stash()
         settings.frameRange((frame, frame))
         settings.output(file.as_posix())
@@ -41,7 +41,7 @@ def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool
 
 
 def view() -> hou.SceneViewer:
-    """The 3D view that is in sight, else any."""
+    """Return the 3D view in front, else any."""
     views = [tab for tab in hou.ui.paneTabs() if isinstance(tab, hou.SceneViewer)]
     for view in views:
         if view.isCurrentTab():
