@@ -1,1 +1,1 @@
-"""What 3ds Max can do: one module a port."""
+"""3ds Max's ports, one in each module."""

@@ -107,7 +107,7 @@ def _set_key(component: str, controller: Any, frame: float, value: Vector) -> No
                 setattr(controller, name, float(turn))
         else:
             controller.value = rt.Point3(*(float(part) for part in value))
-    # A first key makes 3ds Max add one at the start.
+    # With a first key, 3ds Max adds one at the start.
     added = set(_frames(controller)) - before - {float(frame)}
     if added:
         _delete(controller, added.__contains__)
@@ -125,7 +125,7 @@ def _not_euler(controller: Any) -> HostError:
 
 
 def _with_subs(controller: Any) -> Iterator[Any]:
-    """The controller and those that it is made of."""
+    """Yield the controller and those that it consists of."""
     yield controller
     for index in range(1, int(controller.numsubs) + 1):
         part = rt.getSubAnim(controller, index).controller
@@ -134,18 +134,18 @@ def _with_subs(controller: Any) -> Iterator[Any]:
 
 
 def _frames(controller: Any) -> list[float]:
-    """When it has a key, in order."""
+    """Return the frames with a key, in order."""
     frames = {
         frame_of(rt.getKeyTime(part, index))
         for part in _with_subs(controller)
-        # -1 where a controller can't have keys.
+        # -1 when a controller can't have keys.
         for index in range(1, int(rt.numKeys(part)) + 1)
     }
     return sorted(frames)
 
 
 def _delete(controller: Any, wanted: Any) -> set[float]:
-    """Deletes the keys whose frame is wanted; those frames."""
+    """Delete the keys whose frame is wanted; return those frames."""
     gone: set[float] = set()
     for part in _with_subs(controller):
         for index in range(int(rt.numKeys(part)), 0, -1):

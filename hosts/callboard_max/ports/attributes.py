@@ -1,5 +1,5 @@
-"""Any attribute of any object: the port ``attributes``. They are the properties of what the object
-is made of; one of its own is a custom attribute of the node."""
+"""Any attribute of any object: the port ``attributes``. Attributes are the properties of the node's
+object; one of its own is a custom attribute of the node."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from callboard.host import MOST_ELEMENTS, Json
 from callboard_max.application.names import Node, find, path_of, telling
 from callboard_max.parts.driven_values import has, refuse_controlled
 
-#: Also what keeps a name from being code.
+#: This also keeps a name from being code.
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
-#: What a definition of ours is called, and the attribute in it.
+#: The prefix of our definitions, and of the attribute in each.
 _OWN = "callboard_"
-#: Of an attribute of an object's own: 3ds Max's types, by what they are called here.
+#: 3ds Max's types for an object's own attributes, by their names here.
 _TYPES = {
     "boolean": "#boolean",
     "integer": "#integer",
@@ -81,7 +81,7 @@ def _checked(attribute: str) -> str:
 
 
 def _owned(node: Node) -> dict[str, Any]:
-    """The custom attributes that are ours, by name."""
+    """Return our custom attributes by name."""
     owned = {}
     for definition in rt.custAttributes.getDefs(node, baseobject=False) or ():
         name = str(definition.name).lstrip("#")
@@ -107,7 +107,8 @@ def _read(node: Node, attribute: str) -> Any:
 
 
 def _kind(value: Any) -> str:
-    """Empty for what isn't told: maps, nodes, and what else is no value."""
+    """Return the kind, or an empty text for values that aren't reported: maps, nodes and the
+    like."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
@@ -127,7 +128,7 @@ def _is_color(value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[Any] | None:
-    """Of a list; None for what is none."""
+    """Return the elements of a list, or None for anything else."""
     if value is None or hasattr(value, "x") or not hasattr(value, "__iter__"):
         return None
     try:
@@ -137,7 +138,8 @@ def _parts(value: Any) -> list[Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON; a colour as 3ds Max counts it, to 255. None for numbers that aren't finite."""
+    """Return the value as JSON, a color in 3ds Max's range to 255, and None for numbers that aren't
+    finite."""
     if isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
@@ -151,7 +153,7 @@ def _controlled(node: Node, attribute: str) -> bool:
 
 
 def _refuse(node: Node, attribute: str, kind: str) -> None:
-    """Raises HostError for what isn't set."""
+    """Raise HostError for an attribute that can't be set."""
     if kind == "string":
         raise HostError(
             f"'{attribute}' can't be set here: such a text may name a file; set it by a script"
@@ -165,7 +167,7 @@ def _refuse(node: Node, attribute: str, kind: str) -> None:
 
 
 def _converted(attribute: str, kind: str, value: object) -> Any:
-    """The value as that type. Raises HostError."""
+    """Return the value in that type. Raises HostError."""
     if kind == "color" and isinstance(value, list) and len(value) == 3 and _all_numbers(value):
         return rt.Color(*map(float, value))
     if kind == "integers" and isinstance(value, list) and all(map(_is_whole, value)):
@@ -203,7 +205,7 @@ def _is_whole(value: object) -> bool:
 
 
 def _all_numbers(values: list[Any]) -> bool:
-    """3ds Max keeps single precision."""
+    """Return whether all are numbers that fit 3ds Max's single precision."""
     return all(
         _is_whole(each) or (isinstance(each, float) and abs(each) < _LARGEST) for each in values
     )

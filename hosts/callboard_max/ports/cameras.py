@@ -1,5 +1,5 @@
-"""Cameras: the port ``cameras``. New ones are physical; of other types the lens is worked out from
-the angle and the render settings. 3ds Max keeps in no scene which camera takes the pictures."""
+"""Cameras: the port ``cameras``. New ones are physical; for other types the lens follows from the
+angle and the render settings. 3ds Max stores in no scene which camera takes the pictures."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from callboard_max.parts.driven_values import has, refuse_controlled
 from callboard_max.parts.scene_memory import lasting_memory, memory
 from callboard_max.ports.scene import meters_per_unit
 
-#: A lens and the width of a sensor, in millimetres; what a new camera sees, in metres.
+#: A lens and the width of a sensor, in millimeters; a new camera's range, in meters.
 _LENS, _SENSOR, _CLIP = 50.0, 36.0, (0.01, 1000.0)
-#: Nothing is cut off.
+#: The range that clips nothing.
 _EVERYTHING = [0.0, 1e9]
-#: Of ``specify_focus``: not at the target's distance.
+#: The value of ``specify_focus`` for a distance other than the target's.
 _OWN_FOCUS = 1
 
 
@@ -78,8 +78,8 @@ class MaxCameras:
 
 
 def taking_pictures() -> Node | None:
-    """The camera that was made the active one, else the one that the active view looks through,
-    else the first one."""
+    """Return the camera that was made the active one, else the one that the active view looks
+    through, else the first one."""
     cameras = _all()
     kept = memory()
     if kept is not None and kept.camera is not None:
@@ -107,7 +107,7 @@ def _all() -> list[Node]:
 
 
 def camera_named(name: str) -> Node:
-    """Raises HostError where that is no camera."""
+    """Return the camera. Raises HostError for another object."""
     node = find(name)
     if str(rt.superClassOf(node)).lower() != "camera":
         raise HostError(f"'{node.name}' is no camera; cameras__list names them")
@@ -146,7 +146,7 @@ def _other(node: Node) -> Json:
 
 
 def _wanted(node: Node, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What 3ds Max's properties are to be."""
+    """Return the new values of 3ds Max's properties."""
     wanted: dict[str, Any] = {}
     if not _is_physical(node):
         unfit = [key for key in ("sensor", "focus_distance", "fstop") if key in values]
@@ -180,7 +180,7 @@ def _wanted(node: Node, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fov(node: Node) -> list[float]:
-    """3ds Max's angle is that of the picture's width."""
+    """Return the angles. 3ds Max's angle is that of the picture's width."""
     across = float(node.fov)
     shape = float(rt.renderHeight) / (float(rt.renderWidth) * float(rt.renderPixelAspect))
     return [across, degrees(2 * atan(tan(radians(across) / 2) * shape))]

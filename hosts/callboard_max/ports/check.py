@@ -1,5 +1,5 @@
-"""What is told of the scene so that it can be checked: the port ``check``. Meshes are triangles, as
-they are shown, with their modifiers."""
+"""Facts for checks of the scene: the port ``check``. Meshes are triangles, as shown, with their
+modifiers."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ class MaxChecks(ApplicationChecks):
         for texture in rt.getClassInstances(rt.BitmapTexture):
             path = str(texture.filename or "")
             if path:
-                # Also in the folders in which 3ds Max looks for maps.
+                # This also searches the folders in which 3ds Max looks for maps.
                 there = bool(str(rt.mapPaths.getFullFilePath(path))) or Path(path).exists()
                 yield UsedFile(path, str(texture.name), not there, "auto")
 
 
 @contextmanager
 def _snapshot(node: Node) -> Iterator[Any]:
-    """A copy of what is shown, in the world."""
+    """Yield a copy of the shown mesh, in the world."""
     mesh = rt.snapshotAsMesh(node)
     try:
         yield mesh
     finally:
-        # It isn't the scene's, and large.
+        # The copy isn't in the scene, and large.
         rt.free(mesh)
 
 
@@ -69,7 +69,7 @@ def _uvs(mesh: Any, faces: int) -> list[tuple[float, float]] | None:
 
 
 def _counted(count: Any) -> range:
-    """3ds Max counts from one."""
+    """Return the range of 3ds Max's numbers, which begin at one."""
     return range(1, int(count) + 1)
 
 

@@ -1,4 +1,5 @@
-"""What 3ds Max says of its classes, their properties and its functions: the port ``docs``."""
+"""3ds Max's information about its classes, their properties and its functions: the port
+``docs``."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ _CLASS = re.compile(r"(\w+) : (\w+)(?: \{.*\})?\s*")
 _PROPERTY = re.compile(r"\s+\.(\w+)(?: \((\w+)\))?(?: : (.*\S))?\s*")
 #: ``uniqueName (const Primitive): uniqueName()``.
 _GLOBAL = re.compile(r"(\w+) \((?:\w+ )?(\w+)\): .*")
-#: What MAXScript calls functions.
+#: MAXScript's types of functions.
 _FUNCTIONS = ("Primitive", "Generic", "MappedGeneric", "MappedPrimitive")
 
 
 class MaxDocs(KeptDocs):
-    """Classes, such as ``Box``, whose text is their superclass, and functions. 3ds Max has no words
-    for either."""
+    """Classes, such as ``Box``, whose text is their superclass, and functions. 3ds Max has no
+    descriptions of either."""
 
     def _read(self) -> Iterator[DocEntry]:
         for line in _printed(rt.showClass, "*"):
@@ -44,7 +45,7 @@ class MaxDocs(KeptDocs):
 
 
 def _printed(show: Callable[..., Any], pattern: str) -> list[str]:
-    """The lines that such a function would print."""
+    """Return the lines that such a function would print."""
     stream = rt.StringStream("")
     show(pattern, to=stream)
     return str(stream).splitlines()

@@ -61,7 +61,7 @@ class MaxSceneEditor:
         node = find(name)
         check_new_name(new_name)
         if str(node.name) != new_name:
-            # 3ds Max would allow it, and nobody could tell the two apart.
+            # 3ds Max would allow it, and the two could not be told apart.
             if is_taken(new_name):
                 raise HostError(f"'{new_name}' is taken; use another name")
             with telling(f"rename '{node.name}'"):
@@ -99,13 +99,14 @@ class MaxSceneEditor:
 
 
 def _copy(node: Node, above: Node | None, name: str) -> Node:
-    """With what is below it. Copies share their materials until one gets a colour of its own."""
+    """Copy the node with everything below it. Copies share their materials until one gets a color
+    of its own."""
     made = rt.copy(node)
     made.name = free_name(name)
     made.parent = above
     wanted = transforms.local(node)
     if not alike(transforms.local(made), wanted):
-        # Only then: where there are keys, writing changes them at the current frame.
+        # Only then: if there are keys, writing changes them at the current frame.
         transforms.write_local(made, wanted)
     for child in children_of(node):
         _copy(child, made, str(child.name))

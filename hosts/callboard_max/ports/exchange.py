@@ -1,5 +1,6 @@
-"""Files of other programs: the port ``exchange``. FBX by Autodesk's plug-in, USD by its component;
-the other translators count as their dialogs are set, which a script isn't told."""
+"""Files of other programs: the port ``exchange``. FBX goes through Autodesk's plug-in, USD through
+its component. The other translators use the units set in their dialogs, which a script can't
+read."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from callboard_max.application.names import family, find, handle, objects, paren
 from callboard_max.ports.usd import ADVICE
 from callboard_qt import ApplicationExchange
 
-#: What the plug-in calls 3ds Max's system units.
+#: The plug-in's names for 3ds Max's system units.
 _UNITS = {
     "inches": "in",
     "feet": "ft",
@@ -26,7 +27,7 @@ _UNITS = {
     "meters": "m",
     "kilometers": "km",
 }
-#: Of the files that are written, in metres.
+#: The unit of written files, in meters.
 _WRITTEN = 0.01
 
 
@@ -91,7 +92,7 @@ class MaxExchange(ApplicationExchange):
         before, unsaved = list(rt.selection), bool(rt.getSaveRequired())
         try:
             if objects is not None:
-                # 3ds Max exports what is selected, and nothing below that.
+                # 3ds Max exports the selection, without the nodes below it.
                 wanted = {handle(n): n for name in objects for n in family(find(name))}
                 _select(list(wanted.values()))
             yield
@@ -123,7 +124,7 @@ def _select(nodes: Sequence[Any]) -> None:
 def _set(
     get: Callable[[str], Any], put: Callable[[str, Any], Any], wanted: Mapping[str, Any]
 ) -> Iterator[None]:
-    """What the artist has set in the plug-in's dialogs comes back afterwards."""
+    """Use other settings in the plug-in's dialogs; the artist's come back afterwards."""
     before = {name: get(name) for name in wanted}
     try:
         for name, value in wanted.items():

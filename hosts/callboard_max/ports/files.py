@@ -11,7 +11,7 @@ from callboard_max.application.names import objects, telling
 from callboard_max.ports.scene import scene_file
 from callboard_qt import openable, saveable
 
-#: How every scene file begins: it is a compound file.
+#: The start of every scene file, which is a compound file.
 _MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -19,8 +19,8 @@ class MaxFiles:
     suffixes = (".max",)
 
     def open(self, path: str) -> Json:
-        """Asks nothing. 3ds Max drops the open scene before it reads; what can be known to fail is
-        refused before."""
+        """Open the file without questions. 3ds Max drops the open scene before it reads, so
+        foreseeable failures are refused first."""
         file = openable(path, {".max": (_MAGIC,)}, "a scene of 3ds Max")
         doing = f"open '{file.name}'; the scene that was open may be closed"
         # Opening is no undo step: 3ds Max drops the list, and with it the step of this call.

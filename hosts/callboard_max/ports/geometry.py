@@ -1,6 +1,6 @@
-"""What a mesh is, and what can be changed of it: the port ``geometry``. Subdivision is a
-TurboSmooth on top of the stack; other changes go below the artist's modifiers, into the object
-itself, which becomes an editable poly if it was a primitive."""
+"""Facts about a mesh, and its changes: the port ``geometry``. Subdivision is a TurboSmooth on top
+of the stack. Other changes go below the artist's modifiers, into the object itself, which becomes
+an editable poly if it was a primitive."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class MaxGeometry:
         rounding = _rounding(node)
         levels = 0 if rounding is None else int(rounding.iterations)
         others = list(node.modifiers)[0 if rounding is None else 1 :]
-        # What other modifiers make of it isn't told in polygons.
+        # The polygons after other modifiers aren't known.
         plain = not any(each.enabled for each in others)
         return {
             "path": path_of(node),
@@ -77,7 +77,7 @@ class MaxGeometry:
             return
         triangles = kind_of(node) == MESH
         with telling(f"turn the faces of '{node.name}'"):
-            # A poly's neighbours can't look to opposite sides, and so no face of it turns alone.
+            # A poly's neighbors can't face opposite sides, so none of its faces turns alone.
             if not triangles:
                 _bake(node, rt.Turn_to_Mesh())
             turn = faces_to_turn(modelled(node).mesh, side)
@@ -109,7 +109,7 @@ class MaxGeometry:
 
 
 def _shape(name: str) -> Node:
-    """Raises HostError where it has no surface."""
+    """Return the node. Raises HostError when it has no surface."""
     node = find(name)
     kind = kind_of(node)
     # 3ds Max counts a camera's target among the surfaces.
@@ -119,7 +119,7 @@ def _shape(name: str) -> Node:
 
 
 def _own(name: str) -> Node:
-    """One that can be changed for good, and for this object alone."""
+    """Return a node that can be changed permanently, and for this object alone."""
     node = _shape(name)
     if kind_of(node).startswith("xref"):
         raise HostError(f"the faces of '{node.name}' are another file's; change them there")
@@ -131,14 +131,14 @@ def _own(name: str) -> Node:
 
 
 def _polygons() -> Any:
-    """A modifier that makes an editable poly of anything, with the faces that it has."""
+    """Return a modifier that makes an editable poly of anything, with its existing faces."""
     made = rt.Turn_to_Poly()
     made.removeMidEdgeVertices = False
     return made
 
 
 def _bake(node: Node, modifier: Any) -> None:
-    """Below the artist's modifiers, and into the object itself."""
+    """Apply the modifier below the artist's, into the object itself."""
     above = len(list(node.modifiers))
     if above:
         rt.addModifier(node, modifier, before=above)
@@ -148,7 +148,7 @@ def _bake(node: Node, modifier: Any) -> None:
 
 
 def _rounding(node: Node) -> Any | None:
-    """The TurboSmooth on top of the stack, if one is there and on."""
+    """Return the TurboSmooth on top of the stack, if it is there and on."""
     stack = list(node.modifiers)
     if not stack or not stack[0].enabled or str(rt.classOf(stack[0])).lower() != _ROUNDING:
         return None
@@ -156,13 +156,14 @@ def _rounding(node: Node) -> Any | None:
 
 
 def _shading(mesh: MeshData, groups: Sequence[int]) -> str:
-    """By the edges between two faces: smooth where these share a smoothing group."""
+    """Return the shading by the edges between two faces: smooth if these share a smoothing
+    group."""
     sharing: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for face, group in zip(faces_of(mesh.counts, mesh.corners), groups, strict=True):
         for start, end in zip(face, [*face[1:], *face[:1]], strict=True):
             sharing[min(start, end), max(start, end)].append(group)
     between = [each for each in sharing.values() if len(each) > 1]
-    # Without any, a face counts by itself.
+    # Without such edges, each face counts on its own.
     smooth = [bool(a & b) for a, b, *_ in between] or [bool(group) for group in groups]
     if all(smooth):
         return "smooth" if smooth else "flat"

@@ -1,5 +1,5 @@
-"""Lights: the port ``lights``. New ones are Arnold's, which comes with 3ds Max; of others only the
-colour and the intensity are told. What surrounds the scene is in ``surroundings``."""
+"""Lights: the port ``lights``. New ones are Arnold's, which comes with 3ds Max; of others only
+color and intensity are reported. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _arnold(node: Node) -> Json:
     return {
         "kind": kind,
         "color": _color(node),
-        # One that isn't normalized shines more the larger it is.
+        # A light that isn't normalized shines more the larger it is.
         "power": intensity * watts(kind, meters_per_unit())
         if kind in POWER and node.normalize
         else None,

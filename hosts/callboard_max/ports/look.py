@@ -1,5 +1,5 @@
 """Pictures of the scene for an agent: the port ``look``. One of the artist's views draws them
-through a camera of its own, or 3ds Max's renderer; only 3ds Max with windows has it."""
+through a temporary camera, or 3ds Max's renderer does. Only 3ds Max with windows has it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ from callboard_max.ports.render import MaxRender
 from callboard_max.ports.viewport import drawn
 from callboard_qt import through
 
-#: What a view's style is called. What is seen through is so by each object.
+#: The name of a view's style. Objects themselves have the see-through property.
 _STYLES = {"solid": "Clay", "wireframe": "Wireframe", "xray": "Clay", "material": "Shaded"}
-# A script can't give a Top or Front view its zoom back, so only these are borrowed.
-#: Views that are given back whole after another camera had them.
+#: Views that can be restored completely after another camera had them.
 _LENT = ("view_persp_user", "view_camera")
-#: Of what isn't rendered, by category.
+#: Categories of objects that aren't rendered.
 _OVERLAYS = ("lights", "cameras", "helpers")
-#: A named camera's own clipping isn't looked through.
+#: The clipping range; a named camera's own isn't used.
 _NEAR, _FAR = 0.01, 1e7
 
 
@@ -59,7 +58,7 @@ class MaxLook:
             return decode(drawn(asked.width, asked.height, cropped=view is not None)), {}
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
-        """As :meth:`callboard.ports.look.Picks.under`."""
+        """Return the object under a point, as :meth:`callboard.ports.look.Picks.under` does."""
         aspect = asked.width / asked.height
         rendered = asked.shading == "rendered"
         with self._render.unnoticed(), telling("look at the scene"), ExitStack() as stack:
@@ -95,7 +94,7 @@ class MaxLook:
 
 
 def _seen(asked: Look) -> View | None:
-    """None is the artist's own view."""
+    """Return the view, or None for the artist's own."""
     if asked.camera is None:
         return asked.view
     camera = camera_named(asked.camera)
@@ -117,7 +116,7 @@ def _at_frame(number: float) -> Iterator[None]:
 
 @contextmanager
 def _perspective() -> Iterator[None]:
-    """A view that can be lent is the active one."""
+    """Activate a view that can be restored."""
     views = rt.viewport
     before = int(views.activeViewport)
     try:
@@ -135,7 +134,7 @@ def _perspective() -> Iterator[None]:
 
 @contextmanager
 def _through(camera: Node) -> Iterator[None]:
-    """The artist's own camera, or where he looks from without one, comes back afterwards."""
+    """Look through a camera; the artist's own camera or view comes back afterwards."""
     views = rt.viewport
     kind, own, place, angle = views.getType(), views.getCamera(), views.getTM(), views.GetFOV()
     framed = bool(rt.displaySafeFrames)

@@ -1,5 +1,5 @@
-"""Materials, and who has them: the port ``materials``. Some faces of an object have one of their
-own by a Multi/Sub-Object material and the faces' numbers in it, which an editable poly keeps."""
+"""Materials and their objects: the port ``materials``. Faces with their own material use a
+Multi/Sub-Object material and the faces' numbers in it, which an editable poly stores."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class MaxMaterials:
         return users
 
     def assigned(self, name: str) -> Mapping[str, Sequence[int] | None]:
-        """Of a Multi/Sub-Object material on what is no editable poly, no faces are told."""
+        """Return the materials. Faces are unknown for a Multi/Sub-Object material on anything but
+        an editable poly."""
         node = find(name)
         material = node.material
         if material is None:
@@ -101,7 +102,7 @@ class MaxMaterials:
 
 
 def _with(now: Material, old: Material, new: Material) -> Material:
-    """The node's material with another one in place of that one."""
+    """Return the node's material with ``old`` replaced by ``new``."""
     if not kept.is_several(now):
         return new if kept.identity(now) == kept.identity(old) else now
     parts = [None if part is None else _with(part, old, new) for part in now.materialList]
@@ -135,7 +136,7 @@ def _refuse_faces(node: Node) -> None:
 
 
 def _parts(node: Node) -> list[Material | None]:
-    """The part of the node's material that each face has."""
+    """Return the part of the node's material that each face has."""
     count = int(rt.polyop.getNumFaces(node))
     material = node.material
     if material is None or not kept.is_several(material):
@@ -143,12 +144,13 @@ def _parts(node: Node) -> list[Material | None]:
     parts, numbers = list(material.materialList), [int(n) for n in material.materialIDList]
     by_number = dict(zip(numbers, parts, strict=True))
     ids = [int(rt.polyop.getFaceMatID(node, face + 1)) for face in range(count)]
-    # Numbers that it doesn't have begin again at its first.
+    # Numbers beyond its parts begin again at the first.
     return [by_number[id] if id in by_number else parts[(id - 1) % len(parts)] for id in ids]
 
 
 def _assign_faces(node: Node, material: Material, faces: Sequence[int]) -> None:
-    """As each face's material is now, with these changed. A primitive becomes an editable poly."""
+    """Assign the material to these faces; other faces keep theirs. A primitive becomes an editable
+    poly."""
     if not _is_poly(node):
         rt.convertToPoly(node)
     parts = _parts(node)

@@ -84,7 +84,7 @@ class MaxRender(FileRender[Node]):
 
 @contextmanager
 def _camera_at(view: View) -> Iterator[Node]:
-    """A camera of its own."""
+    """Yield a temporary camera."""
     camera = rt.Freecamera(
         name="callboard turntable",
         fov=2 * degrees(atan(view.wide)),

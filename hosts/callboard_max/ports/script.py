@@ -14,7 +14,7 @@ class MaxScripts:
         return ["python", "maxscript"]
 
     def execute(self, code: str, language: str) -> object:
-        """Python finds ``pymxs`` and ``rt`` there already. What MAXScript prints goes to the
+        """Run code. Python finds ``pymxs`` and ``rt`` there already. MAXScript's output goes to the
         Listener."""
         if language != "maxscript":
             return run_python(code, {"pymxs": pymxs, "rt": rt})

@@ -1,5 +1,5 @@
 """USD files: the port ``usd``, by Autodesk's component for 3ds Max, which brings OpenUSD's own
-Python modules. The port is there where that component is installed."""
+Python modules. The port exists if that component is installed."""
 
 from __future__ import annotations
 

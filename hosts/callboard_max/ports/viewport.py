@@ -19,7 +19,7 @@ class MaxViewport:
 
 
 def drawn(width: int, height: int, *, cropped: bool) -> bytes:
-    """What the view shows, undistorted; where its shape is another one with bars, or the middle."""
+    """Return the view undistorted; in another aspect with bars, or ``cropped`` to the middle."""
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, "viewport.png")
         rt.completeRedraw()
