@@ -1,1 +1,1 @@
-"""What OpenUSD can do: one module a port."""
+"""OpenUSD's ports, one in each module."""

@@ -92,7 +92,7 @@ def _valid(attribute: str) -> bool:
 
 
 def _refusal(there: Usd.Attribute) -> str | None:
-    """Why it isn't set; None where it may be."""
+    """Return why the attribute can't be set, or None."""
     name, kind = there.GetName(), there.GetTypeName().scalarType
     if name.startswith("xformOp"):
         return "scene__transform places objects"
@@ -108,7 +108,7 @@ def _refusal(there: Usd.Attribute) -> str | None:
 
 
 def _kind_for(value: object, attribute: str) -> Sdf.ValueTypeName:
-    """What a new attribute with that value is."""
+    """Return the type of a new attribute with that value."""
     if attribute.startswith("xformOp"):
         raise HostError("scene__transform places objects")
     types = Sdf.ValueTypeNames
@@ -141,7 +141,7 @@ def _single(value: object) -> Sdf.ValueTypeName:
 
 
 def _converted(value: Any, kind: Sdf.ValueTypeName, attribute: str) -> Any:
-    """The value as that type. Raises HostError."""
+    """Return the value in that type. Raises HostError."""
     wrong = HostError(f"'{attribute}' is {kind}; {_shown(value)} is none")
     if kind.isArray:
         if not isinstance(value, list):
@@ -189,7 +189,7 @@ def _one(value: Any, kind: Sdf.ValueTypeName, wrong: HostError) -> Any:
 
 
 def _flat(value: Any) -> list[Any] | None:
-    """The numbers of a vector, or of a matrix by its rows."""
+    """Return the numbers of a vector, or of a matrix by its rows."""
     if not isinstance(value, list):
         return None
     return [part for each in value for part in (each if isinstance(each, list) else [each])]
@@ -201,7 +201,8 @@ def _is_number(value: object) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON; None for what is none, and for numbers that aren't finite."""
+    """Return the value as JSON, with None for values that JSON can't hold and numbers that aren't
+    finite."""
     if value is None or isinstance(value, (bool, str, int)):
         return value
     if isinstance(value, float):

@@ -1,5 +1,5 @@
-"""Cameras: the port ``cameras``. OpenUSD counts lens and sensor in tenths of a scene unit; which
-camera takes the picture is said by the stage's render settings."""
+"""Cameras: the port ``cameras``. OpenUSD has lens and sensor in tenths of a scene unit. The stage's
+render settings name the camera for pictures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from callboard_openusd.ports.edit import identifier
 from callboard_openusd.ports.scene import doubt
 
 _SETTINGS = Sdf.Path("/Render/Settings")
-#: A picture of sixteen by nine, and a lens, in millimetres.
+#: The sensor of a picture of sixteen by nine, and a lens, in millimeters.
 _SENSOR, _LENS = (36.0, 20.25), 50.0
 
 
@@ -88,7 +88,7 @@ class UsdCameras(UsdPort):
 
     @property
     def _millimetres(self) -> float:
-        """In a tenth of a scene unit."""
+        """Millimeters in a tenth of a scene unit."""
         return float(100 * UsdGeom.GetStageMetersPerUnit(self._stage))
 
     def _find(self, name: str) -> Usd.Prim:

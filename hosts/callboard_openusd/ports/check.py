@@ -1,4 +1,4 @@
-"""What is told of the stage so that it can be checked: the port ``check``."""
+"""Facts for checks of the stage: the port ``check``."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ class UsdChecks:
         self._materials = materials
 
     def fix(self, rule: str, path: str) -> Json | None:
-        """What needs a modeller is mended in another application."""
+        """Return the call that fixes it. Faults that need a modeller are fixed in another
+        application."""
         prim = self._document.stage.GetPrimAtPath(path)
         if rule == "inside_out" and prim and prim.IsA(UsdGeom.Mesh):
             return {"tool": "geometry__normals", "arguments": {"name": path}}
         return None
 
     def meshes(self) -> list[str]:
-        """Spheres and other shapes without faces too: they have places."""
+        """Return the meshes, with spheres and other shapes without faces, because they have
+        places."""
         stage = self._document.stage
         paths = self._document.names.paths
         return [str(path) for path in paths if stage.GetPrimAtPath(path).IsA(UsdGeom.Gprim)]
@@ -64,7 +66,7 @@ class UsdChecks:
             for attribute in prim.GetAttributes():
                 value = attribute.Get(TIME) if attribute.GetTypeName() == _ASSET else None
                 if value is not None and value.path:
-                    # Of a tile there are several.
+                    # A tile stands for several files.
                     there = bool(value.resolvedPath) or "<UDIM>" in value.path
                     space = _color_space(prim, value.path)
                     yield UsedFile(value.path, str(prim.GetPath()), not there, space)
@@ -115,7 +117,8 @@ def _spans(counts: Sequence[int]) -> Iterator[range]:
 
 
 def _uvs(mesh: UsdGeom.Mesh, corners: Sequence[int]) -> list[Any] | None:
-    """Of the primvar that is called as textures expect, else of the first that can be one."""
+    """Return the UVs of the primvar with the name that textures expect, else of the first suitable
+    one."""
     candidates = [
         each
         for each in UsdGeom.PrimvarsAPI(mesh).GetPrimvarsWithValues()
@@ -153,7 +156,7 @@ def _finding(error: Any) -> Fault:
 
 
 def _complaints(path: str) -> list[Fault]:
-    """As usdchecker, which UsdValidation replaced."""
+    """Return the findings of usdchecker, which UsdValidation replaced."""
     checker = UsdUtils.ComplianceChecker()
     open_file(path)
     checker.CheckCompliance(path)

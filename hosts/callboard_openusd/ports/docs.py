@@ -1,4 +1,4 @@
-"""What OpenUSD's schemas say of themselves: the port ``docs``."""
+"""The documentation of OpenUSD's schemas: the port ``docs``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callboard.host import MOST_LISTED, DocEntry, KeptDocs
 
 
 class UsdDocs(KeptDocs):
-    """Schemas and their properties; one that several schemas inherit is told once."""
+    """Schemas and their properties; an inherited property is listed once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,7 +22,8 @@ class UsdDocs(KeptDocs):
     def _read(self) -> Iterator[DocEntry]:
         told: set[tuple[str, str]] = set()
         kinds = Tf.Type.FindByName("UsdSchemaBase").GetAllDerivedTypes()
-        # Their own order differs from start to start; what is inherited is told with its base.
+        # Their own order differs from start to start; inherited properties are listed with their
+        # base.
         for kind in sorted(kinds, key=lambda one: (len(one.GetAllAncestorTypes()), one.typeName)):
             name = Usd.SchemaRegistry.GetSchemaTypeName(kind)
             definition = self._definition(name)
@@ -63,7 +64,8 @@ class UsdDocs(KeptDocs):
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it: what it can't say is told as OpenUSD writes it, such as ``inf``."""
+    """Return the value as JSON; values that JSON can't hold are texts as OpenUSD writes them, such
+    as ``inf``."""
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     return value if isinstance(value, (bool, int, float, str)) else str(value)[:200]

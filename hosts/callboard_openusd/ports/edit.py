@@ -52,7 +52,7 @@ class UsdSceneEditor(UsdPort):
         world = transforms.world_matrix(prim)
         path = self._document.opened.free_path(above, prim.GetName())
         moved = self._move(prim, path)
-        # What resets the stack of transforms stands in the world already, wherever it hangs.
+        # A prim that resets the stack of transforms is already in world space, wherever it hangs.
         if keep_world and not transforms.resets_stack(moved):
             frame = transforms.world_matrix(self._stage.GetPrimAtPath(above))
             if frame.GetDeterminant() == 0:
@@ -102,7 +102,7 @@ class UsdSceneEditor(UsdPort):
         return str(prim.GetPath())
 
     def _move(self, prim: Usd.Prim, path: Sdf.Path) -> Usd.Prim:
-        """Moves the prim, and whatever points at it or into it, in the root layer."""
+        """Move the prim, and whatever refers to it or into it, in the root layer."""
         old = prim.GetPath()
         editor = Usd.NamespaceEditor(self._stage)
         editor.MovePrimAtPath(old, path)
@@ -122,21 +122,21 @@ class UsdSceneEditor(UsdPort):
         self._apply(editor, prim, "delete")
 
     def _elsewhere(self, prim: Usd.Prim) -> list[str]:
-        """The other layers that say something of the prim, by their files' names."""
+        """Return the other layers with opinions about the prim, by their files' names."""
         layers = (spec.layer for spec in prim.GetPrimStack())
         names = (layer.GetDisplayName() for layer in layers if layer != self._document.opened.layer)
         return list(dict.fromkeys(names))
 
     def _apply(self, editor: Usd.NamespaceEditor, prim: Usd.Prim, doing: str) -> None:
         name, able = prim.GetName(), None
-        # It asks itself whether it can; only what it can't is asked why.
+        # ApplyEdits itself checks whether it can; only after a refusal do we look for the reason.
         with suppress(Tf.ErrorException):
             if editor.ApplyEdits():
                 return
         if prim:
             with suppress(Tf.ErrorException):
                 able = editor.CanApplyEdits()
-        # Else it began, and left it half done, which is rolled back.
+        # Otherwise it began and left the edit half done, which is rolled back.
         if able is None or able:
             raise HostError(
                 f"OpenUSD can't work out what depends on '{name}', so it can't {doing} it;"
@@ -150,7 +150,7 @@ class UsdSceneEditor(UsdPort):
         raise HostError(f"OpenUSD can't {doing} '{name}': {able.whyNot or 'it gave no reason'}")
 
     def _arrived(self, path: Sdf.Path, name: str, doing: str) -> Usd.Prim:
-        """The object at ``path``, where ``name`` was to go. Raises HostError."""
+        """Return the object at ``path``, where ``name`` was to go. Raises HostError."""
         try:
             return self._find(str(path))
         except ObjectNotFound:
@@ -161,7 +161,7 @@ class UsdSceneEditor(UsdPort):
 
 
 def identifier(name: str) -> str:
-    """The name, if a prim may have it. Raises HostError."""
+    """Return the name if a prim may have it. Raises HostError."""
     if Sdf.Path.IsValidIdentifier(name):
         return name
     allowed = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "object"

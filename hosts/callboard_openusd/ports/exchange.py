@@ -1,5 +1,5 @@
-"""Files of other programs: the port ``exchange``. This host reads and writes USD files; what other
-formats its OpenUSD could be given by plug-ins isn't offered."""
+"""Files of other programs: the port ``exchange``. This host reads and writes USD files. Formats
+that plug-ins could add to its OpenUSD aren't offered."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class UsdExchange:
         return lacking_uvs(paths, self._checks, self._materials)
 
     def _meshes(self, names: Sequence[str] | None) -> Iterator[Usd.Prim]:
-        """Those of the whole stage, or of what these objects hold, each once."""
+        """Yield the meshes of the whole stage, or of these objects, each once."""
         tops = [self._document.stage.GetPseudoRoot()]
         if names is not None:
             tops = [self._document.names.find(name) for name in names]

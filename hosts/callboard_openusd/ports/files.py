@@ -26,8 +26,8 @@ from callboard_openusd.application.document import Document, OpenStage, reason, 
 from callboard_openusd.application.last_step_layer import stamp_of
 from callboard_openusd.parts.assets import asset_from
 
-#: Marks the layers that are ours alone. They are read at once and whole: a file that somebody
-#: writes to meanwhile must not change under the stage.
+#: Marks the layers that are ours alone. They are read at once and whole: a file written to
+#: meanwhile must not change under the stage.
 _OWN = "callboard"
 Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.GetDetachedLayerRules().Include([f"{_OWN}="]))
 
@@ -46,7 +46,8 @@ class UsdFiles:
         stamp = stamp_of(path)
         with read_layer(path) as layer:
             try:
-                # A package's layer isn't what the file holds, so it can't be read from it again.
+                # A package's layer differs from the file's content, so it can't be read from it
+                # again.
                 packed = Path(path).suffix.lower() == ".usdz"
                 opened = OpenStage(layer, path, None if packed else stamp)
             except Tf.ErrorException as error:
@@ -71,16 +72,16 @@ class UsdFiles:
 
 @contextmanager
 def read_layer(path: str) -> Iterator[Sdf.Layer]:
-    """A file's root layer, which nothing else shares: other readers of the file must not see edits
-    that aren't saved. The layers it is composed of are kept for the block, so that whoever opens a
-    stage there reads none twice. Raises HostError."""
+    """Yield a file's root layer, which nothing else shares: other readers of the file must not see
+    unsaved edits. The layers it is composed of are kept for the block, so that a stage opened there
+    reads none twice. Raises HostError."""
     kept: list[Sdf.Layer] = []
     seen: set[Path] = set()
     _check(Path(path))
     refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
     try:
         if Path(path).suffix.lower() == ".usdz":
-            # What a package refers to is inside it, and is found only from there.
+            # A package's references are inside it, and are found only from there.
             layer = Usd.Stage.Open(path).Flatten(False)
         else:
             # The arguments mean nothing to the format, and make it a layer of its own.
@@ -95,8 +96,8 @@ def read_layer(path: str) -> Iterator[Sdf.Layer]:
 
 
 def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
-    """Writes the file at once or not at all; returns its bytes. ``folder`` is what the layer's
-    relative paths are relative to."""
+    """Write the file at once or not at all; return its bytes. ``folder`` is the base of the layer's
+    relative paths."""
     checked_suffix(path, WRITE)
     if folder is not None and folder != Path(path).parent:
         moved = Sdf.Layer.CreateAnonymous(".usda")
@@ -105,7 +106,7 @@ def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
         UsdUtils.ModifyAssetPaths(moved, lambda asset: asset_from(asset, old, new))
         layer = moved
     with replacing_bytes(path) as file, TemporaryDirectory(prefix="callboard-") as apart:
-        # OpenUSD writes by name, and nobody can swap a folder of our own.
+        # OpenUSD writes by name, and no other program can swap a folder of our own.
         written = Path(apart, f"layer{Path(path).suffix}")
         try:
             layer.Export(str(written))
@@ -118,7 +119,8 @@ def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
 
 
 def _check_readable(written: Path, name: str) -> None:
-    """OpenUSD writes a path that is an attribute's value as text that it can't read."""
+    """Raise HostError when OpenUSD can't read its own output, as with a path as an attribute's
+    value."""
     try:
         Sdf.Layer.OpenAsAnonymous(str(written))
     except Tf.ErrorException as error:
@@ -129,7 +131,7 @@ def _check_readable(written: Path, name: str) -> None:
 
 
 def _check(file: Path) -> None:
-    """Refuses what would take the process down."""
+    """Refuse a file that would crash the process."""
     checked_suffix(str(file), READ)
     if not file.is_file():
         raise HostError(f"there is no file '{file.name}' there")
@@ -137,7 +139,7 @@ def _check(file: Path) -> None:
 
 
 def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[Path]) -> None:
-    """Checks the files that the layer is composed of, and reads them as they are now."""
+    """Check the files that the layer is composed of, and read them as they are now."""
     if _names_no_file(layer):
         return
     for asset in layer.GetCompositionAssetDependencies():
@@ -162,8 +164,8 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
 
 
 def _names_no_file(layer: Sdf.Layer) -> bool:
-    """Text names files between these signs. Looking for one costs less than going through all that
-    the layer says."""
+    """Return whether the layer's text contains none of the signs around file names. This search is
+    cheaper than walking the whole layer."""
     if not layer.realPath:
         return False
     with Path(layer.realPath).open("rb") as file:

@@ -1,6 +1,5 @@
-"""What a mesh is, and what can be changed of it without a modeller: the port ``geometry``. Changes
-are of what the mesh is at the time that all of this host reads; a mesh whose points move keeps its
-faces."""
+"""Facts about a mesh, and changes that need no modeller: the port ``geometry``. Changes apply to
+the mesh at the time that all of this host reads; a mesh whose points move keeps its faces."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ class UsdGeometry:
             "path": str(prim.GetPath()),
             "type": kind_of(prim),
             "mesh": counted(self.mesh(name)) if mesh else None,
-            # What a renderer makes of it isn't known here.
+            # The renderer's result isn't known here.
             "result": None,
             "shading": _shading(mesh) if mesh else None,
             "subdivision": _subdivision(mesh),
@@ -72,7 +71,7 @@ class UsdGeometry:
         turn = faces_to_turn(mesh, side)
         faces.turn(UsdGeom.Mesh(prim), turn)
         if not all(turn) and any(turn) and _shading(UsdGeom.Mesh(prim)) == "smooth":
-            # What points had said was of faces to both sides.
+            # The points' normals were those of faces to both sides.
             self._write_normals(prim, smooth=True, angle=None)
 
     @telling("triangulate that")
@@ -104,7 +103,7 @@ class UsdGeometry:
             normals = [normals[at] for at in faces.as_told(mesh)]
         other = UsdGeom.PrimvarsAPI(prim).GetPrimvar("normals")
         if other and other.HasAuthoredValue():
-            # It would count instead.
+            # It would override the new ones.
             other.GetAttr().Block()
         values = Vt.Vec3fArray([Gf.Vec3f(*normal) for normal in normals])
         set_lasting(mesh.CreateNormalsAttr(), values)
@@ -119,7 +118,7 @@ class UsdGeometry:
         return mesh
 
     def _still(self, name: str, done: str) -> Usd.Prim:
-        """The prim, to be written to. Raises HostError where another time has other faces."""
+        """Return the prim for writing. Raises HostError when it has other faces at another time."""
         prim = owned(self._mesh(name).GetPrim())
         mesh = UsdGeom.Mesh(prim)
         for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr()):

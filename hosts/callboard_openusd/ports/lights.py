@@ -37,7 +37,7 @@ _KINDS = {
     "DomeLight": "dome",
     "DomeLight_1": "dome",
 }
-#: Marks the dome that we made, in its custom data.
+#: The custom data that marks the dome that we made.
 _OURS = "callboard:environment"
 
 
@@ -116,7 +116,7 @@ class UsdLights(UsdPort):
             dome = own[0] if own else self._new_dome()
             for other in domes:
                 if other != dome:
-                    # It stays, and comes back when it is shown.
+                    # The dome stays, and comes back when it is shown.
                     UsdGeom.Imageable(owned(other)).MakeInvisible()
         elif not domes:
             raise HostError("nothing surrounds the scene yet; give path or color as well")
@@ -157,7 +157,7 @@ class UsdLights(UsdPort):
         return [prim for prim in self._stage.Traverse() if _is_light(prim)]
 
     def _domes(self) -> list[Usd.Prim]:
-        """Those that shine."""
+        """Return the domes that shine."""
         return [
             prim
             for prim in self._all()
@@ -226,7 +226,7 @@ class UsdLights(UsdPort):
             )
 
     def _watts(self, prim: Usd.Prim) -> float:
-        """The power of one unit of intensity."""
+        """Return the power of one unit of intensity."""
         metres = UsdGeom.GetStageMetersPerUnit(self._stage) * _scale(prim)
         normal = bool(UsdLux.LightAPI(prim).GetNormalizeAttr().Get(TIME))
         if _kind(prim) == "sun":
@@ -252,7 +252,7 @@ def _kind(prim: Usd.Prim) -> str:
 
 
 def _scale(prim: Usd.Prim) -> float:
-    """Scene units in one of the light's own: what a light is scaled by, its size is."""
+    """Return scene units per unit of the light: scaling a light scales its size."""
     return abs(transforms.world_matrix(prim).GetDeterminant3()) ** (1 / 3) or 1.0
 
 

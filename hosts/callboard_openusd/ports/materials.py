@@ -1,4 +1,4 @@
-"""Materials, and who has them: the port ``materials``."""
+"""Materials and their objects: the port ``materials``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from callboard_openusd.parts.layout import home
 from callboard_openusd.ports.edit import identifier
 from callboard_openusd.ports.scene import doubt
 
-#: Where new materials are.
+#: The scope of new materials.
 _SCOPE = "Looks"
 _PURPOSES = (UsdShade.Tokens.allPurpose, UsdShade.Tokens.preview, UsdShade.Tokens.full)
 
@@ -41,7 +41,7 @@ class UsdMaterials(UsdPort):
 
     @telling("read the materials")
     def users(self) -> Mapping[str, Sequence[str]]:
-        """A group that has one for what is below it is the one that has it."""
+        """Return the users. A group with a material for everything below it counts as the user."""
         shapes = [prim for prim in self._stage.Traverse() if prim.IsA(UsdGeom.Gprim)]
         parts = [part for shape in shapes for part in _parts(shape)]
         users: dict[str, dict[str, None]] = {}
@@ -141,14 +141,14 @@ class UsdMaterials(UsdPort):
         return UsdShade.Material(owned(self._find(name).GetPrim()))
 
     def _place(self) -> Sdf.Path:
-        """Below what a reference to the file brings along."""
+        """Return the scope's path, below the prim that a reference to the file brings along."""
         main = self._stage.GetDefaultPrim()
         if main and main.IsActive() and not main.IsInstance() and not main.IsA(UsdGeom.Gprim):
             return main.GetPath().AppendChild(_SCOPE)
         return home(self._stage).AppendChild(_SCOPE)
 
     def _uvs(self, path: str) -> str | None:
-        """What the first user that has texture coordinates calls them."""
+        """Return the name of the texture coordinates of the first user that has some."""
         for user in self.users().get(path, ()):
             for prim in Usd.PrimRange(self._stage.GetPrimAtPath(user)):
                 for primvar in UsdGeom.PrimvarsAPI(prim).GetPrimvarsWithValues():
@@ -162,7 +162,7 @@ class UsdMaterials(UsdPort):
 
 
 def _parts(prim: Usd.Prim) -> list[Usd.Prim]:
-    """The groups of the object's faces that have a material."""
+    """Return the groups of the object's faces that have a material."""
     if not prim.IsA(UsdGeom.Gprim):
         return []
     subsets = UsdShade.MaterialBindingAPI(prim).GetMaterialBindSubsets()
@@ -237,7 +237,7 @@ def _free_child(prim: Usd.Prim, name: str) -> str:
 
 
 def asset_of(path: str, folder: Path | None) -> str:
-    """How the layer names the file: relative to its folder where the file is in it."""
+    """Return the file's name in the layer: relative if the file is below the layer's folder."""
     full = Path(path)
     if folder is not None and full.is_relative_to(folder):
         return f"./{full.relative_to(folder).as_posix()}"

@@ -17,9 +17,9 @@ from callboard_openusd.parts.shapes import kind_of
 from callboard_openusd.parts.transforms import TIME, read
 
 _PURPOSES = [getattr(UsdGeom.Tokens, name) for name in ("default_", "render", "proxy", "guide")]
-#: All that a spec says which is there for the sake of those below it.
+#: The only content of a spec that exists for the sake of those below it.
 _OVER = ["specifier"]
-#: How many entries of a list are made at a time.
+#: The number of entries of a list that are made at a time.
 _TOGETHER = 50
 
 
@@ -76,9 +76,9 @@ class UsdSceneReader:
 
 
 def doubt(stage: Usd.Stage, prim: Usd.Prim) -> str | None:
-    """Why the saved file may hold something else of the prim. What is seen is composed of the layer
-    that is saved, the files it refers to, and, where a script wrote to it, the session layer, which
-    nobody saves."""
+    """Return why the saved file may hold another state of the prim, or None. The visible state is
+    composed of the layer that is saved, the files it refers to, and the session layer, which is
+    never saved, if a script wrote to it."""
     if muted := stage.GetMutedLayers():
         return f"the layer '{muted[0]}' is muted here, and isn't where the file is opened"
     session = stage.GetSessionLayer()
@@ -90,8 +90,8 @@ def doubt(stage: Usd.Stage, prim: Usd.Prim) -> str | None:
 
 
 class _Summaries(Sequence[Json]):
-    """Told when they are asked for, so that a page costs its own length. What is gone by then is
-    told by its name alone."""
+    """Entries made on access, so that a page costs its own length. An object removed by then has
+    only its name."""
 
     def __init__(self, stage: Usd.Stage, paths: Sequence[Sdf.Path]) -> None:
         self._stage = stage
@@ -117,7 +117,7 @@ class _Summaries(Sequence[Json]):
         return _Summaries(self._stage, [path for path in self._paths if fits(path.name)])
 
     def _told(self, paths: Sequence[Sdf.Path]) -> Iterator[Json]:
-        """Of one moment: siblings have the same object above them."""
+        """Yield entries of one moment: siblings have the same object above them."""
         above: dict[Sdf.Path, str | None] = {}
         for path in paths:
             prim = self._stage.GetPrimAtPath(path)
@@ -141,7 +141,7 @@ def _told(path: Sdf.Path, prim: Usd.Prim, parent: str | None) -> Json:
 
 
 def _bounds(prim: Usd.Prim) -> Json | None:
-    # An object that is hidden, by itself or by what it hangs below, is somewhere all the same.
+    # A hidden object, or one below a hidden one, has a place all the same.
     cache = UsdGeom.BBoxCache(TIME, _PURPOSES, useExtentsHint=False, ignoreVisibility=True)
     box = cache.ComputeWorldBound(prim).ComputeAlignedRange()
     if box.IsEmpty():
@@ -152,5 +152,5 @@ def _bounds(prim: Usd.Prim) -> Json | None:
 
 
 def _list(point: Gf.Vec3d) -> list[float]:
-    # Going through it asks OpenUSD for a fourth as well, and that takes longest.
+    # Iterating makes OpenUSD look for a fourth element as well, and that takes longest.
     return [point[0], point[1], point[2]]

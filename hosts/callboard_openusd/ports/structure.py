@@ -1,5 +1,5 @@
-"""Groups, empties and visibility: the port ``structure``. A group is a scope that carries a
-collection of objects, which OpenUSD keeps up when they are renamed or moved."""
+"""Groups, empties and visibility: the port ``structure``. A group is a scope with a collection of
+objects, which OpenUSD updates when they are renamed or moved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callboard_openusd.parts.layout import home, parent_of
 from callboard_openusd.parts.transforms import TIME, set_lasting
 from callboard_openusd.ports.edit import identifier
 
-#: Where new groups are, and the collection that makes a prim one.
+#: The scope of new groups, and the collection that makes a prim one.
 _SCOPE, _COLLECTION = "Groups", "objects"
 _INVISIBLE = UsdGeom.Tokens.invisible
 

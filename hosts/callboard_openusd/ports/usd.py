@@ -16,12 +16,12 @@ from callboard_openusd.parts.layout import home, objects_in
 from callboard_openusd.parts.specs import copy_spec
 from callboard_openusd.ports.files import read_layer, write_layer
 
-#: Where the custom data of a prim holds what :mod:`shapes` and :mod:`lights` remember.
+#: The key in a prim's custom data for what :mod:`shapes` and :mod:`lights` store.
 _OURS = "callboard"
-#: How a group is marked that holds what a program wrote, and is none of the artist's. Blender has
-#: a mark of its own, and leaves out what has it, units and up axis with it: we write another.
+#: The mark of a group that a program generated and the artist didn't make. Blender has its own
+#: mark, and leaves out prims with it, along with units and up axis, so we write another.
 _GENERATED, _BLENDERS = "exchange:generated", "Blender:generated"
-#: What a camera counts in units of the stage, or tenths of one.
+#: A camera's values in units of the stage, or tenths of one.
 _LENGTHS = (
     "focalLength",
     "horizontalAperture",
@@ -38,8 +38,8 @@ class UsdStages:
         self._document = document
 
     def import_usd(self, path: str, parent: str | None) -> Json:
-        """Copies the composed content into the root layer, as one new object named after the file;
-        other units or another up axis become that object's transform."""
+        """Copy the composed content into the root layer, as one new object named after the file.
+        Other units or another up axis become that object's transform."""
         stage = self._document.stage
         above = home(stage)
         if parent is not None:
@@ -70,7 +70,7 @@ class UsdStages:
         return {"path": path, "created": created}
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
-        """Writes the composed scene as one file that refers to no other layer."""
+        """Write the composed scene as one file that refers to no other layer."""
         checked_suffix(path, WRITE)
         stage = self._document.stage
         used = (layer.realPath for layer in stage.GetUsedLayers())
@@ -94,14 +94,15 @@ class UsdStages:
 
 
 def _artists(root: Usd.Prim) -> list[Usd.Prim]:
-    """It, or what is below it where a program wrote it to hold the rest."""
+    """Return the prim, or its children if a program generated it to hold the rest."""
     still = not UsdGeom.Xformable(root) or not UsdGeom.Xformable(root).GetOrderedXformOps()
     generated = any(root.GetCustomDataByKey(each) for each in (_GENERATED, _BLENDERS))
     return list(root.GetChildren()) if still and generated else [root]
 
 
 def _mark_home(flat: Sdf.Layer, path: Sdf.Path) -> None:
-    """The scene itself is no object of it, here or elsewhere."""
+    """Mark the prim that is the scene itself, so that it is an object neither here nor
+    elsewhere."""
     spec = flat.GetPrimAtPath(path)
     if spec and path != Sdf.Path.absoluteRootPath:
         group, _, key = _GENERATED.partition(":")
@@ -109,7 +110,7 @@ def _mark_home(flat: Sdf.Layer, path: Sdf.Path) -> None:
 
 
 def _leave_out_ours(layer: Sdf.Layer) -> None:
-    """What is remembered of a prim is of no use to anybody else."""
+    """Remove our data of prims, which is useless to other programs."""
     left = list(layer.rootPrims)
     while left:
         spec = left.pop()
@@ -127,7 +128,7 @@ def open_file(path: str) -> Usd.Stage:
 
 
 def _in_time(source: Usd.Stage, rate: float) -> Usd.Stage:
-    """The same scene with its samples at the time codes of a stage of that many a second."""
+    """Return the same scene with its samples at the time codes of a stage with that rate."""
     if source.GetTimeCodesPerSecond() == rate:
         return source
     frame = Sdf.Layer.CreateAnonymous(".usda")
@@ -142,19 +143,20 @@ def _ratio(source: Usd.Stage, target: Usd.Stage) -> float:
 
 
 def _count_cameras(top: Usd.Prim, ratio: float) -> None:
-    """A camera counts lens, sensor and distances in units of the stage, however it is scaled."""
+    """Convert a camera's lens, sensor and distances, which are in units of the stage whatever its
+    scale."""
     for prim in Usd.PrimRange(top) if ratio != 1.0 else ():
         for name in _LENGTHS if prim.IsA(UsdGeom.Camera) else ():
             attribute = prim.GetAttribute(name)
             if (value := attribute.Get()) is not None:
                 attribute.Set(value * ratio)
             for time in attribute.GetTimeSamples():
-                if (value := attribute.Get(time)) is not None:  # None where it is blocked
+                if (value := attribute.Get(time)) is not None:  # None if it is blocked
                     attribute.Set(value * ratio, time)
 
 
 def _fit(source: Usd.Stage, target: Usd.Stage) -> Gf.Matrix4d:
-    """From the source's units and axes to the target's."""
+    """Return the conversion from the source's units and axes to the target's."""
     ratio = _ratio(source, target)
     size = Gf.Matrix4d().SetScale(ratio)
     here, there = UsdGeom.GetStageUpAxis(source), UsdGeom.GetStageUpAxis(target)
