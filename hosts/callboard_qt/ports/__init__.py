@@ -1,1 +1,1 @@
-"""What the ports of applications with Qt have in common."""
+"""The common parts of the ports of Qt applications."""

@@ -1,5 +1,5 @@
-"""Keys of translate, rotate and scale: what the port ``animation`` of a host asks for, in the shape
-that applications answer in."""
+"""Keys of translate, rotate and scale: a host's port ``animation``, for the form in which
+applications report keys."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ COMPONENTS = ("translate", "rotate", "scale")
 
 
 class KeyedAnimation(ABC, Generic[_Node]):
-    """Part of the port; the timeline and ``delete_keys`` are the host's. Main thread."""
+    """A part of the port; the timeline and ``delete_keys`` are the host's. Use it on the main
+    thread."""
 
     @abstractmethod
     def node(self, name: str) -> _Node:
-        """The object of that name. Raises ObjectNotFound, AmbiguousName."""
+        """Return the object with that name. Raises ObjectNotFound, AmbiguousName."""
 
     @abstractmethod
     def path(self, node: _Node) -> str:
-        """What the object is called in answers."""
+        """Return the object's path for answers."""
 
     @abstractmethod
     def read_keys(self, node: _Node) -> Iterable[tuple[str, float, Sequence[float]]]:
-        """Component, frame and value of each key, in any order."""
+        """Return component, frame and value of each key, in any order."""
 
     @abstractmethod
     def write_key(self, node: _Node, frame: float, values: Mapping[str, Vector]) -> None:
-        """Sets a key of each of the components."""
+        """Set a key for each of the components."""
 
     def keys(self, name: str) -> list[Json]:
         by_frame: dict[float, Json] = {}
@@ -55,15 +56,15 @@ class KeyedAnimation(ABC, Generic[_Node]):
 
 
 class SampledBake(KeyedAnimation[_Node]):
-    """The same, where the application has no baking of its own: poses are read and keyed."""
+    """The same for an application without its own baking: poses are read and keyed."""
 
     @abstractmethod
     def sample(self, node: _Node, frame: float) -> Components:
-        """The local transform at that frame, whatever causes it."""
+        """Return the local transform at that frame, whatever causes it."""
 
     @abstractmethod
     def set_free(self, node: _Node) -> None:
-        """From here on only keys move the object; those that it has are gone."""
+        """Remove the object's keys and whatever else moves it; from here on only keys do."""
 
     def bake_nodes(self, nodes: Sequence[_Node], frames: Sequence[int]) -> None:
         # All are sampled before the first one is changed: one may move another.

@@ -1,5 +1,5 @@
-"""What an application's other ports know is enough for much of the port ``check``: who has which
-material, and what a camera sees. Main thread."""
+"""The parts of the port ``check`` that follow from an application's other ports: the materials of
+objects, and a camera's view. Use it on the main thread."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from callboard.host import (
 
 
 class ApplicationChecks(ABC):
-    """An application that brings no validators, and no tool that mends a mesh."""
+    """The checks of an application without validators, and without a tool that fixes a mesh."""
 
     def __init__(self, reader: object, cameras: CamerasPort, materials: MaterialsPort) -> None:
-        #: A port ``scene.read``, maybe without what is optional there.
+        #: A port ``scene.read``, maybe without its optional parts.
         self._reader: Any = reader
         self._cameras = cameras
         self._materials = materials
@@ -78,7 +78,7 @@ class ApplicationChecks(ABC):
 
 
 def _is_inside(point: Sequence[float], towards: Rows, wide: float, high: float) -> bool:
-    """Whether a camera that looks along its own -Z has it in its picture."""
+    """Return whether a camera that looks along its own -Z has the point in its picture."""
     at = times([[0.0] * 3, [0.0] * 3, [0.0] * 3, [float(value) for value in point]], towards)[3]
     depth = -at[2]
     return depth > 0 and abs(at[0]) <= depth * wide and abs(at[1]) <= depth * high

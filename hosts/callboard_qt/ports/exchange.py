@@ -1,5 +1,5 @@
-"""Files of other programs in applications that read and write them by commands and plug-ins: what
-they share of the port ``exchange``. Main thread. Raises HostError."""
+"""The common parts of the port ``exchange`` in applications that read and write other programs'
+files by commands and plug-ins. Use it on the main thread. Raises HostError."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from callboard_qt.ports.check import ApplicationChecks
 
 
 class ApplicationExchange(ABC):
-    """``usd`` gives the host's port for USD as it is now, or None; ``no_usd`` says why there is
-    none, and what to do."""
+    """The port. ``usd`` returns the host's current port for USD, or None; ``no_usd`` says why there
+    is none, and what to do."""
 
     application: str
     no_usd: str
@@ -54,22 +54,24 @@ class ApplicationExchange(ABC):
 
     @abstractmethod
     def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
-        """As it is now, of any format but USD."""
+        """Return any format but USD as it is now."""
 
     @abstractmethod
     def _read(self, path: str, kind: str, axes: Axes | None, parent: str | None) -> None:
-        """Adds the file to the scene, in its units and axes. ``axes`` where the file tells none."""
+        """Add the file to the scene, in its units and axes. ``axes`` are given if the file has
+        none."""
 
     @abstractmethod
     def _write(
         self, file: Path, kind: str, objects: Sequence[str] | None, axes: Axes | None
     ) -> None:
-        """Writes that file, in an empty folder of our own. These objects alone are selected, with
-        what is below them, if ``objects`` aren't None."""
+        """Write that file, in an empty folder of our own. If ``objects`` aren't None, these alone
+        are selected, with everything below them."""
 
     @abstractmethod
     def _only(self, objects: Sequence[str] | None) -> AbstractContextManager[None]:
-        """For the block they are selected; nothing of it counts as a change. None: as it is."""
+        """Select the objects inside the block; nothing of it counts as a change. None leaves the
+        selection."""
 
     def formats(self) -> list[FileFormat]:
         return [
@@ -100,9 +102,9 @@ class ApplicationExchange(ABC):
                 self._usd_there().export_usd(path, objects is not None)
             return [path], self._scene_axes()
         if held_to_roots():
-            # What it puts into the file, or copies beside it.
+            # The exporter puts these into the file, or copies them beside it.
             refuse_outside(self._used(), "the scene", "exported")
-        # A folder of our own: nobody puts a link there, and what fails leaves nothing.
+        # A folder of our own: no link can be placed there, and a failure leaves nothing.
         with TemporaryDirectory(prefix="callboard-") as apart, self._only(objects):
             written = Path(apart, Path(path).name)
             self._write(written, kind, objects, axes)
@@ -142,7 +144,7 @@ class ApplicationExchange(ABC):
         return Axes(1.0, "Y") if axes is None else axes
 
     def _used(self) -> list[str]:
-        """The files that the scene names."""
+        """Return the files that the scene names."""
         named = (each.path for each in self._checks.files())
         return [each for path in named for each in of_many(path, sequences=True)]
 

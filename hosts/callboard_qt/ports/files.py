@@ -1,5 +1,5 @@
-"""What can be known to fail before an application opens or saves a scene. Most applications drop
-the open scene before they read the new one."""
+"""Checks for foreseeable failures before an application opens or saves a scene. Most applications
+drop the open scene before they read the new one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHERS = "; other formats are imported or exported"
 def openable(
     path: str, starts: Mapping[str, tuple[bytes, ...]], what: str, because: str = OTHERS
 ) -> Path:
-    """The file, which is there and begins as one with its suffix does. Raises HostError, with
+    """Return the file if it exists and begins as its suffix requires. Raises HostError, with
     ``what`` it isn't."""
     file = Path(path)
     wanted = starts[checked_suffix(path, starts, because)]
@@ -30,7 +30,7 @@ def openable(
 
 
 def saveable(path: str | None, suffixes: Iterable[str], because: str = OTHERS) -> Path:
-    """Where to save; None is a scene that has no file yet. Raises HostError."""
+    """Return the file to save to; None is a scene that has no file yet. Raises HostError."""
     if not path:
         raise HostError("this scene has never been saved; give a path")
     file = Path(path)

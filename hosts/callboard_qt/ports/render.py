@@ -20,57 +20,59 @@ PICTURES = (".png", ".jpg", ".jpeg")
 
 
 class FileRender(ABC, Generic[Camera]):
-    """Everything is put back after each picture: between two slices the scene is the artist's. The
-    answer names the renderer and the camera. Main thread."""
+    """The port. Everything is restored after each picture: between two slices the scene is the
+    artist's. The answer names the renderer and the camera. Use it on the main thread."""
 
     @abstractmethod
     def camera(self) -> Camera:
-        """The scene's own. Raises HostError where it has none."""
+        """Return the scene's own camera. Raises HostError when it has none."""
 
     @abstractmethod
     def camera_path(self, camera: Camera) -> str:
-        """What it is called in answers."""
+        """Return the camera's path for answers."""
 
     @abstractmethod
     def camera_at(self, view: View, aspect: float) -> AbstractContextManager[Camera]:
-        """A camera of its own, for a picture of that width by height; it goes again."""
+        """Return a context with a temporary camera, for a picture of that width by height."""
 
     @abstractmethod
     def boxes(self) -> Iterable[tuple[list[float], list[float]]]:
-        """Low and high corner, in the world, of whatever is visible."""
+        """Return the low and high corner, in the world, of everything visible."""
 
     @abstractmethod
     def up_axis(self) -> str:
-        """``Y`` or ``Z``."""
+        """Return ``Y`` or ``Z``."""
 
     @abstractmethod
     def current_frame(self) -> float: ...
 
     @abstractmethod
     def unnoticed(self) -> AbstractContextManager[None]:
-        """Entered around each picture: neither an undo step nor anything to save."""
+        """Return a context for each picture that leaves neither an undo step nor anything to
+        save."""
 
     @abstractmethod
     def telling(self, what: str) -> AbstractContextManager[None]:
-        """Inside, the application's own errors become HostErrors: it could not ``what``."""
+        """Return a context that turns the application's own errors into HostErrors: it could not
+        ``what``."""
 
     @abstractmethod
     def draw(
         self, file: Path, width: int, height: int, camera: Camera, frame: float
     ) -> tuple[Path, str]:
-        """Renders into a new file, alone in its folder, whose ending is one of PICTURES. Which file
-        in that folder it became, and the renderer's name."""
+        """Render into a new file, alone in its folder, whose ending is one of PICTURES. Return the
+        file in that folder that it became, and the renderer's name."""
 
     def has_light(self) -> bool:
-        """Whether the scene has a light of its own."""
+        """Return whether the scene has a light of its own."""
         return True
 
     def made_by(self, engine: str) -> Json:
-        """What is to be said of a picture by that renderer."""
+        """Return the facts about a picture by that renderer."""
         return {"engine": engine, **self._doubt(engine)}
 
     def _doubt(self, engine: str) -> dict[str, str]:
-        # Other renderers light a scene without lights themselves.
+        # Other renderers light a scene that has no lights.
         if "arnold" not in engine.lower() or self.has_light():
             return {}
         return {"doubt": f"the scene has no light, and {engine} renders that black; add one"}
@@ -109,7 +111,7 @@ class FileRender(ABC, Generic[Camera]):
             TemporaryDirectory(prefix="callboard-") as folder,
             self.telling(f"render '{asked.name}'"),
         ):
-            # The application's own file name: it may replace what stands in the artist's.
+            # Our own file name: the application may replace parts of the artist's.
             file = Path(folder, f"callboard{asked.suffix.lower()}")
             made, engine = self.draw(file, width, height, camera, frame)
             with made.open("rb") as source:
