@@ -106,8 +106,8 @@ class QtMainThread(QObject):
         self._again.start()
 
     def _still_waiting(self) -> None:
-        # An event is missing only when none arrives any more. Extra ones are harmless: Qt handles
-        # them all before its timers, and calls keep coming.
+        # Wake only once no event arrives any more: a surplus event would stay as long as calls
+        # come, and Qt handles all events before its timers.
         if self._came == self._came_before:
             self._wake()
         elif self._waiting:
