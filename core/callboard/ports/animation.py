@@ -14,21 +14,21 @@ class AnimationPort(Protocol):
     components that have a key there."""
 
     def timeline(self) -> Json:
-        """``{start, end, current, fps}``: the playback range and the current frame."""
+        """Return ``{start, end, current, fps}``: the playback range and the current frame."""
 
     def set_current(self, frame: float) -> None: ...
     def set_range(self, start: float, end: float) -> None: ...
     def set_fps(self, fps: float) -> None:
-        """Frames a second; keys stay at their frames. Optional, as are the next two."""
+        """Set the frames a second; keys stay at their frames. Optional, as are the next two."""
 
     def interpolations(self, name: str) -> Mapping[float, str]:
-        """The way on from each key, by frame: ``constant``, ``linear``, ``smooth``, or a host's
-        word."""
+        """Return the interpolation after each key, by frame: ``constant``, ``linear``, ``smooth``,
+        or a host's word."""
 
     def set_interpolation(self, name: str, frame: float, interpolation: str) -> None: ...
 
     def keys(self, name: str) -> list[Json]:
-        """The object's keys by frame. Empty where it isn't animated by keys."""
+        """Return the object's keys by frame, none when it isn't animated by keys."""
 
     def set_key(
         self,
@@ -38,12 +38,12 @@ class AnimationPort(Protocol):
         rotate: Vector | None,
         scale: Vector | None,
     ) -> str:
-        """Keys the components that aren't None; replaces what was keyed there. Returns the path."""
+        """Key the components that aren't None; replace existing keys there. Return the path."""
 
     def delete_keys(self, name: str, start: float, end: float) -> int:
-        """Deletes the object's keys from ``start`` to ``end``, both included. Returns the number of
+        """Delete the object's keys from ``start`` to ``end``, both included. Return the number of
         frames that had one."""
 
     def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
-        """Keys the local transform at every ``step``-th frame, in place of whatever moved the
-        objects: constraints, expressions, other keys. Returns the paths."""
+        """Key the local transform at every ``step``-th frame, in place of whatever moved the
+        objects: constraints, expressions, other keys. Return the paths."""

@@ -9,12 +9,12 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.ground.nearest_names import names_hint, nearest_names
 
-#: Elements of a long value that ``get`` answers at most.
+#: Most elements of a long value that ``get`` returns.
 MOST_ELEMENTS = 1000
 
 
 class AttributeNotFound(HostError, LookupError):
-    """The object has no attribute of that name; ``names`` are those that it has."""
+    """Raised when the object has no attribute of that name. ``names`` are those that it has."""
 
     def __init__(self, object: str, attribute: str, names: Sequence[str]) -> None:
         hint = names_hint(attribute, nearest_names(attribute, names))
@@ -27,17 +27,17 @@ class AttributesPort(Protocol):
     """Capability ``attributes``: the attributes of an object under the host's own names. Values are
     JSON: a flag, a number, a text, or a list of them.
 
-    Paths of files can't be set, nor what has a tool of its own that does it better.
+    Paths of files can't be set, and neither can anything that a tool of its own sets better.
     """
 
     def names(self, name: str) -> list[str]:
-        """The attributes of the object that can be read."""
+        """Return the attributes of the object that can be read."""
 
     def get(self, name: str, attribute: str) -> Json:
-        """``{path, attribute, type, value, writable}``, ``type`` in the host's word. Of a long list
-        the first thousand elements are there, and ``count`` is its length. ``doubt`` as with
-        objects. Raises HostError where there is no such attribute."""
+        """Return ``{path, attribute, type, value, writable}``, with ``type`` in the host's word. A
+        long list has its first thousand elements, and ``count`` is its length. ``doubt`` as with
+        objects. Raises HostError when there is no such attribute."""
 
     def set(self, name: str, attribute: str, value: object) -> str:
-        """Sets it. Where the host has no attribute of that name, the object gets one of its own.
-        Returns the object's path. Raises HostError where the value doesn't fit."""
+        """Set the attribute, or add it to the object if the host has none of that name. Return the
+        object's path. Raises HostError when the value doesn't fit."""

@@ -1,4 +1,4 @@
-"""The port ``cameras``."""
+"""The port ``cameras``: cameras, and the one that takes the pictures."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ class CamerasPort(Protocol):
     """Capability ``cameras``. Cameras are objects of the scene, and look along their own -Z. Their
     values are
 
-    ``lens`` and ``sensor``, its width, in millimetres; ``clip``, ``[near, far]``, and
-    ``focus_distance`` in scene units; ``fstop``, 0 where everything is sharp; ``active``, true of
-    the camera that pictures are taken with."""
+    ``lens`` and ``sensor``, its width, in millimeters; ``clip``, ``[near, far]``, and
+    ``focus_distance`` in scene units; ``fstop``, 0 when everything is sharp; ``active``, True for
+    the camera that takes the pictures.
+    """
 
     def names(self) -> Mapping[str, str]:
-        """Every camera's bare name by its path."""
+        """Return every camera's bare name by its path."""
 
     def get(self, name: str) -> Json:
-        """``{name, path, projection, fov}`` and the values. ``projection`` is perspective,
+        """Return ``{name, path, projection, fov}`` and the values. ``projection`` is perspective,
         orthographic or the host's word; ``fov`` ``[horizontal, vertical]`` of the picture, degrees,
-        None where it isn't perspective. ``doubt`` as in ``SceneReader``. Raises ObjectNotFound,
-        AmbiguousName, and HostError where the object is no camera."""
+        None without perspective. ``doubt`` as in ``SceneReader``. Raises ObjectNotFound,
+        AmbiguousName, and HostError when the object is no camera."""
 
     def create(self, name: str | None) -> str:
-        """A new camera at the origin, by its path."""
+        """Make a camera at the origin; return its path."""
 
     def set(self, name: str, values: Mapping[str, object]) -> str:
-        """Sets the values that are given, for this object alone."""
+        """Set the given values for this object alone."""

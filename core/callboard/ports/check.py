@@ -1,4 +1,4 @@
-"""What a host tells of its scene so that it can be checked: the port ``check``."""
+"""The port ``check``: the facts about a host's scene that its checks need."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Severity = Literal["error", "warning", "hint"]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with an object, by its path, or with the scene, whose object is empty. ``fix``
-    is the call that mends it, ``{tool, arguments}``, or None where only a person can."""
+    """A fault of an object, by its path, or of the scene, whose object is empty. ``fix`` is the
+    call that fixes it, ``{tool, arguments}``, or None when only a person can."""
 
     rule: str
     object: str
@@ -31,9 +31,9 @@ class Fault:
 
 @dataclass(frozen=True)
 class MeshData:
-    """One object's own faces, in its own space: ``points`` as ``[x, y, z]``, how many corners each
-    face has, and the point of each corner, against the clock seen from outside. ``uvs`` are
-    ``[u, v]`` for each corner, None where there are none."""
+    """One object's own faces, in its own space: ``points`` as ``[x, y, z]``, the number of corners
+    of each face, and the point of each corner, counterclockwise seen from outside. ``uvs`` are
+    ``[u, v]`` for each corner, or None without UVs."""
 
     points: Sequence[Sequence[float]]
     counts: Sequence[int]
@@ -43,9 +43,9 @@ class MeshData:
 
 @dataclass(frozen=True)
 class UsedFile:
-    """A file that the scene names. ``object`` is who names it, by name. ``color_space`` is the
-    host's word for a picture's, empty where none is set, None for what isn't a picture. ``used`` is
-    false where nothing in the scene uses who names it: a material that no object has."""
+    """A file that the scene names. ``object`` is the name of the user. ``color_space`` is the
+    host's word for a picture's, empty when none is set, and None for other files. ``used`` is False
+    when nothing in the scene uses that user, such as a material that no object has."""
 
     path: str
     object: str
@@ -55,39 +55,41 @@ class UsedFile:
 
 
 class CheckPort(Protocol):
-    """Capability ``check``. It changes nothing. Main thread."""
+    """Capability ``check``. Changes nothing. Runs on the main thread."""
 
     def fix(self, rule: str, path: str) -> Json | None:
-        """The call that mends it there, ``{tool, arguments}``. None where there is none."""
+        """Return the call that fixes it there, ``{tool, arguments}``, or None."""
 
     def meshes(self) -> Sequence[str]:
-        """The paths of the objects that are meshes, in scene order."""
+        """Return the paths of the objects that are meshes, in scene order."""
 
     def face_count(self, path: str) -> int:
-        """How many faces it has; costs little."""
+        """Return the number of faces, at little cost."""
 
     def mesh(self, path: str) -> MeshData: ...
 
     def shared(self, path: str) -> str:
-        """The same for all objects that share a mesh, and for no others; costs little."""
+        """Return a key that is the same for all objects that share a mesh, and for no others, at
+        little cost."""
 
     def files(self) -> Iterable[UsedFile]: ...
 
     def materials_of(self, name: str) -> list[str]:
-        """The names of the object's materials."""
+        """Return the names of the object's materials."""
 
     def seen(self, camera: str | None, points: Sequence[Sequence[float]]) -> float:
-        """The share of the points, in the world, that lie inside the camera's picture: the scene's
-        own camera without a name. What is in between doesn't count. Raises HostError."""
+        """Return the share of the points, in the world, that lie inside the camera's picture;
+        without a name, the scene's own camera's. Objects in between don't count. Raises
+        HostError."""
 
     def validate(self, path: str | None) -> Iterable[Fault]:
-        """What the host's own validators find in the scene, or in that file. Raises HostError for
-        a file where it has none."""
+        """Return the findings of the host's own validators in the scene, or in that file. Raises
+        HostError for a file when the host has no validators."""
 
 
 @dataclass
 class MeshFacts:
-    """What ``mesh_facts`` counts. ``overlap`` is the share of the UV area that is used twice."""
+    """The counts of ``mesh_facts``. ``overlap`` is the share of the UV area that is used twice."""
 
     faces: int = 0
     non_manifold: int = 0
@@ -100,7 +102,8 @@ class MeshFacts:
 
 
 def no_validators() -> HostError:
-    """What ``validate`` raises for a file where the application has none."""
+    """Return the error that ``validate`` raises for a file when the application has no
+    validators."""
     return HostError(
         "this application brings no validators of OpenUSD's; check the file with"
         " `callboard serve --host openusd`"

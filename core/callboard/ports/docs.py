@@ -1,5 +1,5 @@
-"""The port behind ``docs__lookup``: what the running application says of itself, so that it fits
-the version that runs."""
+"""The port behind ``docs__lookup``: the running application's documentation of itself, so that it
+fits that version."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Protocol
 
 from callboard.content import Json
 
-#: Names that an entry's details list at most.
+#: Most names in an entry's details.
 MOST_LISTED = 60
 
 
 @dataclass(frozen=True)
 class DocEntry:
-    """One thing that is documented. ``name`` is how code names it (``bpy.ops.mesh.bevel``),
-    ``kind`` the application's word for what it is, ``text`` what it says of it, maybe nothing."""
+    """One documented thing. ``name`` is its name in code (``bpy.ops.mesh.bevel``), ``kind`` the
+    application's word for what it is, ``text`` its documentation, which may be empty."""
 
     name: str
     kind: str
@@ -28,22 +28,22 @@ class DocsPort(Protocol):
     """Capability ``docs``."""
 
     def entries(self) -> Iterable[DocEntry]:
-        """Everything that is documented. Reading it takes long, so it is made while somebody
-        goes through it; who stops early costs what was read."""
+        """Return everything that is documented. Reading takes long, so entries are made while the
+        caller iterates; stopping early costs only what was read."""
 
     def details(self, entry: DocEntry) -> Json:
-        """What else is known of it, small: its type, default, range, choices, parameters."""
+        """Return further short facts: type, default, range, choices, parameters."""
 
 
 class KeptDocs(ABC):
-    """Reads once, and keeps what was read to its end."""
+    """Reads the entries once and keeps them once all were read."""
 
     def __init__(self) -> None:
         self._kept: list[DocEntry] | None = None
 
     @abstractmethod
     def _read(self) -> Iterator[DocEntry]:
-        """Everything, as it is found."""
+        """Yield every entry as it is found."""
 
     def entries(self) -> Iterator[DocEntry]:
         if self._kept is not None:

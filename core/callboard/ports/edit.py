@@ -10,32 +10,31 @@ PrimitiveKind = Literal["sphere", "cube", "plane", "cylinder", "cone", "torus"]
 
 
 class SceneEditor(Protocol):
-    """Capability ``scene.mutate``. Each method does one thing and returns the full path of what it
-    touched; the ``scene`` skill reads back and verifies.
-    """
+    """Capability ``scene.mutate``. Each method does one thing and returns the full path of the
+    object; the ``scene`` skill reads back and verifies."""
 
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
-        """``dimensions`` has just the keys that fit the kind: radius; size; width, depth; radius,
-        height; major_radius, minor_radius. Centred on the origin, axis along the host's up axis.
-        A taken name gets the host's own suffix."""
+        """Create a primitive. ``dimensions`` has just the keys that fit the kind: radius; size;
+        width, depth; radius, height; major_radius, minor_radius. It is centered on the origin, its
+        axis along the host's up axis. A taken name gets the host's own suffix."""
 
     def set_transform(
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
     ) -> str:
-        """Sets the local components that aren't None."""
+        """Set the local components that aren't None."""
 
     def set_parent(self, name: str, parent: str | None, keep_world: bool) -> str: ...
 
     def rename(self, name: str, new_name: str) -> str: ...
 
     def delete(self, names: Sequence[str]) -> list[str]:
-        """Deletes the objects with their descendants; returns every path removed."""
+        """Delete the objects with their descendants; return every path removed."""
 
     def duplicate(self, name: str, new_name: str | None) -> str:
-        """Copies the object with its descendants, beside it."""
+        """Copy the object with its descendants, beside it."""
 
     def select(self, names: Sequence[str]) -> list[str]:
-        """Replaces the selection."""
+        """Replace the selection."""
 
     def set_color(self, name: str, color: Vector) -> str:
-        """Gives the object a material, or display colour, of its own with this linear RGB, 0..1."""
+        """Give the object a material, or display color, of its own with this linear RGB, 0..1."""

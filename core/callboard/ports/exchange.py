@@ -1,4 +1,4 @@
-"""What an application reads and writes of other programs' files: the port ``exchange``."""
+"""The port ``exchange``: reading and writing the files of other programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "alembic": (".abc",),
     "usd": (".usda", ".usdc", ".usd", ".usdz"),
 }
-#: Formats that hold neither units nor an up axis; whoever reads or writes one says them.
+#: Formats that hold neither units nor an up axis; the caller of an import or export gives them.
 UNTOLD = frozenset({"obj", "stl", "ply", "alembic"})
 #: Formats whose readers look for UVs.
 WITH_UVS = frozenset({"gltf", "fbx", "obj", "alembic", "usd"})
@@ -34,10 +34,10 @@ WITH_UVS = frozenset({"gltf", "fbx", "obj", "alembic", "usd"})
 
 @dataclass(frozen=True)
 class FileFormat:
-    """One format, as this host has it now. ``reads`` and ``writes`` are suffixes; ``missing`` says
-    why there are none of one or both, and what to do. ``meters_per_unit`` and ``up_axis`` are those
-    of the files it writes, and what it takes a file for that says neither. ``fixed``: it can't
-    write such files in other ones."""
+    """One format as this host supports it now. ``reads`` and ``writes`` are suffixes; ``missing``
+    says why one or both are empty, and what to do. ``meters_per_unit`` and ``up_axis`` are those of
+    the files it writes, and what it assumes for a file that has neither. ``fixed`` is True when it
+    can't write files with other ones."""
 
     name: str
     reads: tuple[str, ...]
@@ -50,7 +50,8 @@ class FileFormat:
 
 @dataclass(frozen=True)
 class Axes:
-    """How a file counts. ``told``: it says so itself; else that is what it was taken for."""
+    """A file's units and up axis. ``stated`` is True when the file itself has them; otherwise they
+    were assumed."""
 
     meters_per_unit: float
     up_axis: str
@@ -62,25 +63,25 @@ class ExchangePort(Protocol):
     ``formats`` names. Raises HostError."""
 
     def formats(self) -> Sequence[FileFormat]:
-        """All of ``SUFFIXES``, each as the application has it now."""
+        """Return all of ``SUFFIXES``, each as the application supports it now."""
 
     def import_file(self, path: str, parent: str | None, axes: Axes | None) -> Axes:
-        """Adds the file's content to the scene, below ``parent`` or at the top, in the scene's
-        units and axes. ``axes`` only for a format that doesn't tell them."""
+        """Add the file's content to the scene, below ``parent`` or at the top, in the scene's units
+        and axes. Give ``axes`` only for a format that has none."""
 
     def export_file(
         self, path: str, objects: Sequence[str] | None, axes: Axes | None
     ) -> tuple[list[str], Axes]:
-        """Writes these objects with what is below them, or the scene. The files written, the asked
-        one first, whole or not at all."""
+        """Write these objects with everything below them, or the scene. Return the files written,
+        the requested one first. Files are complete or not written at all."""
 
     def without_uvs(self, objects: Sequence[str] | None) -> Mapping[str, bool]:
-        """The meshes among what an export would write that have faces and no UVs, by path: whether
-        a texture is on them."""
+        """Return the meshes of an export that have faces and no UVs, by path, with True when a
+        texture is on them."""
 
 
 def format_of(path: str, formats: Sequence[FileFormat], *, write: bool) -> FileFormat:
-    """The format of that file. Raises HostError where the host can't read or write it."""
+    """Return the format of that file. Raises HostError when the host can't read or write it."""
     file = Path(path)
     suffix = file.suffix.lower()
     name = next((name for name, suffixes in SUFFIXES.items() if suffix in suffixes), None)
@@ -96,7 +97,7 @@ def format_of(path: str, formats: Sequence[FileFormat], *, write: bool) -> FileF
 
 
 def kind_of(path: str) -> str:
-    """The name of the format that a suffix stands for, which is one of ``SUFFIXES``."""
+    """Return the name of the format for a suffix, which is one of ``SUFFIXES``."""
     suffix = Path(path).suffix.lower()
     return next(name for name, known in SUFFIXES.items() if suffix in known)
 
@@ -104,7 +105,8 @@ def kind_of(path: str) -> str:
 def lacking_uvs(
     meshes: Iterable[str], checks: CheckPort, materials: MaterialsPort
 ) -> dict[str, bool]:
-    """Those of the meshes, by path, that have faces and no UVs: whether a texture is on them."""
+    """Return those of the meshes that have faces and no UVs, by path, with True when a texture is
+    on them."""
     lacking = {}
     for path in meshes:
         if checks.face_count(path) and checks.mesh(path).uvs is None:
@@ -114,7 +116,7 @@ def lacking_uvs(
 
 
 def format_json(one: FileFormat) -> Json:
-    """As ``exchange__formats`` answers."""
+    """Return the format as ``exchange__formats`` answers."""
     entry: Json = {"format": one.name, "import": [*one.reads], "export": [*one.writes]}
     if one.reads or one.writes:
         entry |= {"meters_per_unit": one.meters_per_unit, "up_axis": one.up_axis}

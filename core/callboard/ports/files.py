@@ -1,4 +1,5 @@
-"""The port ``filesystem.read`` and ``filesystem.write``: the scene's own files."""
+"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving the scene's own
+files."""
 
 from __future__ import annotations
 
@@ -8,14 +9,14 @@ from callboard.content import Json
 
 
 class SceneFiles(Protocol):
-    """Opening and saving scenes: opening needs ``filesystem.read``, saving ``filesystem.write``;
-    a host registers the same object under both. Paths are absolute and already checked."""
+    """Opening and saving scenes. Opening needs ``filesystem.read``, saving ``filesystem.write``; a
+    host registers the same object under both. Paths are absolute and already checked."""
 
     #: Suffixes of the scene files that ``save`` writes, the usual one first: ``(".blend",)``.
     suffixes: tuple[str, ...]
 
     def open(self, path: str) -> Json:
-        """Replaces the scene. Returns ``{path, object_count}``."""
+        """Replace the scene. Return ``{path, object_count}``."""
 
     def save(self, path: str | None) -> Json:
-        """Saves, under ``path`` where given. Returns ``{path, bytes}``."""
+        """Save, under ``path`` if given. Return ``{path, bytes}``."""

@@ -1,4 +1,4 @@
-"""The port ``lights``: lights, and what surrounds the scene."""
+"""The port ``lights``: lights, and the scene's surroundings."""
 
 from __future__ import annotations
 
@@ -14,30 +14,33 @@ class LightsPort(Protocol):
     """Capability ``lights``. Lights are objects of the scene, and shine along their own -Z. Their
     values are
 
-    ``color``; ``power``, watts of a point, spot or area, watts per square metre of a sun, as the
+    ``color``; ``power``, watts of a point, spot or area, watts per square meter of a sun, as the
     radiation that leaves or arrives; ``intensity``, the host's own number for the same;
     ``exposure``, stops on top; ``size``, ``[width, height]`` of an area, the diameter twice of a
     point or spot; ``angle``, degrees, a sun's diameter or a spot's whole cone; ``blend``, the soft
-    part of a spot's cone, 0 to 1. What a kind doesn't have is None, and an error to set."""
+    part of a spot's cone, 0 to 1. A value that a kind doesn't have is None, and setting it is an
+    error.
+    """
 
     def names(self) -> Mapping[str, str]:
-        """Every light's bare name by its path."""
+        """Return every light's bare name by its path."""
 
     def get(self, name: str) -> Json:
-        """``{name, path, kind}`` and the values. ``kind`` is one of ours, else the host's word.
-        ``doubt`` as in ``SceneReader``. Raises ObjectNotFound, AmbiguousName, and HostError where
-        the object is no light."""
+        """Return ``{name, path, kind}`` and the values. ``kind`` is one of ours, else the host's
+        word. ``doubt`` as in ``SceneReader``. Raises ObjectNotFound, AmbiguousName, and HostError
+        when the object is no light."""
 
     def create(self, kind: LightKind, name: str | None) -> str:
-        """A new light at the origin, by its path."""
+        """Make a light at the origin; return its path."""
 
     def set(self, name: str, values: Mapping[str, object]) -> str:
-        """Sets the values that are given, for this object alone."""
+        """Set the given values for this object alone."""
 
     def environment(self) -> Json:
-        """What surrounds the scene: ``{kind, path, color, strength, rotate, sun_elevation}``.
-        ``kind`` is image, color, sky, none or other; ``rotate`` is degrees about the up axis."""
+        """Return the scene's surroundings: ``{kind, path, color, strength, rotate,
+        sun_elevation}``. ``kind`` is image, color, sky, none or other; ``rotate`` is degrees about
+        the up axis."""
 
     def set_environment(self, values: Mapping[str, object]) -> None:
-        """Sets those of ``path, color, sun_elevation, strength, rotate`` that are given; one of the
-        first three at most. An environment of the artist's own stays in the file."""
+        """Set the given ones of ``path, color, sun_elevation, strength, rotate``; at most one of
+        the first three. An environment of the artist's own stays in the file."""

@@ -1,4 +1,4 @@
-"""The port ``modelling``: what needs a modeller."""
+"""The port ``modelling``: changes that need a modeller."""
 
 from __future__ import annotations
 
@@ -22,48 +22,49 @@ MODIFIERS: Mapping[str, tuple[str, ...]] = {
 
 
 class ModellingPort(Protocol):
-    """Capability ``modelling``. Modifiers are live; other changes are for good, and for the named
-    object alone. ``faces`` are indices, or the side of the world that they look to: top, front …"""
+    """Capability ``modelling``. Modifiers are live; other changes are permanent, and for the named
+    object alone. ``faces`` are indices, or the side of the world that they face: top, front …"""
 
     def add_modifier(self, name: str, kind: str, values: Mapping[str, object]) -> str:
-        """Adds it at the end of the stack. Returns its name."""
+        """Add a modifier at the end of the stack. Return its name."""
 
     def set_modifier(self, name: str, modifier: str, values: Mapping[str, object]) -> None: ...
 
     def remove_modifier(self, name: str, modifier: str) -> None: ...
 
     def apply_modifiers(self, name: str) -> None:
-        """The result of the modifiers becomes the mesh; those that are switched off stay."""
+        """Turn the result of the modifiers into the mesh; those that are switched off stay."""
 
     def apply_scale(self, name: str) -> None:
-        """The object's scale goes into its mesh and becomes 1. Its children stay as they are."""
+        """Move the object's scale into its mesh, so that it becomes 1. Its children stay as they
+        are."""
 
     def clean(self, name: str, fault: CleanedFault) -> None:
-        """``zero_faces``: removes faces and edges without extent. ``ngons``: makes triangles of
-        faces with more than four corners."""
+        """Clean a fault: ``zero_faces`` removes faces and edges without extent; ``ngons`` turns
+        faces with more than four corners into triangles."""
 
     def merge(self, name: str, distance: float) -> None:
-        """Vertices that are no farther apart become one."""
+        """Merge vertices that are no farther apart than ``distance``."""
 
     def extrude(self, name: str, faces: Sequence[int] | str, distance: float) -> list[int]:
-        """Moves the faces together along their average normal. Returns their indices afterwards."""
+        """Extrude the faces together along their average normal. Return their new indices."""
 
     def inset(
         self, name: str, faces: Sequence[int] | str, thickness: float, depth: float
     ) -> list[int]:
-        """Gives the faces a new border. Returns the indices of the faces inside it."""
+        """Inset the faces. Return their indices inside the new border."""
 
     def unwrap(self, name: str, method: UnwrapMethod, angle: float, margin: float) -> None:
-        """New UVs in place of the active ones: ``smart`` cuts where faces turn by more than
-        ``angle``, islands keep ``margin``, a share of the whole, apart; ``box`` projects from six
-        sides, one scene unit a tile."""
+        """Replace the active UVs. ``smart`` cuts where faces turn by more than ``angle``, and keeps
+        islands ``margin`` apart, a share of the whole. ``box`` projects from six sides, one scene
+        unit a tile."""
 
     def create_text(self, name: str | None, text: str, values: Mapping[str, object]) -> str:
-        """At the origin, in the ground plane's X and Y; ``size``, ``depth`` and ``align`` (left,
-        center, right). Its path."""
+        """Make a text at the origin, in the ground plane's X and Y, with ``size``, ``depth`` and
+        ``align`` (left, center, right). Return its path."""
 
     def create_curve(
         self, name: str | None, points: Sequence[Sequence[float]], values: Mapping[str, object]
     ) -> str:
-        """Through these points; ``smooth``, ``closed``, and ``radius`` of the tube along it. Its
-        path."""
+        """Make a curve through these points, with ``smooth``, ``closed``, and ``radius`` of the
+        tube along it. Return its path."""

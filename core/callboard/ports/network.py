@@ -1,6 +1,6 @@
-"""Fetching from the few servers that the skills that ship know: the port ``network``.
+"""The port ``network``: downloads from the few servers that the bundled skills use.
 
-It is off until the artist allows it. Unlike other ports it is used beside the main thread.
+It is off until the artist allows it. Unlike other ports it is used off the main thread.
 """
 
 from __future__ import annotations
@@ -15,28 +15,29 @@ from callboard.errors import HostError
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector
 
-#: What is asked for anything, and nothing else is.
+#: The only servers that requests go to.
 SERVERS = ("https://api.polyhaven.com", "https://dl.polyhaven.org", "https://cdn.polyhaven.com")
 #: Seconds without a byte, and bytes at a time.
 _PATIENCE, _CHUNK = 20.0, 256 * 1024
-#: After so many seconds it has to have come at so many bytes a second: who sends a byte now and
-#: then would hold a thread for ever.
+#: After the first, in seconds, the download must average the second, in bytes a second: a server
+#: that sends a byte now and then would hold a thread forever.
 _GRACE, _SLOWEST = 30.0, 4_000
 
 
 class NetworkPort(Protocol):
-    """Capability ``network``. Any thread but the main one: it waits."""
+    """Capability ``network``. Call it from any thread but the main one, because it waits."""
 
     def fetch(self, url: str, most: int) -> Iterator[bytes]:
-        """The body, in pieces. Raises HostError, also in between: for another server than
-        ``SERVERS`` or a redirect to one, for more than ``most`` bytes, or none for too long."""
+        """Yield the body in pieces. Raises HostError, also in between: for a server not in
+        ``SERVERS`` or a redirect to one, for more than ``most`` bytes, or for too long a
+        silence."""
 
 
 class Network:
-    """The port, by Python's own client: it heeds the proxies that the environment names."""
+    """The port, by Python's own client, which respects the proxies in the environment."""
 
     def __init__(self, elsewhere: Mapping[str, str] | None = None) -> None:
-        """``elsewhere`` says where some of the servers are really reached, for tests."""
+        """Make the port. ``elsewhere`` maps servers to other addresses, for tests."""
         self._places = {server: (elsewhere or {}).get(server, server) for server in SERVERS}
         self._opener: OpenerDirector | None = None
 
@@ -47,7 +48,7 @@ class Network:
         from callboard.ground.version import __version__
 
         server = origin(url)
-        # A space before it would be no part of the server, and move what is taken off below.
+        # A leading space would not belong to the server, and would shift what is removed below.
         if server not in self._places or not url.startswith(f"{server}/"):
             raise HostError(f"{server[:200] or 'that'} is not one of the servers that are asked")
         agent = f"callboard/{__version__}"
@@ -65,7 +66,7 @@ class Network:
                     yield chunk
         except (OSError, ValueError, http.client.HTTPException) as error:
             if (close := getattr(error, "close", None)) is not None:
-                close()  # an answer that says no is an error, and still a connection
+                close()  # an error status raises, and still holds a connection
             raise HostError(f"{server} can't be read: {_why(error)}. Try again later.") from None
 
     def _open(self, request: Any) -> Any:
@@ -77,7 +78,7 @@ class Network:
 
 
 def origin(url: str) -> str:
-    """``https://host:port``; empty for what is no such URL."""
+    """Return ``https://host:port``, or an empty text for anything else."""
     try:
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc}" if url.isascii() and url.isprintable() else ""
@@ -89,7 +90,7 @@ def _here_only() -> Any:
     from urllib.request import HTTPRedirectHandler
 
     class HereOnly(HTTPRedirectHandler):
-        """A server may send on to itself, and nowhere else."""
+        """Follows a server's redirect to itself and nowhere else."""
 
         def redirect_request(self, req: Any, fp: Any, code: Any, *more: Any) -> Any:
             target = more[-1]
@@ -101,7 +102,7 @@ def _here_only() -> Any:
                 )
             return super().redirect_request(req, fp, 307 if code == 308 else code, *more)
 
-        http_error_308 = HTTPRedirectHandler.http_error_302  # Python 3.10 doesn't know it
+        http_error_308 = HTTPRedirectHandler.http_error_302  # missing in Python 3.10
 
     return HereOnly()
 

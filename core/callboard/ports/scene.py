@@ -9,12 +9,12 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.ground.nearest_names import names_hint
 
-#: Frames with keys that an object's details list at most.
+#: Most frames with keys in an object's details.
 MOST_KEYS = 100
 
 
 class ObjectNotFound(HostError, LookupError):
-    """No object of that name. ``nearest`` holds the closest names, best first."""
+    """Raised when no object has that name. ``nearest`` holds the closest names, best first."""
 
     def __init__(self, name: str, nearest: Sequence[str]) -> None:
         hint = names_hint(name, nearest) or "; the scene is empty"
@@ -24,7 +24,8 @@ class ObjectNotFound(HostError, LookupError):
 
 
 class AmbiguousName(HostError, LookupError):
-    """Several objects have that bare name; ``paths`` are the full paths to choose from."""
+    """Raised when several objects have that bare name. ``paths`` are the full paths to choose
+    from."""
 
     def __init__(self, name: str, paths: Sequence[str]) -> None:
         super().__init__(f"'{name}' names {len(paths)} objects; use one of: {', '.join(paths)}")
@@ -33,35 +34,33 @@ class AmbiguousName(HostError, LookupError):
 
 
 class SceneReader(Protocol):
-    """Capability ``scene.read``. Objects are dicts with at least
-    ``name, path, type, parent, children, translate, rotate, scale, visible``;
-    ``type`` is a primitive kind where it is one, else the host's own word in lower case;
-    ``color`` is ``[r, g, b]`` in 0..1, linear, or None;
-    ``bounds`` is ``{min, max}`` in world space, of the object with its descendants, or None.
-    Where the next load of the saved file may show something else than what is read now (a
-    constraint moves the object, an opinion isn't saved), ``doubt`` says why; else it is absent.
-    """
+    """Capability ``scene.read``. Objects are dicts with at least ``name, path, type, parent,
+    children, translate, rotate, scale, visible``. ``type`` is the kind of a primitive, else the
+    host's own word in lower case. ``color`` is ``[r, g, b]`` in 0..1, linear, or None. ``bounds``
+    is ``{min, max}`` in world space, of the object with its descendants, or None. ``doubt`` says
+    why the next load of the saved file may show something else than is read now (a constraint moves
+    the object, an opinion isn't saved); otherwise it is absent."""
 
     def info(self) -> Json:
-        """``{file, modified, units_per_meter, up_axis, frame_range, fps, object_count,
+        """Return ``{file, modified, units_per_meter, up_axis, frame_range, fps, object_count,
         selection}``."""
 
     def names(self) -> list[str]:
-        """Every object's full path, in scene order."""
+        """Return every object's full path, in scene order."""
 
     def get(self, name: str) -> Json:
-        """One object. Raises ObjectNotFound or AmbiguousName."""
+        """Return one object. Raises ObjectNotFound or AmbiguousName."""
 
     def details(self, name: str) -> Json:
-        """More about one object: ``materials``, paths; ``modifiers``, ``{name, type, shown}``; a
-        camera's ``lens``, millimetres; a light's ``energy`` or ``intensity``; ``keys``, the first
+        """Return an object's details: ``materials``, paths; ``modifiers``, ``{name, type, shown}``;
+        a camera's ``lens``, millimeters; a light's ``energy`` or ``intensity``; ``keys``, the first
         frames with one, and ``key_count``. Optional."""
 
     def summaries(self) -> Iterable[Json]:
-        """``{name, path, type, parent}`` of every object, in scene order. An answer with a length
-        and slices makes a page cost only the entries it shows. It may be read after the scene
-        changed; an object that is gone then has its name alone. Where a slice has
-        ``named(fits)``, entries are made only of objects whose bare name fits."""
+        """Return ``{name, path, type, parent}`` of every object, in scene order. A result with a
+        length and slices makes a page cost only the entries it shows. It may be read after the
+        scene changed; an object removed since has only its name. If a slice has ``named(fits)``,
+        entries are made only of objects whose bare name fits."""
 
     def selection(self) -> list[str]:
-        """Full paths of what is selected, in selection order where the host knows it."""
+        """Return full paths of the selection, in selection order if the host knows it."""

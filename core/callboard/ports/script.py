@@ -6,11 +6,11 @@ from typing import Protocol
 
 
 class ScriptPort(Protocol):
-    """Capability ``script.execute``: code of the agent's, run as the artist would run it."""
+    """Capability ``script.execute``: the agent's own code, run as the artist would run it."""
 
     def languages(self) -> list[str]:
-        """``python`` first, then the host's own, such as ``mel``."""
+        """Return the languages: ``python`` first, then the host's own, such as ``mel``."""
 
     def execute(self, code: str, language: str) -> object:
-        """Runs it; returns the value of its last expression, or None. What it prints goes to
-        ``sys.stdout``; what it raises is raised."""
+        """Run code; return the value of its last expression, or None. Its output goes to
+        ``sys.stdout``; its exceptions are raised."""

@@ -10,7 +10,7 @@ from callboard.ground.nearest_names import names_hint
 
 
 class GroupNotFound(HostError, LookupError):
-    """No group of that name. ``nearest`` holds the closest names, best first."""
+    """Raised when no group has that name. ``nearest`` holds the closest names, best first."""
 
     def __init__(self, name: str, nearest: Sequence[str]) -> None:
         hint = names_hint(name, nearest) or "; the scene has none"
@@ -20,29 +20,29 @@ class GroupNotFound(HostError, LookupError):
 
 
 class StructurePort(Protocol):
-    """Capability ``structure``. A group gathers objects and moves none of them; an object may be
-    in several. Groups are named like objects: by the bare name where it is unique, or the path."""
+    """Capability ``structure``. A group gathers objects and moves none of them; an object may be in
+    several. Groups are named like objects: by the bare name if it is unique, or the path."""
 
     def new(self) -> None:
-        """Replaces the scene by an empty one that has no file."""
+        """Replace the scene by an empty one that has no file."""
 
     def create_empty(self, name: str | None) -> str:
-        """An object without a shape, at the origin; returns its path."""
+        """Make an object without a shape at the origin; return its path."""
 
     def set_visible(self, name: str, visible: bool) -> str:
-        """Shows or hides the object, in views and in pictures; returns its path."""
+        """Show or hide the object, in views and in pictures; return its path."""
 
     def groups(self) -> Mapping[str, str]:
-        """Every group's path, with its bare name, in scene order."""
+        """Return every group's bare name by its path, in scene order."""
 
     def members(self, group: str) -> list[str]:
-        """The paths of its objects. Raises GroupNotFound or AmbiguousName."""
+        """Return the paths of the group's objects. Raises GroupNotFound or AmbiguousName."""
 
     def create_group(self, name: str | None) -> str:
-        """An empty group; a taken name gets the host's own suffix. Returns its path."""
+        """Make an empty group; return its path. A taken name gets the host's own suffix."""
 
     def add(self, group: str, objects: Sequence[str]) -> str:
-        """Adds objects; those that are in it stay. Returns the group's path."""
+        """Add objects; existing members stay. Return the group's path."""
 
     def remove(self, group: str, objects: Sequence[str]) -> str:
-        """Takes objects out of it; they stay in the scene. Returns the group's path."""
+        """Remove objects from the group; they stay in the scene. Return the group's path."""

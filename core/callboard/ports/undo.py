@@ -1,4 +1,4 @@
-"""The undo port: it is no capability, and stands at :attr:`callboard.host.Host.undo`."""
+"""The undo port. It is no capability; :attr:`callboard.host.Host.undo` holds it."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from callboard.changes import Changes
 
 
 class UndoPort(Protocol):
-    """One undo step per call, or per visit of a call that lets the artist go on in between. Steps
+    """One undo step per call, or per visit of a call that lets the artist work in between. Steps
     never nest."""
 
-    #: True where ``join`` makes one step of the artist's own list; else each stays one there.
+    #: True when ``join`` makes one step of the artist's own list; else each stays one there.
     joins: bool
-    #: Reports the ids of steps that somebody undid (True) or did again (False) without callboard:
-    #: the artist with Ctrl+Z, a script. Only where the application lets that be known.
+    #: Reports the ids of steps that were undone (True) or redone (False) by anything but this port:
+    #: the artist with Ctrl+Z, a script. Only if the application reveals that.
     stepped: Changes[[Sequence[str], bool]]
 
     def begin(self, label: str) -> object:
-        """Starts a step; the token goes to ``commit`` or ``rollback``."""
+        """Start a step; the token goes to ``commit`` or ``rollback``."""
 
     def commit(self, token: object) -> str | None:
-        """Ends it. The undo id; None when nothing changed, empty for what can't be undone."""
+        """End the step. Return the undo id, None when nothing changed, or an empty text for changes
+        that can't be undone."""
 
     def rollback(self, token: object) -> bool:
-        """Puts back what was there at ``begin``. False where the host can't."""
+        """Restore the state at ``begin``. Return False when the host can't."""
 
     def undo(self, undo_id: str) -> bool:
-        """Undoes that step if it is the newest one; else False."""
+        """Undo that step if it is the newest one; else return False."""
 
     def redo(self, undo_id: str) -> bool:
-        """Does the step again that was undone last, if nothing was changed since; else False."""
+        """Redo the step undone last if nothing was changed since; else return False."""
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
-        """Makes one of the newest steps, oldest first; its id. None where others lie on any."""
+        """Join the newest steps, given oldest first, into one; return its id. Return None when
+        others lie on any of them."""

@@ -1,4 +1,4 @@
-"""The port ``usd``: USD files in and out."""
+"""The port ``usd``: import and export of USD files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class UsdPort(Protocol):
     """Capability ``usd``."""
 
     def import_usd(self, path: str, parent: str | None) -> Json:
-        """Adds a file's content to the scene. Returns ``{path, created: [paths]}``."""
+        """Add a file's content to the scene. Return ``{path, created: [paths]}``."""
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
-        """Returns ``{path, bytes, prims}``."""
+        """Export the scene, or the selection. Return ``{path, bytes, prims}``."""
 
     def stage_metadata(self, path: str) -> Json:
-        """Reads without touching the scene: ``{path, default_prim, up_axis, meters_per_unit,
-        start_frame, end_frame, fps, prims, layers}``."""
+        """Return a file's metadata without touching the scene: ``{path, default_prim, up_axis,
+        meters_per_unit, start_frame, end_frame, fps, prims, layers}``."""

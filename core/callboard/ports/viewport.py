@@ -6,8 +6,8 @@ from typing import Protocol
 
 
 class ViewportPort(Protocol):
-    """Capability ``viewport``: what the artist sees."""
+    """Capability ``viewport``: the artist's view."""
 
     def capture(self, width: int, height: int) -> bytes:
-        """The active 3D view, drawn at exactly that size, as PNG; the view itself stays as it
-        is."""
+        """Return the active 3D view, drawn at exactly that size, as PNG. The view itself stays as
+        it is."""
