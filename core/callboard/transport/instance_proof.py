@@ -1,9 +1,9 @@
-"""A server proves that it is the instance of a file before anybody shows it a token.
+"""The proof by which a server shows that it is the instance a file describes.
 
-A port outlives the process that had it: a stranger may listen there by now, or it may be that of
-another machine that shares the home. Whoever connects sends a nonce with a word made of it by the
-instance's own token, and sends nothing else until the right word comes back. The words hold the
-port, so that nobody passes them on to an instance elsewhere.
+A port outlives the process that had it. Another program may listen there by now, or the port may
+belong to another machine that shares the home. So the client first sends a nonce, with a word made
+from it and the instance's token, and sends nothing else until the right word comes back. The words
+include the port, so that they can't be relayed to an instance elsewhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 PATH = "/v1/prove"
 HEADER = "Callboard-Challenge"
-#: Bytes of an answer.
+#: The most bytes of an answer.
 MOST_BYTES = 4096
 NOT_PROVED = (
     "another program listens at the application's address: nothing was sent to it. Start the "
@@ -26,7 +26,7 @@ NOT_PROVED = (
 
 @dataclass(frozen=True)
 class Challenge:
-    """Of one connection to the instance with that token."""
+    """The challenge of one connection to the instance with that token."""
 
     token: str
     port: int
@@ -41,7 +41,7 @@ class Challenge:
         return f"{self.nonce} {_word(self.token, 'client', self.port, self.nonce)}"
 
     def is_proof(self, status: int, body: bytes) -> bool:
-        """Whether the answer comes from the instance."""
+        """Return whether the answer comes from the instance."""
         try:
             proof = json.loads(body)["proof"] if status == 200 else ""
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -51,8 +51,7 @@ class Challenge:
 
 
 def proof(token: str, port: int, header: str) -> str | None:
-    """What the instance answers to a challenge; None where it comes from nobody who knows its
-    token."""
+    """Return the instance's answer to a challenge. None when the sender doesn't know the token."""
     nonce, _, word = header.partition(" ")
     right = _word(token, "client", port, nonce)
     if not hmac.compare_digest(word.encode("utf-8", "replace"), right.encode()):

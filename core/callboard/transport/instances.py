@@ -1,4 +1,4 @@
-"""Which callboards run on this machine: one small file each, readable by their user only."""
+"""The callboards that run on this machine: one small file each, readable by their user only."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Seconds a listed instance gets to say that it serves. One that is late is busy, and not gone.
+#: Seconds in which a listed instance must answer. One that is late is busy, not gone.
 PROBE_TIMEOUT = 1.5
 #: Seconds for a whole answer, which may come in pieces.
 ANSWER_TIME = 3.0
-#: Bytes of an instance's file.
+#: The most bytes that an instance's file may have.
 _MOST_BYTES = 2**20
-#: Seconds by which the system's notion of a process's start may differ from the clock.
+#: Seconds by which a process's start, as the system reports it, may differ from the clock.
 CLOCK_SLACK = 5.0
-#: Seconds since 1970 that no clock shows.
+#: Seconds since 1970, later than any clock shows.
 _END_OF_TIME = 1e11
 
 
@@ -51,31 +51,32 @@ class Instance:
     pid: int
     started: float
     scene: str | None = None
-    #: Where it looks for skills, absolute.
+    #: The folders in which it looks for skills, as absolute paths.
     skill_paths: tuple[str, ...] = ()
     #: The machine that it runs on.
     machine: str = field(default_factory=this_machine)
     boot: str = field(default_factory=this_boot)
-    #: How many other scenes it has opened since its start; -1 where it doesn't say. Saving under
-    #: another name opens none.
+    #: How many other scenes it has opened since its start; -1 when it doesn't say. Saving under
+    #: another name doesn't count.
     opened: int = -1
 
     @property
     def is_here(self) -> bool:
-        """Whether it is this machine's. Another one's is never asked, and its file is its own."""
+        """True when the instance runs on this machine. Other machines' instances are never
+        contacted, and their files are left alone."""
         return self.machine == this_machine()
 
 
 @dataclass
 class OpenScene:
-    """The file of a server's scene, None where it was never saved, and how many others were opened
+    """The file of a server's scene, None when it was never saved, and the number of scenes opened
     before."""
 
     file: str | None = None
     opened: int = 0
 
     def show(self, file: str | None) -> None:
-        """Another scene is open, unless the file is the same."""
+        """Note the file that is open now. A different file is another scene."""
         self.opened += file != self.file
         self.file = file
 
@@ -84,10 +85,10 @@ _FIELDS = frozenset(each.name for each in fields(Instance))
 
 
 class ListedInstance(NamedTuple):
-    """An instance and whether it answered: ``serving``; or, while its process lives, ``busy`` where
-    its port takes connections, and ``silent`` where nothing does. ``elsewhere`` is one of another
-    machine that shares the home: it isn't asked. ``tools`` is how many it lists, None where it
-    doesn't say."""
+    """An instance and its state. ``serving``: it answered. ``busy``: its process lives and its port
+    takes connections. ``silent``: its process lives, but the port doesn't take connections.
+    ``elsewhere``: it runs on another machine that shares the home and isn't contacted. ``tools`` is
+    the number of tools it lists; None when it doesn't say."""
 
     instance: Instance
     state: str
@@ -95,13 +96,13 @@ class ListedInstance(NamedTuple):
 
 
 def folder() -> Path:
-    """Where the files are."""
+    """The folder of the instances' files."""
     return data_folder() / "instances"
 
 
 def file_of(id: str) -> Path:
-    """The file of one instance: another scene is another content, and without it the instance is
-    gone."""
+    """The file of one instance. Its content changes with the scene, and it is removed when the
+    instance ends."""
     return folder() / f"{id}.json"
 
 
@@ -110,14 +111,14 @@ def new_id() -> str:
 
 
 def announce(instance: Instance, at: Path | None = None) -> Path:
-    """Writes the instance's file, mode 0600, whole or not at all. Raises OSError."""
+    """Write the instance's file with mode 0600, whole or not at all. Raises OSError."""
     path = (at or folder()) / f"{instance.id}.json"
     write_private(path, json.dumps(asdict(instance)))
     return path
 
 
 class Announcement:
-    """The file of one server, for as long as it serves. On its loop or main thread."""
+    """The file of one server, for as long as it serves. On its loop or the main thread."""
 
     def __init__(self, at: Path | None = None) -> None:
         self._at = at
@@ -130,7 +131,7 @@ class Announcement:
             log.warning("other programs will not find it: %s", error)
 
     def renew(self, instance: Instance) -> None:
-        """Another scene is open; not where it was never announced, or is withdrawn."""
+        """Write the file again for another scene, if it is announced."""
         if self._path is not None:
             self.begin(instance)
 
@@ -145,8 +146,8 @@ def withdraw(path: Path) -> None:
 
 
 def listed(*, everywhere: bool = False) -> list[ListedInstance]:
-    """The instances that run on this machine, oldest first, and where ``everywhere`` those that
-    other machines announced. Files of dead processes of this one are removed."""
+    """Return the instances that run on this machine, oldest first. With ``everywhere``, include
+    those that other machines announced. Removes files of dead processes of this machine."""
     known = announced(folder())
     there = [instance for instance in known if instance.is_here]
     states: list[tuple[str, int | None]] = []
@@ -164,23 +165,23 @@ def listed(*, everywhere: bool = False) -> list[ListedInstance]:
 
 
 def announced_as(id: str) -> Instance | None:
-    """What the file of one instance says, whether it is so or not."""
+    """Return what the file of one instance says, without checking that it is still true."""
     return _read(file_of(id))
 
 
 def announced(at: Path) -> list[Instance]:
-    """What the files of a folder say, whether it is so or not."""
+    """Return what the files of a folder say, without checking that it is still true."""
     return [instance for instance in map(_read, sorted(at.glob("*.json"))) if instance]
 
 
 def _read(path: Path) -> Instance | None:
     try:
         value = json.loads(read_private(path, _MOST_BYTES))
-        # A newer callboard's file says more.
+        # The file of a newer callboard may have more fields.
         instance = Instance(**{name: each for name, each in value.items() if name in _FIELDS})
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
-    # Its id names the file that is removed: it mustn't be another one.
+    # The id names the file that may be removed later, so it must be this file's own.
     if not _is_whole(instance) or instance.id != path.stem:
         return None
     return replace(instance, skill_paths=tuple(instance.skill_paths))
@@ -208,14 +209,14 @@ def _is_whole(instance: Instance) -> bool:
 
 
 def tell_of_clients(instance: Instance) -> bool:
-    """Makes it look at who may connect, now; whether it answered."""
+    """Make the instance read its client list again now. Return whether it answered."""
     return answer_of(instance, "POST", "/v1/clients/look") is not None
 
 
 def _probe(instance: Instance) -> tuple[str, int | None]:
     accepted, answer = _asked(instance, "GET", "/v1/healthz")
     if answer is not None:
-        # Another server may have taken a dead one's port.
+        # Another server may have taken the port of a dead one.
         if answer.get("instance") != instance.id:
             return "gone", None
         tools = answer.get("tools")
@@ -226,13 +227,13 @@ def _probe(instance: Instance) -> tuple[str, int | None]:
 
 
 def is_alive(instance: Instance) -> bool:
-    """Whether its process is there, for one of this machine."""
+    """Return whether the process of an instance of this machine is alive."""
     restarted = instance.boot and this_boot() and instance.boot != this_boot()
     if restarted or not _alive(instance.pid):
         return False
-    from callboard.transport.process_age import began_at  # a server never asks
+    from callboard.transport.process_age import began_at  # a server never needs it
 
-    # A number is given to another process once its own is gone.
+    # The system reuses the id of a process that is gone.
     began = began_at(instance.pid)
     return began is None or began <= instance.started + CLOCK_SLACK
 
@@ -240,19 +241,19 @@ def is_alive(instance: Instance) -> bool:
 def answer_of(
     instance: Instance, method: str, path: str, body: Json | None = None, *, most: int = 65_536
 ) -> Json | None:
-    """The JSON object that it answers over REST, a problem too, of so many bytes at most; None
-    where it doesn't answer."""
+    """Return the JSON object, or the problem, that the instance answers over REST. ``most`` is the
+    most bytes read. None when it doesn't answer."""
     return _asked(instance, method, path, body, most)[1]
 
 
 def _asked(
     instance: Instance, method: str, path: str, body: Json | None = None, most: int = 65_536
 ) -> tuple[bool, Json | None]:
-    """Whether its port took the connection, and the answer. Another machine's isn't asked, and
-    nobody is who doesn't prove to be it."""
+    """Return whether the port took the connection, and the answer. Other machines' instances aren't
+    contacted, and nothing is sent to a listener that doesn't prove its identity."""
     if not instance.is_here:
         return False, None
-    import http.client  # with half of `email`: a server never asks
+    import http.client  # imports half of `email`: a server never needs it
 
     parts = urlsplit(instance.url)
     headers = {"Authorization": f"Bearer {instance.token}"} if instance.token else {}
@@ -280,20 +281,20 @@ def _asked(
 
 
 def _proved(connection: HTTPConnection, token: str) -> bool:
-    """Whether the instance listens there. Raises what reading an answer raises."""
+    """Return whether the instance listens there. Raises whatever reading an answer raises."""
     challenge = instance_proof.Challenge.new(token, connection.port)
     connection.request(
         "GET", instance_proof.PATH, headers={instance_proof.HEADER: challenge.header}
     )
     answer = connection.getresponse()
     proved = challenge.is_proof(answer.status, answer.read(instance_proof.MOST_BYTES))
-    connection.auto_open = 0  # what is sent next goes to who proved it, or to nobody
+    connection.auto_open = 0  # never reconnect to an unproved listener
     return proved
 
 
 @contextmanager
 def _cut_off(answering: socket.socket) -> Iterator[None]:
-    """Ends a connection that sends for too long: byte after byte, its timeout never comes."""
+    """End a connection that sends for too long: bytes that trickle in avoid the timeout."""
 
     def end() -> None:
         with suppress(OSError):
@@ -317,7 +318,7 @@ def _alive(pid: int) -> bool:
     except (PermissionError, OverflowError):
         return True
     try:
-        # One that has ended is there until its parent asks how. The name may hold brackets too.
+        # A process that has ended stays until its parent reads its status. Names may hold brackets.
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:
         return True

@@ -1,4 +1,4 @@
-"""The machine that this process runs on, for the files of a home that several machines share."""
+"""The machine that this process runs on, for homes that several machines share."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 @cache
 def this_machine() -> str:
-    """The host's name, and where the system has an id, eight characters of its digest. A Mac is
-    its id alone: its name changes with the network."""
+    """Return the host's name and, when the system has an id, eight characters of its digest. On a
+    Mac only the digest counts, because the name changes with the network."""
     name, id = socket.gethostname() or "localhost", _system_id()
     digest = sha256(id).hexdigest()[:8] if id else ""
     return f"mac {digest}" if digest and sys.platform == "darwin" else f"{name} {digest}".strip()
@@ -21,7 +21,7 @@ def this_machine() -> str:
 
 @cache
 def this_boot() -> str:
-    """Another text after the system started anew; empty where it doesn't say."""
+    """Return a text that changes when the system starts again; empty if there is none."""
     if sys.platform == "win32":
         return ""
     try:
@@ -45,7 +45,7 @@ def _system_id() -> bytes:
 if sys.platform == "win32":
 
     def _windows_id() -> bytes:
-        """Made when Windows was installed."""
+        """Return the id that Windows got when it was installed."""
         import winreg
 
         key = r"SOFTWARE\Microsoft\Cryptography"

@@ -1,4 +1,4 @@
-"""When a process of this machine began, where the system tells."""
+"""The start time of a process of this machine, when the system reports it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TO_1970 = 11_644_473_600.0
 
 
 def began_at(pid: int) -> float | None:
-    """Seconds since 1970, to the second or so; None where it can't be known. May take a moment."""
+    """Return seconds since 1970, to about a second; None when unknown. May take a moment."""
     try:
         if sys.platform == "win32":
             return _on_windows(pid)
@@ -26,7 +26,7 @@ def began_at(pid: int) -> float | None:
 
 
 def _on_linux(pid: int) -> float:
-    # The name in brackets may hold anything, brackets too.
+    # The name in brackets may itself hold brackets.
     fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
     up = float(Path("/proc/uptime").read_text("ascii").split()[0])
     return time.time() - up + int(fields[19]) / os.sysconf("SC_CLK_TCK")

@@ -1,4 +1,4 @@
-"""Lets a client in no more, in every server of this user's."""
+"""Revoking a client in every server of this user."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from callboard.transport.instances import Instance, listed, tell_of_clients
 
 
 def revoke(name: str) -> list[Instance]:
-    """Ends the token of the client with that name and has the running servers know at once. The
-    ones that don't answer now, which notice by themselves. It waits for disks and servers: on no
-    loop. Raises PeerError where nobody has the name, HostError."""
+    """Revoke the token of the client with that name, and notify the running servers at once. Return
+    the servers that don't answer; they notice later on their own. Waits for disks and servers, so
+    don't call it on a loop. Raises PeerError when no client has the name, and HostError."""
     gone = ClientBook().revoke(name)
     if gone is None:
         raise PeerError(f"no client is called {name[:80]!r}; see `callboard clients`")

@@ -1,1 +1,1 @@
-"""Streamable HTTP: the listener, who may talk to it, and MCP's endpoint."""
+"""Streamable HTTP: the listener, its access rules, and MCP's endpoint."""

@@ -1,4 +1,4 @@
-"""Who may talk to the listener: this machine, a known Host, no foreign Origin, the right token."""
+"""The access rules of a listener: a known Host, no foreign Origin, and the right token."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 from callboard.clients.holder import ANYONE, LOCAL, NOBODY, TokenHolder
 from callboard.transport import instance_proof
 
-#: Bytes of a request's body.
+#: The most bytes that a request's body may have.
 BODY_LIMIT = 8 * 1024 * 1024
-#: Bytes of a request's headers.
+#: The most bytes that a request's headers may have.
 HEADER_LIMIT = 32 * 1024
 
-#: What a browser's preflight is told.
+#: The headers that answer a browser's preflight.
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, DELETE",
     "Access-Control-Allow-Headers": (
@@ -28,7 +28,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Refusal(NamedTuple):
-    """Why a request is turned away: an HTTP status, and a sentence for the one who sent it."""
+    """The reason why a request is refused: an HTTP status, and a sentence for the client."""
 
     status: int
     message: str
@@ -47,8 +47,8 @@ class Access:
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
     ) -> None:
-        """``token`` is the instance's own, None where none is asked for; ``find`` says whose
-        another one is, or why it isn't taken."""
+        """``token`` is the instance's own; None when no token is required. ``find`` returns the
+        holder of any other token, or the refusal if it isn't accepted."""
         self._hosts = {f"{name}:{port}" for name in _LOOPBACK} | set(hosts)
         if port == 80:
             self._hosts.update(_LOOPBACK)
@@ -60,8 +60,8 @@ class Access:
     def check(
         self, headers: Mapping[str, str], path: str = "", query: str = ""
     ) -> TokenHolder | Refusal:
-        """Who sends the request, where it may pass. The same on every path, unless a subclass
-        says otherwise."""
+        """Return the sender of the request, or the refusal if it may not pass. The rules are the
+        same on every path, unless a subclass changes that."""
         refusal = self.check_origin(headers)
         if refusal is not None:
             return refusal
@@ -78,7 +78,7 @@ class Access:
         return NO_TOKEN
 
     def proof(self, headers: Mapping[str, str]) -> str | None:
-        """By which the instance shows that it is one; None where its token isn't known there."""
+        """Return the word that proves the instance's identity, if the client knows its token."""
         challenge = headers.get(instance_proof.HEADER, "")
         return (
             None
@@ -87,7 +87,7 @@ class Access:
         )
 
     def check_origin(self, headers: Mapping[str, str]) -> Refusal | None:
-        """Host and Origin only: for a browser's preflight, which carries no token."""
+        """Check Host and Origin only: a browser's preflight carries no token."""
         if headers.get("host", "").lower() not in self._hosts:
             return Refusal(421, "this Host is not served here; connect to 127.0.0.1")
         origin = headers.get("origin")
@@ -100,14 +100,14 @@ class Access:
             return True
         try:
             parts = urlsplit(origin)
-            # A page served by this very listener, and nothing else on this machine.
+            # Only a page served by this very listener, and nothing else on this machine.
             return parts.scheme == "http" and parts.netloc.lower() in self._hosts
         except ValueError:
             return False
 
 
 def bearer(headers: Mapping[str, str]) -> str:
-    """The token that a request shows; empty where it shows none."""
+    """Return the token that a request shows, or an empty string."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 
@@ -125,7 +125,7 @@ NO_TOKEN = Refusal(
 
 
 def check_length(length: str) -> Refusal | None:
-    """Of a Content-Length. The same length twice is left to Tornado."""
+    """Check a Content-Length. Tornado handles a header that repeats the same length."""
     if not (length.isascii() and length.isdigit()):
         return None if "," in length else Refusal(400, "Content-Length must be a number")
     # Python refuses to read a number of thousands of digits.

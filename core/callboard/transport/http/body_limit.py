@@ -1,19 +1,19 @@
-"""The bound on what a body holds. Reading JSON keeps Python's lock and the server's loop, so bodies
-of very many values are refused by a thread that keeps neither."""
+"""The limit on the number of values in a body. Reading JSON holds Python's lock and blocks the
+server's loop, so a thread that does neither refuses bodies with very many values."""
 
 from __future__ import annotations
 
 import re
 
-#: Bytes of a body that can't hold enough to keep anybody waiting.
+#: A body of at most this many bytes can't hold enough values to matter.
 LIGHT = 64 * 1024
-#: Values of one body.
+#: The most values in one body.
 MOST_VALUES = 50_000
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 def is_too_much(body: bytes) -> bool:
-    """Whether a JSON body holds too many values, whatever stands in its texts. Any thread."""
+    """Return whether a JSON body holds too many values, not counting text. Any thread."""
     if body.count(b",") < MOST_VALUES:
         return False
     values = at = 0

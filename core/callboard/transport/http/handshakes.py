@@ -1,5 +1,5 @@
-"""Connections that agree on TLS first. They are nobody's yet and count as none of the listener's,
-so they have a limit of their own."""
+"""TLS handshakes under way. These connections have no known client and don't count against the
+listener's limit, so they have a limit of their own."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from ssl import SSLContext
 
 
 class Handshakes:
-    """``most`` are open at once, each for so many ``seconds``. For a further one the oldest is
-    ended: who means it needs a fraction of a second, so the oldest waits for nothing good. Each
-    that agrees gets a protocol by ``opened``. On the server's loop."""
+    """At most ``most`` handshakes are open at once, each for at most ``seconds``. When one more
+    arrives, the oldest is ended: an honest client needs a fraction of a second, so the oldest is
+    unlikely to succeed. Each connection that completes its handshake gets a protocol from
+    ``opened``. Runs on the server's loop."""
 
     def __init__(
         self, tls: SSLContext, most: int, seconds: float, opened: Callable[[], asyncio.Protocol]
@@ -21,16 +22,16 @@ class Handshakes:
         self._most = most
         self._seconds = seconds
         self._opened = opened
-        #: The oldest first.
+        #: In order of arrival, the oldest first.
         self._open: dict[asyncio.Transport, None] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def arrival(self) -> asyncio.Protocol:
-        """For a connection that was just accepted."""
+        """Return the protocol of a connection that was just accepted."""
         return _Arrival(self._begin)
 
     async def stop(self) -> None:
-        """Ends those that are under way."""
+        """End the handshakes that are under way."""
         for transport in self._open:
             transport.abort()
         await asyncio.gather(*self._tasks)
@@ -46,11 +47,11 @@ class Handshakes:
         task.add_done_callback(self._tasks.discard)
 
     async def _agree(self, transport: asyncio.Transport) -> None:
-        if transport.is_closing():  # a further one came at once
+        if transport.is_closing():  # a newer connection has just displaced it
             return
         loop, early = asyncio.get_running_loop(), _Early()
         secured = None
-        # Bytes can be wrong in many ways, of which none is ours to tell.
+        # A handshake can fail in many ways, and none of them is ours to report.
         with suppress(OSError):
             secured = await loop.start_tls(
                 *(transport, early, self._tls),
@@ -58,12 +59,12 @@ class Handshakes:
                 ssl_handshake_timeout=self._seconds,
             )
         self._open.pop(transport, None)
-        if secured is not None:  # as it is of one that is gone again
+        if secured is not None:  # None also when the connection is gone again
             early.hand_over(secured, self._opened())
 
 
 class _Arrival(asyncio.Protocol):
-    """Has a connection until its handshake begins, which is before anything is read of it."""
+    """The protocol of a connection until its handshake begins, which is before anything is read."""
 
     def __init__(self, begin: Callable[[asyncio.Transport], None]) -> None:
         self._begin = begin
@@ -74,8 +75,8 @@ class _Arrival(asyncio.Protocol):
 
 
 class _Early(asyncio.Protocol):
-    """Keeps what a client sends with the last bytes of its handshake: asyncio hands that on before
-    whoever waits for the handshake goes on."""
+    """Keeps what a client sends along with the last bytes of its handshake. asyncio delivers that
+    before the task that awaits the handshake continues."""
 
     def __init__(self) -> None:
         self._data = b""
@@ -84,7 +85,7 @@ class _Early(asyncio.Protocol):
         self._data += data
 
     def hand_over(self, transport: asyncio.Transport, protocol: asyncio.Protocol) -> None:
-        """``protocol`` gets what came so far, and by itself what comes later."""
+        """Give ``protocol`` what has arrived so far. Later data reaches it directly."""
         transport.set_protocol(protocol)
         protocol.connection_made(transport)
         if self._data:

@@ -1,4 +1,4 @@
-"""One HTTP request with the means to answer it; who handles it knows nothing of Tornado."""
+"""One HTTP request with the means to answer it. Its handlers know nothing of Tornado."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
 class RequestListener(Protocol):
-    """What a request needs of the listener that it came to."""
+    """The parts of the listener that a request needs."""
 
     access: Access
     limits: HttpLimits
@@ -64,7 +64,7 @@ class IncomingRequest(HTTPMessageDelegate):
         connection: HTTP1Connection | PlainConnection,
         sender: object,
     ) -> None:
-        """``sender`` is the connection under it, which lasts for many requests."""
+        """``sender`` is the connection that the request arrived on. It outlives the request."""
         self._listener = listener
         self._sender = sender
         self._connection: Any = connection
@@ -72,24 +72,24 @@ class IncomingRequest(HTTPMessageDelegate):
         self._new_headers: Callable[[], MutableMapping[str, str]] = dict if plain else HTTPHeaders
         self._chunks: list[bytes] = []
         self._size = 0
-        #: All of it, once it is there.
+        #: The whole body, once it has arrived.
         self.body = b""
         self.method = ""
         self.path = ""
         self.query = ""
-        #: Of the request; asked for by names in lower case.
+        #: The request's headers; look them up in lower case.
         self.headers = _NO_HEADERS
         self.holder = NOBODY
         self.began = monotonic()
         self.state = "waiting"
         self.stream: EventStream | None = None
-        #: Called once if the client goes away before it has its answer.
+        #: Called once if the client disconnects before it has its answer.
         self.on_gone: Callable[[], object] | None = None
-        #: Called once if the answer takes longer than is usual.
+        #: Called once if the answer takes longer than usual.
         self.on_slow: Callable[[], None] | None = None
 
     def wait_again(self) -> None:
-        """Waits for the next request; one that came before it on this connection has ended."""
+        """Wait for the next request on this connection, after the one before has ended."""
         self.began = monotonic()
         self._listener.incoming_requests[self._sender] = self
 
@@ -114,7 +114,7 @@ class IncomingRequest(HTTPMessageDelegate):
             if refusal is not None:
                 self._listener.turned_away(self)
             if refusal is NO_TOKEN and self._listener.handler(self.path) is None:
-                refusal = NOTHING_HERE  # a 401 makes clients look for where to sign in
+                refusal = NOTHING_HERE  # a 401 makes clients look for a place to sign in
             self.holder = who if isinstance(who, TokenHolder) else NOBODY
         if refusal is None:
             self._listener.strangers.pop(self._sender, None)
@@ -126,7 +126,7 @@ class IncomingRequest(HTTPMessageDelegate):
         if self.state == "reading":
             self._chunks.append(chunk)
             self._size += len(chunk)
-            if self._size > BODY_LIMIT:  # a chunked body doesn't say so before
+            if self._size > BODY_LIMIT:  # a chunked body doesn't state its size in advance
                 self._chunks.clear()
                 self.refuse(TOO_LARGE, close=True)
 
@@ -136,7 +136,7 @@ class IncomingRequest(HTTPMessageDelegate):
         self.state = "working"
         self.body = b"".join(self._chunks)
         self._chunks.clear()
-        # While a request is worked on, Tornado tells the connection, not its delegate.
+        # While a request is handled, Tornado notifies the connection and not its delegate.
         self._connection.set_close_callback(self.on_connection_close)
         self._listener.serve(self)
 
@@ -152,18 +152,18 @@ class IncomingRequest(HTTPMessageDelegate):
 
     @property
     def address(self) -> str:
-        """Where it comes from; empty where nobody knows any more."""
+        """Return the client's address; empty when it is no longer known."""
         return str(self._connection.stream.address)
 
     @property
     def gone(self) -> bool:
-        """Whether the connection is closed."""
+        """True when the connection is closed."""
         stream = self._connection.stream
         return stream is None or stream.closed()
 
     @property
     def open(self) -> bool:
-        """Whether an answer can still be given."""
+        """True while an answer can still be given."""
         return self.state == "working" and self.stream is None
 
     def respond(
@@ -175,12 +175,12 @@ class IncomingRequest(HTTPMessageDelegate):
         *,
         close: bool = False,
     ) -> None:
-        """Sends the whole answer; at most once."""
+        """Send the whole answer. Only the first call has an effect."""
         if self.state not in ("reading", "working") or self.stream is not None:
             return
         self.state = "writing"
         self.began = monotonic()
-        self.on_slow = None  # it knows this request: a cycle for the garbage collector
+        self.on_slow = None  # it refers to this request: a cycle for the garbage collector
         answer = self._headers(headers)
         if body:
             answer["Content-Type"] = content_type
@@ -188,7 +188,7 @@ class IncomingRequest(HTTPMessageDelegate):
         if close:
             answer["Connection"] = "close"
         start = ResponseStartLine("HTTP/1.1", status, _REASONS[status])
-        # Tornado starts the next request once this is written, and tells if the client has left.
+        # Tornado starts the next request once this is written, and reports a client that has left.
         # An answer to HEAD has the headers of the one to GET.
         self._connection.write_headers(start, answer, b"" if self.method == "HEAD" else body)
         self._connection.finish()
@@ -196,8 +196,8 @@ class IncomingRequest(HTTPMessageDelegate):
     async def pour(
         self, size: int, parts: AsyncIterator[bytes], headers: Mapping[str, str] | None = None
     ) -> None:
-        """Sends an answer of JSON that is still on its way, as fast as the client reads it. Raises
-        what ``parts`` raises; then half of it is sent."""
+        """Send a JSON answer in parts as they arrive, as fast as the client reads. Raises whatever
+        ``parts`` raises; half of the answer has been sent by then."""
         self.state = "writing"
         self.on_slow = None
         answer = self._headers(headers)
@@ -212,7 +212,7 @@ class IncomingRequest(HTTPMessageDelegate):
                 written = self._connection.write(part)
             await written
         except StreamClosedError:
-            return  # who asked is gone
+            return  # the client is gone
         self._connection.finish()
 
     def respond_json(
@@ -221,7 +221,7 @@ class IncomingRequest(HTTPMessageDelegate):
         self.respond(status, encode(value), headers=headers)
 
     def refuse(self, refusal: Refusal, *, close: bool = False) -> None:
-        """Sends a problem (RFC 9457)."""
+        """Send a problem (RFC 9457)."""
         if close and self._connection.stream is not None:
             self._connection.stream.linger(self._listener.lingering)
         status = refusal.status
@@ -237,7 +237,7 @@ class IncomingRequest(HTTPMessageDelegate):
         self.respond(status, body, "application/problem+json", headers, close=close)
 
     def open_stream(self, headers: Mapping[str, str] | None = None) -> EventStream:
-        """Makes the answer a stream of events."""
+        """Turn the answer into a stream of events."""
         from callboard.transport.http.stream import EventStream  # most answers are whole
 
         assert self.stream is None
@@ -282,7 +282,7 @@ class IncomingRequest(HTTPMessageDelegate):
             slow()
 
     def abort(self) -> None:
-        """Closes the connection now."""
+        """Close the connection now."""
         if self.stream is not None:
             self.stream.abort()
         elif self._connection.stream is not None:

@@ -1,6 +1,6 @@
 """The listener: Tornado's low-level HTTP server, access control, limits, and routes.
 
-Handlers get an :class:`IncomingRequest`. Everything runs on the server's loop.
+Handlers receive an :class:`IncomingRequest`. Everything runs on the server's loop.
 """
 
 from __future__ import annotations
@@ -45,42 +45,42 @@ TOO_MANY_VALUES = Refusal(
 
 #: Connections that may wait to be accepted.
 BACKLOG = 128
-#: asyncio tells of a connection so many turns after it took it.
+#: The turns of the loop after which asyncio reports a connection that it has accepted.
 _TURNS_TO_COME_IN = 3
 
 RequestHandler = Callable[["IncomingRequest"], None]
 
-# No header_timeout, as a timer costs more than parsing a request; the sweep closes what idles.
-# The limit of bodies is ours, which answers 413; past Tornado's the connection just closes.
+# No header_timeout, because a timer costs more than parsing a request; the sweep closes idle
+# connections. The limit on bodies is ours, with a 413; past Tornado's the connection just closes.
 _PARAMETERS = HTTP1ConnectionParameters(max_header_size=HEADER_LIMIT, max_body_size=2**40)
 
 
 class Listener(HTTPServerConnectionDelegate):
-    """One listening port and its routes, by path; a route ending in ``/`` takes what is below, but
-    ``/`` itself."""
+    """One listening port and its routes, by path. A route that ends in ``/`` serves every path
+    below it, except for ``/`` itself, which serves that path alone."""
 
     def __init__(self, address: str = "127.0.0.1") -> None:
         self._address = address
-        #: Replaced before it starts, if at all.
+        #: May be replaced before the listener starts.
         self.limits = HttpLimits()
         self._routes: dict[str, RequestHandler] = {}
         self._weighing: set[asyncio.Task[None]] = set()
-        #: One body at a time: they would only wait for each other.
+        #: One body at a time, because parallel checks would only wait for each other.
         self._scales = asyncio.Lock()
         self._prefixes: list[tuple[str, RequestHandler]] = []
-        #: What each open connection is at.
+        #: The current request of each open connection.
         self.incoming_requests: dict[object, IncomingRequest] = {}
         self._connections: set[HTTP1ServerConnection] = set()
-        #: When each connection was opened that has sent nothing it may, the oldest first.
+        #: The opening time of each connection without an admitted request, the oldest first.
         self.strangers: dict[object, float] = {}
-        #: Connections that are over but for what their clients still send.
+        #: Connections that are closed on our side while their clients still send.
         self.lingering: set[SocketStream] = set()
         self._server: asyncio.Server | None = None
         self._handshakes: Handshakes | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self.access: Access
         self.port = 0
-        #: Told every few seconds, on the loop.
+        #: Notified every few seconds, on the loop.
         self.sweeps: Changes[[]] = Changes()
 
     def route(self, path: str, handler: RequestHandler) -> None:
@@ -90,12 +90,12 @@ class Listener(HTTPServerConnectionDelegate):
             self._routes[path] = handler
 
     def handler(self, path: str) -> RequestHandler | None:
-        """What serves the path; None where nothing does."""
+        """Return the handler of the path, or None."""
         below = (each for prefix, each in self._prefixes if path.startswith(prefix))
         return self._routes.get(path) or next(below, None)
 
     def bind(self, port: int) -> None:
-        """Takes a port, 0 for any; ``port`` says which. Raises OSError."""
+        """Take a port, 0 for any; the attribute ``port`` then holds it. Raises OSError."""
         self._socket = bound(self._address, port, BACKLOG)
         self.port = self._socket.getsockname()[1]
 
@@ -103,11 +103,11 @@ class Listener(HTTPServerConnectionDelegate):
         self.access = access
         self.route(instance_proof.PATH, self._prove)
         loop = asyncio.get_running_loop()
-        # What one turn of the loop accepts is there before a stranger makes room for it.
+        # Connections accepted in one turn all arrive before the oldest stranger is closed.
         at_once = min(BACKLOG, self.limits.handshakes)
         arrival: Callable[[], asyncio.Protocol] = partial(SocketStream, self._connected)
         if tls is not None:
-            from callboard.transport.http.handshakes import Handshakes  # for other machines only
+            from callboard.transport.http.handshakes import Handshakes  # only for other machines
 
             self._handshakes = Handshakes(
                 tls, self.limits.handshakes, self.limits.header_time, arrival
@@ -118,23 +118,24 @@ class Listener(HTTPServerConnectionDelegate):
 
     @property
     def busy(self) -> bool:
-        """Whether a request is under way, a stream too."""
+        """True while a request or a stream is under way."""
         under_way = ("reading", "working", "writing")
         return any(incoming.state in under_way for incoming in self.incoming_requests.values())
 
     def end(self, holder: TokenHolder) -> None:
-        """Closes the connections on which this client asked last."""
+        """Close the connections whose latest request came from this client."""
         for incoming in list(self.incoming_requests.values()):
             if incoming.holder == holder:
                 incoming.abort()
 
     async def stop(self) -> None:
-        """Closes the port and every connection."""
+        """Close the port and every connection."""
         if self._sweeper is not None:
             self._sweeper.cancel()
         if self._server is not None:
-            # A server that closes meanwhile would lose whom it just took, and leave them open.
-            with suppress(NotImplementedError):  # Windows' own loop takes in one turn
+            # A server that closes now would lose connections that it just accepted, and leave them
+            # open.
+            with suppress(NotImplementedError):  # Windows' own loop accepts within one turn
                 asyncio.get_running_loop().remove_reader(self._socket)
             for _ in range(_TURNS_TO_COME_IN):
                 await asyncio.sleep(0)
@@ -160,7 +161,7 @@ class Listener(HTTPServerConnectionDelegate):
     def _take(
         self, server_conn: object, plain: PlainConnection, request: PlainRequest
     ) -> IncomingRequest:
-        """Begins a plain request while Tornado still waits for the next one it is to read."""
+        """Begin a plain request while Tornado still waits for the next one to read."""
         plain.on_end = self.incoming_requests[server_conn].wait_again
         incoming = self.incoming_requests[server_conn] = IncomingRequest(self, plain, server_conn)
         start_line = RequestStartLine("POST", request.target, "HTTP/1.1")
@@ -189,10 +190,10 @@ class Listener(HTTPServerConnectionDelegate):
         incoming.respond_json(200, {"proof": self.access.proof(incoming.headers)})
 
     def turned_away(self, incoming: IncomingRequest) -> None:
-        """Who asks may not; its headers are there."""
+        """Called when a request was refused; its headers are available. For subclasses."""
 
     def serve(self, incoming: IncomingRequest) -> None:
-        """Hands the request to its route, a large one once it was weighed."""
+        """Pass the request on to its route. A large body is checked in a thread first."""
         if len(incoming.body) <= LIGHT:
             self._hand_over(incoming)
             return
@@ -212,7 +213,7 @@ class Listener(HTTPServerConnectionDelegate):
             self._hand_over(incoming)
 
     def _hand_over(self, incoming: IncomingRequest) -> None:
-        """Finds the route and calls it; a handler that fails answers 500, never a traceback."""
+        """Find the route and call it. A handler that fails answers 500, never a traceback."""
         if incoming.method == "OPTIONS":
             incoming.respond(204, headers=PREFLIGHT)
             return
@@ -232,7 +233,7 @@ class Listener(HTTPServerConnectionDelegate):
             now = monotonic()
             for incoming in list(self.incoming_requests.values()):
                 incoming.sweep(now)
-            # Whatever they send: an answer to who may not ask is no reason to wait longer.
+            # However busy they are: the answer to a refused request is no reason to wait longer.
             for sender, opened in list(self.strangers.items()):
                 if now - opened > self.limits.header_time and sender in self.incoming_requests:
                     self.incoming_requests[sender].abort()
@@ -240,16 +241,16 @@ class Listener(HTTPServerConnectionDelegate):
 
 
 def bound(address: str, port: int, backlog: int) -> socket.socket:
-    """A socket that listens, and blocks nobody. ``address`` is numeric, because names are looked up
-    in a thread; port 0 is any. Raises OSError."""
+    """Return a listening, non-blocking socket. ``address`` is numeric, because looking up a name
+    would block; port 0 is any. Raises OSError."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
         if socket.has_dualstack_ipv6() and family == socket.AF_INET6:
             listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         if os.name != "nt":
-            # Else a port stays taken for a minute after its server stopped. On Windows the option
-            # would let any program take the port over.
+            # Otherwise a port stays taken for a minute after its server stopped. On Windows the
+            # option would let any program take the port over.
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((address, port))
         listening.listen(backlog)

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _SESSION, _VERSION = SESSION_HEADER.lower(), VERSION_HEADER.lower()
-#: Messages in one batch.
+#: The most messages in one batch.
 BATCH_LIMIT = 100
 SESSION_ENDED = "this session is not open any more; initialize again"
-#: Seconds after which a client that found no room may try again.
+#: Seconds after which a client may try again when all sessions were taken.
 RETRY_AFTER = 30
 
 
 class Reply:
-    """The answer to one POST: JSON, unless something has to be streamed first."""
+    """The answer to one POST: JSON, unless something must be streamed first."""
 
     def __init__(self, incoming: IncomingRequest, accept: str) -> None:
         anything = "*/*" in accept
@@ -46,7 +46,7 @@ class Reply:
         self._exchange = incoming
         self._stream: EventStream | None = None
         self._headers: dict[str, str] = {}
-        #: Other responses are sent with this one.
+        #: True when other responses are sent along with this one.
         self.in_batch = False
         if self.takes_stream:
             incoming.on_slow = self._open
@@ -75,11 +75,11 @@ class Reply:
             if self._stream is not None:
                 await self._stream.pour(parts)
         except BaseException:
-            self._exchange.abort()  # half an answer is none
+            self._exchange.abort()  # half an answer is no answer
             raise
 
     def finish(self, messages: list[Json], *, batch: bool = False, status: int = 200) -> None:
-        """Sends the responses and ends the answer."""
+        """Send the responses and end the answer."""
         incoming = self._exchange
         if self._stream is None and (self.takes_json or not messages):
             if not messages:
@@ -102,7 +102,7 @@ class Reply:
 
 
 class StreamableHttp(ABC):
-    """POST, GET and DELETE of one path, whoever answers. On the server's loop."""
+    """POST, GET and DELETE of one path; subclasses answer. Runs on the server's loop."""
 
     def __init__(
         self,
@@ -111,30 +111,30 @@ class StreamableHttp(ABC):
         limit: int = 256,
         idle_seconds: float = 3600.0,
     ) -> None:
-        """``closed`` is told of sessions that ended; ``limit`` are open at most, and one that is
-        silent for ``idle_seconds`` ends."""
-        #: A session's client was lost, or is back.
+        """``closed`` is called with each session that ended. At most ``limit`` sessions are open,
+        and a session that is silent for ``idle_seconds`` ends."""
+        #: Notified when a session's client was lost or is back.
         self.presence: Changes[[]] = Changes()
         self.sessions = Sessions(closed, limit=limit, idle_seconds=idle_seconds)
         self._tasks: set[asyncio.Task[Any]] = set()
 
     @abstractmethod
     def initialize(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
-        """Answers the request that opens a session."""
+        """Answer the request that opens a session."""
 
     @abstractmethod
     def answer(
         self, session: Session, message: Request, reply: Reply
     ) -> Coroutine[Any, Any, Json | None]:
-        """The response to a session's request; None where its client cancelled it."""
+        """Return the response to a session's request, or None when the client cancelled it."""
 
     @abstractmethod
     def receive(self, session: Session, message: Notification | Response) -> None:
-        """Takes a session's message that wants no answer."""
+        """Take a session's message that needs no answer."""
 
     @abstractmethod
     def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
-        """Answers a request of 2026-07-28."""
+        """Answer a request of 2026-07-28."""
 
     def __call__(self, incoming: IncomingRequest) -> None:
         if incoming.method == "POST":
@@ -147,13 +147,13 @@ class StreamableHttp(ABC):
             incoming.respond(405, headers={"Allow": "GET, POST, DELETE"})
 
     def end(self, holder: TokenHolder) -> None:
-        """Ends a client's sessions."""
+        """End a client's sessions."""
         for session in self.sessions:
             if session.holder == holder:
                 self.sessions.end(session)
 
     def close(self) -> None:
-        """Ends the sessions."""
+        """End the sessions."""
         for session in self.sessions:
             self.sessions.end(session)
 
@@ -233,7 +233,7 @@ class StreamableHttp(ABC):
         reply.finish([*invalid, *(r for r in responses if r is not None)], batch=True)
 
     def start(self, work: Any) -> asyncio.Task[Any]:
-        # The loop keeps weak references only; a task that nobody holds may vanish.
+        # The loop keeps weak references only; a task without another reference may vanish.
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -265,14 +265,14 @@ class StreamableHttp(ABC):
             incoming.respond(200)
 
     def session_of(self, incoming: IncomingRequest) -> Session | None:
-        """The request's session; None once the problem with it has been answered
+        """Return the request's session. When there is a problem, answer it and return None
         (2025-11-25, Transports, Session Management and Protocol Version Header)."""
         id, version = incoming.headers.get(_SESSION), incoming.headers.get(_VERSION)
         if id is None:
             fail(incoming, 400, PeerError(f"{SESSION_HEADER} is missing; initialize first"))
             return None
         session = self.sessions.open.get(id)
-        # Whose session it is stays untold to everybody else.
+        # Other clients must not learn whose session it is.
         if session is None or session.holder != incoming.holder:
             fail(incoming, 404, PeerError(SESSION_ENDED))
             return None
@@ -287,7 +287,7 @@ class StreamableHttp(ABC):
 
 
 class McpEndpoint(StreamableHttp):
-    """``/mcp`` of one server."""
+    """The endpoint ``/mcp`` of one server."""
 
     def __init__(
         self,
@@ -309,7 +309,7 @@ class McpEndpoint(StreamableHttp):
         self.subscriptions = Subscriptions(lambda: self.sessions)
 
     def close(self) -> None:
-        """Ends the streams and the sessions."""
+        """End the streams and the sessions."""
         self.subscriptions.close()
         super().close()
 
@@ -337,7 +337,7 @@ class McpEndpoint(StreamableHttp):
             self._listen(incoming, message)
             return
         task = self.start(self._answer_stateless(incoming, message, reply))
-        # Closing the response stream cancels (2026-07-28, Streamable HTTP).
+        # Closing the response stream cancels the request (2026-07-28, Streamable HTTP).
         incoming.on_gone = task.cancel
 
     async def _answer_stateless(
@@ -362,7 +362,7 @@ class McpEndpoint(StreamableHttp):
 
 
 def refuse_session(incoming: IncomingRequest, message: Request, error: CallboardError) -> None:
-    """Answers ``initialize`` where no session was opened."""
+    """Answer an ``initialize`` that opened no session."""
     if isinstance(error, TooManySessions):
         body = jsonrpc.encode(jsonrpc.error_message(message.id, error))
         incoming.respond(503, body, headers={"Retry-After": str(RETRY_AFTER)})
@@ -371,8 +371,8 @@ def refuse_session(incoming: IncomingRequest, message: Request, error: Callboard
 
 
 def _sendable(message: Json) -> Json:
-    """The message, or an error in its place where it holds what JSON can't say: whoever asked
-    must not be left waiting."""
+    """Return the message, or an error in its place when JSON can't express it. The client must not
+    be left waiting."""
     try:
         jsonrpc.encode(message)
     except ValueError as error:

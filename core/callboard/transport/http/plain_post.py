@@ -1,9 +1,10 @@
-"""The plainest request there is, a POST whose head came in one piece, and connections of such.
+"""Plain requests, and connections that carry them.
 
-Nearly every request is one, and reading it as general HTTP/1.1 costs more than a call does. What
-is taken here is a small part of what Tornado takes, and means the same to both: one way to write
-a line, no header twice, one Content-Length, nothing that changes how the rest is read. At the
-first doubt nothing is taken, and Tornado reads the bytes as if this weren't here.
+A plain request is a POST whose head came in one piece. Nearly every request is one, and reading it
+as general HTTP/1.1 costs more than a call does. This accepts a small part of what Tornado accepts,
+and both read it alike: one way to write a line, no header twice, one Content-Length, and nothing
+that changes how the rest is read. At the first doubt it takes nothing, and Tornado reads the bytes
+as usual.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tornado.httputil import HTTPMessageDelegate, ResponseStartLine
 from callboard.transport.http.access import HEADER_LIMIT
 from callboard.transport.http.socket_stream import SocketStream
 
-#: A head of at most this many bytes is kept, to be recognized.
+#: A head of at most this many bytes is kept, so that it can be recognized.
 REMEMBERED = 2048
 
 _HEAD = re.compile(rb"POST (/[!-~]*) HTTP/1\.1\r\n((?:[A-Za-z0-9-]+:[ -~]*\r\n){1,64})\r\n")
@@ -27,8 +28,8 @@ _NOT_PLAIN = frozenset({"transfer-encoding", "expect", "upgrade", "trailer", "te
 
 
 class PlainRequest(NamedTuple):
-    """``length`` bytes of body follow the head, which is ``head`` bytes long. The names of
-    ``headers`` are in lower case."""
+    """A plain request without its body. ``head`` is the length of the head in bytes, ``length``
+    that of the body that follows. The names in ``headers`` are in lower case."""
 
     target: str
     headers: dict[str, str]
@@ -37,7 +38,7 @@ class PlainRequest(NamedTuple):
 
 
 def plain_request(data: bytes) -> PlainRequest | None:
-    """The request that ``data`` begins with; None where its head isn't plain, or not all there."""
+    """Return the request that ``data`` begins with; None if its head isn't plain or complete."""
     head = _HEAD.match(data)
     if head is None or head.end() > HEADER_LIMIT:
         return None
@@ -58,21 +59,21 @@ def plain_request(data: bytes) -> PlainRequest | None:
     return PlainRequest(head[1].decode("ascii"), headers, head.end(), int(length))
 
 
-#: Makes what takes the request and answers it, and gives it the head.
+#: Returns the delegate that takes the request and answers it, after giving it the head.
 Serve = Callable[["PlainConnection", PlainRequest], HTTPMessageDelegate]
 
 
 class PlainConnection:
-    """One connection while its requests are plain: the part of ``HTTP1Connection`` that an
-    request uses. On the server's loop."""
+    """One connection while its requests are plain: the part of ``HTTP1Connection`` that a request
+    uses. Runs on the server's loop."""
 
     def __init__(self, stream: SocketStream, serve: Serve) -> None:
         self.stream = stream
         self.set_close_callback = stream.set_close_callback
-        #: Called after each answer on a connection that stays open.
+        #: Called after each answer, when the connection stays open.
         self.on_end: Callable[[], None] = lambda: None
         self._serve = serve
-        #: Who waits for the rest of a body, and how much that is.
+        #: The delegate that waits for the rest of a body, and the bytes that it is still missing.
         self._reader: HTTPMessageDelegate | None = None
         self._missing = 0
         self._known: PlainRequest | None = None
@@ -82,9 +83,9 @@ class PlainConnection:
         self._written: asyncio.Future[None]
 
     def begin(self, data: bytes) -> bytes | None:
-        """Takes the request that ``data`` begins with. What follows it, or None where it isn't
-        plain and nothing was taken."""
-        # Most clients send one head again and again: the same bytes are the same request.
+        """Take the request that ``data`` begins with. Return what follows it. None when the request
+        isn't plain; then nothing was taken."""
+        # Most clients send the same head again and again: the same bytes are the same request.
         request = self._known
         if request is None or not data.startswith(self._head):
             request = plain_request(data)
@@ -97,7 +98,7 @@ class PlainConnection:
         return self.receive(data[request.head :])
 
     def receive(self, data: bytes) -> bytes:
-        """Takes what belongs to the request under way; returns what doesn't."""
+        """Take what belongs to the request under way, and return the rest."""
         reader = self._reader
         if reader is None:
             return data
@@ -113,7 +114,7 @@ class PlainConnection:
     def write_headers(
         self, start_line: ResponseStartLine, headers: Mapping[str, str], chunk: bytes = b""
     ) -> asyncio.Future[None]:
-        """Sends the head, and ``chunk`` with it; without a Content-Length the rest in chunks."""
+        """Send the head and ``chunk``. Without a Content-Length the body is sent in chunks."""
         lines = [f"HTTP/1.1 {start_line.code} {start_line.reason}"]
         for name, value in headers.items():
             lines.append(f"{name}: {value}")
@@ -130,7 +131,7 @@ class PlainConnection:
         return self._send(self._framed(chunk))
 
     def finish(self) -> None:
-        """The answer is complete; the next request is looked at once all of it is on its way."""
+        """Complete the answer. The next request begins once all of it is on its way."""
         if self._chunked:
             self._send(b"0\r\n\r\n")
         if self._written.done():

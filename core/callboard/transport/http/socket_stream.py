@@ -1,8 +1,8 @@
 """The stream that Tornado's HTTP connections read and write, on an asyncio transport.
 
-Tornado's own ``IOStream`` takes its socket out of the selector and puts it back for every request
-and clears a buffer for every read, which is a fifth of a call's time. This is the part of its
-interface that ``HTTP1Connection`` uses. A request that is plain doesn't get as far as that.
+Tornado's own ``IOStream`` takes its socket out of the selector and puts it back for every request,
+and clears a buffer for every read. That is a fifth of a call's time. This class has the part of its
+interface that ``HTTP1Connection`` uses. Plain requests are taken before they reach that interface.
 """
 
 from __future__ import annotations
@@ -15,40 +15,39 @@ from typing import Protocol
 from tornado.ioloop import IOLoop
 from tornado.iostream import StreamClosedError, UnsatisfiableReadError
 
-#: Bytes received ahead of a reader; past them the socket isn't read until somebody wants more.
+#: Bytes received ahead of a reader. Past them the socket isn't read until a reader needs more.
 READ_AHEAD = 64 * 1024
-#: How long, seconds, how much, bytes, and from how many clients at once what nobody reads any more
-#: is taken and thrown away.
+#: The seconds, the bytes and the number of clients within which late data is read and thrown away.
 LINGER, LINGER_BYTES, LINGERERS = 2.0, 16 * 1024 * 1024, 64
 
 Find = Callable[[bytearray], int]
 
 
 class RequestReader(Protocol):
-    """Reads some requests itself; then ``release`` says when one is answered."""
+    """Reads some requests itself. It calls ``release`` when one is answered."""
 
     def begin(self, data: bytes) -> bytes | None:
-        """Takes the request that ``data`` begins with, and returns what follows it so far; None
-        where it takes nothing."""
+        """Take the request that ``data`` begins with, and return what follows it so far. None when
+        nothing was taken."""
 
     def receive(self, data: bytes) -> bytes:
-        """Takes more of that request; returns what follows it."""
+        """Take more of that request, and return what follows it."""
 
 
 class SocketStream(asyncio.Protocol):
-    """One connection. On the server's loop; one read at a time, as with IOStream."""
+    """One connection. Runs on the server's loop. One read at a time, as with IOStream."""
 
     def __init__(self, opened: Callable[[SocketStream], None]) -> None:
         self._opened = opened
-        #: Who takes requests before Tornado sees them.
+        #: Takes requests before Tornado sees them.
         self.taker: RequestReader | None = None
-        #: It has one that isn't answered yet.
+        #: True while the taker has a request that isn't answered yet.
         self._taken = False
-        #: A reader waits for a head and has seen nothing of it.
+        #: True while a reader waits for a head and none of it has arrived.
         self._expecting = False
         self._transport: asyncio.Transport
         self._buffer = bytearray()
-        #: How many bytes answer the read in progress; 0 while they aren't all there.
+        #: Returns how many bytes answer the read in progress; 0 while some are missing.
         self._find: Find | None = None
         self._reader: asyncio.Future[bytes] | None = None
         self._writers: list[asyncio.Future[None]] = []
@@ -65,7 +64,7 @@ class SocketStream(asyncio.Protocol):
 
     @property
     def address(self) -> str:
-        """The other end's, without its port; empty for a connection that was gone at once."""
+        """The other end's address, without its port. Empty when the connection was gone at once."""
         peer = self._transport.get_extra_info("peername")
         return str(peer[0]) if isinstance(peer, tuple) and peer else ""
 
@@ -74,8 +73,8 @@ class SocketStream(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        # A write is done when the system has all of it. With none allowed, asyncio's TLS calls an
-        # empty buffer full, and says so of every other write.
+        # A write is done when the system has all of it. With a limit of zero, asyncio's TLS treats
+        # an empty buffer as full, and reports that for every other write.
         transport.set_write_buffer_limits(high=1, low=0)
         self._opened(self)
 
@@ -106,7 +105,7 @@ class SocketStream(asyncio.Protocol):
             self._pause()
 
     def release(self) -> None:
-        """The request that was taken is answered; what came meanwhile is next."""
+        """Continue with the next request, because the one that was taken is answered."""
         self._taken = False
         if self._buffer:
             self._keep(b"")
@@ -114,7 +113,7 @@ class SocketStream(asyncio.Protocol):
             self._resume()
 
     def _keep(self, rest: bytes) -> None:
-        """For the next request, which waits until this one is answered."""
+        """Keep data for the next request, which waits until this one is answered."""
         self._buffer += rest
         if self._buffer and not self._taken:
             self._loop.call_soon(self._read_on)
@@ -137,7 +136,7 @@ class SocketStream(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._closed = True
-        self._transport.close()  # Python 3.10's TLS warns of one that only the other end closed
+        self._transport.close()  # Python 3.10's TLS warns when only the other end has closed
         if self._linger_timer is not None:
             self._linger_timer.cancel()
         if self._lingering is not None:
@@ -149,13 +148,13 @@ class SocketStream(asyncio.Protocol):
         for future in waiting:
             if not future.done():
                 future.set_exception(StreamClosedError(error))
-                future.exception()  # seen, even if nobody waits any more
+                future.exception()  # marks it as seen, even if no task waits for it
         self._tell_closed()
 
     # -- called by Tornado ---------------------------------------------------------------------
 
     def read_until_regex(self, regex: bytes, max_bytes: int) -> asyncio.Future[bytes]:
-        """Until the end of a head: Tornado asks for nothing else this way."""
+        """Read until the end of a head. Tornado calls this for nothing else."""
         future = self._read_until(regex, max_bytes)
         self._expecting = self._find is not None and not self._buffer
         return future
@@ -170,7 +169,7 @@ class SocketStream(asyncio.Protocol):
             end = len(buffer) + 1 if match is None else match.end()
             if end > max_bytes:
                 raise UnsatisfiableReadError(f"no {regex!r} in the first {max_bytes} bytes")
-            # The delimiter may have come in part; those of HTTP are at most four bytes.
+            # The delimiter may have arrived in part; those of HTTP are at most four bytes.
             searched = max(0, len(buffer) - 4)
             return 0 if match is None else end
 
@@ -200,14 +199,14 @@ class SocketStream(asyncio.Protocol):
         return written
 
     def linger(self, among: set[SocketStream]) -> None:
-        """Lets ``close`` wait a while until the client has sent all it wants to; meanwhile the
-        stream is in ``among``. A connection that is closed with bytes unread is reset, and a
-        client that still sends never gets to see why."""
+        """Make ``close`` wait a while until the client has sent everything. Meanwhile the stream is
+        in ``among``. A connection that closes with unread bytes is reset, and a client that is
+        still sending would never see the answer."""
         if len(among) < LINGERERS:
             self._lingering = among
 
     def close(self) -> None:
-        """Closes at once, unless it lingers; what the system hasn't taken yet is lost."""
+        """Close at once, unless the stream lingers. What the system hasn't taken yet is lost."""
         if self._closed:
             return
         if self._lingering is None:
@@ -216,19 +215,19 @@ class SocketStream(asyncio.Protocol):
         self._closed = True
         self._lingering.add(self)
         self._buffer.clear()
-        if not self._transport.can_write_eof():  # by TLS there is no half of a connection
+        if not self._transport.can_write_eof():  # TLS can't close one direction only
             self.abort()
             return
         try:
             self._transport.write_eof()
-        except OSError:  # the client has reset the connection, and nobody was told yet
+        except OSError:  # the client has reset the connection, and asyncio hasn't reported it yet
             self.abort()
             return
         self._resume()
         self._linger_timer = self._loop.call_later(LINGER, self.abort)
 
     def abort(self) -> None:
-        """Closes at once."""
+        """Close at once."""
         self._closed = True
         self._transport.abort()
 
@@ -241,7 +240,7 @@ class SocketStream(asyncio.Protocol):
             self._loop.call_soon(self._tell_closed)
 
     def set_nodelay(self, value: bool) -> None:
-        """asyncio never delays."""
+        """Do nothing: asyncio never delays."""
 
     def _tell_closed(self) -> None:
         callback, self._close_callback = self._close_callback, None
@@ -272,7 +271,7 @@ class SocketStream(asyncio.Protocol):
             self._transport.resume_reading()
 
     def _answer(self) -> None:
-        """Gives the reader what it waits for, if it is there."""
+        """Give the reader what it waits for, if that has arrived."""
         assert self._find is not None
         try:
             count = self._find(self._buffer)

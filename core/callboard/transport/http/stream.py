@@ -1,4 +1,4 @@
-"""One HTTP answer that carries messages as server-sent events, bounded."""
+"""One HTTP answer that carries messages as server-sent events, with a bounded queue."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from callboard.content import Json
 from callboard.protocol.events import event
 from callboard.transport.http.limits import HttpLimits
 
-#: Bytes of a poured event that wait for a client that reads slowly.
+#: The most bytes of a poured event that wait for a slow client.
 POURED_AHEAD = 1024 * 1024
 _COMMENT = b": keep-alive\n\n"
 
 
 class EventStream:
-    """Writes events in order. On the server's loop.
+    """Writes events in order. Runs on the server's loop.
 
-    ``send`` never blocks; what the client hasn't read waits here, and a client that lets too
-    much wait loses its connection, not the server its memory.
+    ``send`` never blocks: it queues what the client hasn't read. A client whose queue grows too
+    long loses its connection, so that the server doesn't run out of memory.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class EventStream:
         on_close: Callable[[], None],
         limits: HttpLimits,
     ) -> None:
-        # Tornado's, or a plain one.
+        # Tornado's connection, or a plain one.
         self._connection = connection
         self._limits = limits
         self._queue: deque[bytes] = deque()
@@ -56,8 +56,8 @@ class EventStream:
         try:
             data = event(message)
         except ValueError:
-            return True  # nothing that could ever be sent
-        if self._waiting > self._limits.queue_bytes:  # what waits already: one may be large
+            return True  # it could never be sent
+        if self._waiting > self._limits.queue_bytes:  # without this one, which may be large
             self.abort()
             return True
         self._queue.append(data)
@@ -66,8 +66,8 @@ class EventStream:
         return True
 
     async def pour(self, parts: AsyncIterator[bytes]) -> None:
-        """Sends one event whose data come in parts, as fast as the client reads them; nothing else
-        meanwhile. Raises what ``parts`` raises; then half of it is sent."""
+        """Send one event whose data arrives in parts, as fast as the client reads; nothing else
+        meanwhile. Raises whatever ``parts`` raises; half of the event has been sent by then."""
         self._pouring = True
         await self._put(b"event: message\ndata: ")
         async for part in parts:
@@ -83,12 +83,12 @@ class EventStream:
             await self._written.wait()
 
     def end(self) -> None:
-        """Closes the stream once everything is written."""
+        """Close the stream once everything is written."""
         self._ending = True
         self._wake.set()
 
     def abort(self) -> None:
-        """Closes the connection now."""
+        """Close the connection now."""
         if not self.closed:
             self.closed = True
             self._task.cancel()
