@@ -1,1 +1,1 @@
-"""MCP without input or output: messages, revisions, both eras, and the peer they all become."""
+"""MCP without input or output: messages, revisions, both eras, and the peer of both."""

@@ -1,4 +1,4 @@
-"""A client's conversation with a server, in which both sides may ask."""
+"""A client's conversation with a server, in which both sides may send requests."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from callboard.protocol.pending_answers import PendingAnswers
 
 log = logging.getLogger(__name__)
 
-#: Questions of one server that may be open at once.
+#: The most requests of one server that may be open at once.
 MAX_ASKED = 64
 
 
 class Unanswered(Exception):
-    """A request of the server's gets no answer, because the call that it belongs to is over."""
+    """Raised when a request from the server gets no answer, because its call is over."""
 
 
 class Conversation:
-    """Knows no transport: ``send`` takes what is to be sent, and whoever hears the server calls
-    :meth:`received`. ``asked`` answers the server's requests and ``notified`` hears its
-    notifications. ``refused`` is what an error of the server's raises, ``lost`` what its end does.
-    On one loop."""
+    """The messages between this client and one server, without a transport. ``send`` sends a
+    message; the transport passes what arrives to :meth:`received`. ``asked`` answers the server's
+    requests, and ``notified`` takes its notifications. ``refused`` is raised for an error that the
+    server answers, ``lost`` when the server is gone. Runs on one loop."""
 
     def __init__(
         self,
@@ -51,8 +51,8 @@ class Conversation:
     async def request(
         self, method: str, params: Json, *, id: int | None = None, abandon: bool = True
     ) -> Json:
-        """The result. Raises ``refused`` for an error, ``lost`` when the server is gone.
-        ``abandon`` tells the server when nobody waits for the answer any more."""
+        """Send a request and return its result. Raises ``refused`` for an error, ``lost`` when the
+        server is gone. With ``abandon``, the server is notified when the wait is cancelled."""
         id = self.next_id() if id is None else id
         message = jsonrpc.request_message(id, method, params)
         try:
@@ -68,15 +68,15 @@ class Conversation:
         return next(self._ids)
 
     def interrupt(self, id: Id, error: Exception) -> None:
-        """Ends the wait for a request with ``error``."""
+        """End the wait for a request with ``error``."""
         self._waiting.fail(id, error)
 
     def notify(self, method: str, params: Json | None = None) -> None:
         self._put(jsonrpc.notification_message(method, params))
 
     def received(self, value: Any) -> None:
-        """Takes one JSON value. What is no message, and an answer that nobody waits for, such as
-        the second to one request, is dropped."""
+        """Take one JSON value. Values that aren't messages are dropped, and so are answers to no
+        open request, such as a second answer to the same one."""
         message = jsonrpc.parse(value)
         if isinstance(message, Response):
             self._waiting.take(message)
@@ -89,7 +89,7 @@ class Conversation:
             self._take(message)
 
     def lose(self, why: str) -> None:
-        """The server is gone: whoever waits is told ``why``."""
+        """End the conversation: the server is gone. Every open request fails with ``why``."""
         self._waiting.close(why)
         for task in self._answering.values():
             task.cancel()

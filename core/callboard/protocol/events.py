@@ -5,30 +5,30 @@ from __future__ import annotations
 from callboard.content import Json
 from callboard.protocol.jsonrpc import encode
 
-#: Bytes of one event.
+#: The most bytes of one event.
 EVENT_LIMIT = 256 * 1024 * 1024
 
 
 def event(message: Json) -> bytes:
-    """One message as one event."""
+    """Return one message as one event."""
     return b"event: message\ndata: " + encode(message) + b"\n\n"
 
 
 class EventReader:
-    """Takes a stream in pieces."""
+    """Reads events from a stream that arrives in pieces."""
 
     def __init__(self, most: int | None = None) -> None:
-        """``most`` is how many bytes one event may have; None is what any may."""
+        """``most`` is how many bytes one event may have; None is ``EVENT_LIMIT``."""
         self._most = EVENT_LIMIT if most is None else most
-        #: The line that isn't complete yet.
+        #: The parts of the line that isn't complete yet.
         self._line: list[bytes] = []
         self._data: list[bytes] = []
         self._size = 0
         self._told = False
 
     def beginning(self, least: int) -> bytes | None:
-        """What is there of an event's data that are still on their way, once they are ``least``
-        bytes; for each event once at most."""
+        """Return the beginning of an event's data while the rest is on its way, once ``least``
+        bytes have arrived. At most once for each event; otherwise None."""
         if self._size < least or self._told or self._data:
             return None
         self._told = True
@@ -36,8 +36,8 @@ class EventReader:
         return line[5:].removeprefix(b" ") if line.startswith(b"data:") else None
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The data of each event that ends in ``chunk``. Comments and other fields are passed
-        over. Raises ValueError for an event that is too large."""
+        """Return the data of each event that ends in ``chunk``. Comments and other fields are
+        ignored. Raises ValueError for an event that is too large."""
         messages: list[bytes] = []
         first, *others = chunk.split(b"\n")
         self._line.append(first)

@@ -1,4 +1,4 @@
-"""Opening a conversation with a server, in whichever era it speaks."""
+"""Opening a conversation with a server of either era."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from callboard.protocol.stateless import (
     VERSION_KEY,
 )
 
-#: Seconds a server may be silent when it is asked in the way of the newer era.
+#: Seconds in which a server must answer the newer era's first request.
 DISCOVERY = 5.0
-#: Seconds it may take to get ready; one that installs itself first takes its time.
+#: Seconds in which a server must get ready; one that installs itself first takes a while.
 OPENING = 120.0
 #: Errors that only a server of the newer era knows.
 _MODERN = (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION)
@@ -32,15 +32,15 @@ _MODERN = (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION)
 
 @dataclass(frozen=True)
 class Dialect:
-    """How to put requests to this server. ``stateless`` tells the eras apart."""
+    """The way to send requests to this server. ``stateless`` is True for the newer era."""
 
-    #: What the client calls itself.
+    #: The name and version that the client gives itself.
     client: Mapping[str, Any]
     stateless: bool
     server_capabilities: Mapping[str, Any]
 
     def meta(self, capabilities: Mapping[str, Any], log_level: str | None = None) -> Json:
-        """What a request's ``_meta`` needs besides its own."""
+        """Return what a request's ``_meta`` needs in addition to its own entries."""
         if not self.stateless:
             return {}
         meta: Json = {
@@ -63,8 +63,8 @@ async def open_talk(
     *,
     sessions_first: bool,
 ) -> Dialect:
-    """Finds out which era the server speaks. ``sessions_first`` for a server that has to ask on
-    its own account, which only a session lets it. Raises the conversation's ``lost``."""
+    """Find out which era the server speaks, and open the conversation. ``sessions_first`` is for a
+    server that sends requests outside any call, which needs a session. Raises ``lost``."""
     if sessions_first:
         try:
             return await _initialize(conversation, client, capabilities)
@@ -80,8 +80,8 @@ async def open_talk(
 async def _discover(
     conversation: Conversation, client: Mapping[str, Any], capabilities: Mapping[str, Any]
 ) -> Dialect | None:
-    """None where the server doesn't know the question (2026-07-28, stdio: any other error, or
-    silence, means ``initialize``)."""
+    """Return None when the server doesn't know ``server/discover`` (2026-07-28, stdio: any other
+    error, or silence, means ``initialize``)."""
     talk = Dialect(client, True, {})
     params = {"_meta": talk.meta(capabilities)}
     try:

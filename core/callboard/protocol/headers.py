@@ -1,5 +1,5 @@
 """The headers that must repeat what a request's body says, checked where a request arrives
-(2026-07-28, Streamable HTTP). Received headers are asked for by their names in lower case."""
+(2026-07-28, Streamable HTTP). The names of received headers are in lower case."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from callboard.protocol.errors import HeaderMismatch
 from callboard.protocol.jsonrpc import Request
 
 VERSION_HEADER = "MCP-Protocol-Version"
-#: A session's id, in the revisions that have sessions.
+#: The header with a session's id, in the revisions that have sessions.
 SESSION_HEADER = "Mcp-Session-Id"
 METHOD_HEADER = "Mcp-Method"
 NAME_HEADER = "Mcp-Name"
 PARAM_HEADER = "Mcp-Param-"
 
-#: Which of a method's params ``Mcp-Name`` repeats.
+#: The param of each method that ``Mcp-Name`` repeats.
 NAMED_BY = {
     "tools/call": "name",
     "prompts/get": "name",
@@ -31,7 +31,7 @@ _ENCODED_START, _ENCODED_END = "=?base64?", "?="
 
 
 def decode_value(value: str) -> str:
-    """A header's value, decoded where it is marked as encoded. Raises HeaderMismatch."""
+    """Return a header's value, decoded when it is marked as encoded. Raises HeaderMismatch."""
     value = value.strip(" \t")
     if not (
         value.startswith(_ENCODED_START)
@@ -47,12 +47,12 @@ def decode_value(value: str) -> str:
 
 
 def check_method(request: Request, headers: Mapping[str, str]) -> None:
-    """``Mcp-Method`` repeats the method. Raises HeaderMismatch."""
+    """Check that ``Mcp-Method`` repeats the method. Raises HeaderMismatch."""
     _expect(headers, METHOD_HEADER, request.method, encoded=False)
 
 
 def check_name(request: Request, headers: Mapping[str, str]) -> None:
-    """``Mcp-Name`` repeats the name, URI or task id. Raises HeaderMismatch."""
+    """Check that ``Mcp-Name`` repeats the name, URI or task id. Raises HeaderMismatch."""
     key = NAMED_BY.get(request.method)
     if key is None:
         return
@@ -62,7 +62,7 @@ def check_name(request: Request, headers: Mapping[str, str]) -> None:
 
 
 def check_params(schema: Mapping[str, object], arguments: Json, headers: Mapping[str, str]) -> None:
-    """``Mcp-Param-*`` repeats each argument whose schema has ``x-mcp-header``. Raises
+    """Check that ``Mcp-Param-*`` repeats each argument whose schema has ``x-mcp-header``. Raises
     HeaderMismatch."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):

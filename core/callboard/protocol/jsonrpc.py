@@ -14,19 +14,19 @@ from callboard.errors import CallboardError, InvalidParams, ParseError, PeerErro
 
 Id = str | int
 
-#: Arrays and objects deeper than this are refused before anything looks inside.
+#: The most levels of arrays and objects. Deeper ones are refused before their content is read.
 DEPTH_LIMIT = 64
 
 
 class Request(NamedTuple):
     id: Id
     method: str
-    params: Json = {}  # noqa: RUF012 - nobody writes into what came
+    params: Json = {}  # noqa: RUF012 - never written to
 
 
 class Notification(NamedTuple):
     method: str
-    params: Json = {}  # noqa: RUF012 - nobody writes into what came
+    params: Json = {}  # noqa: RUF012 - never written to
 
 
 class Response(NamedTuple):
@@ -36,7 +36,7 @@ class Response(NamedTuple):
 
 
 class Invalid(NamedTuple):
-    """Not a message. ``id`` is the offender's where it could be read, else None."""
+    """A value that isn't a message. ``id`` is its id if that could be read, else None."""
 
     id: Id | None
     error: CallboardError
@@ -46,9 +46,9 @@ Message = Request | Notification | Response | Invalid
 
 
 def decode(body: bytes | bytearray) -> Any:
-    """The JSON value in ``body``. Raises ParseError; never anything else."""
+    """Return the JSON value in ``body``. Raises ParseError and nothing else."""
     try:
-        # json would guess UTF-16 and UTF-32, and take a byte order mark for a syntax error.
+        # json would guess UTF-16 and UTF-32, and treat a byte order mark as a syntax error.
         text = body.decode("utf-8")
         value = _decode_plain(text)
     except UnicodeDecodeError as error:
@@ -57,9 +57,9 @@ def decode(body: bytes | bytearray) -> Any:
         raise ParseError("the body is nested too deeply") from None
     except (json.JSONDecodeError, _NotANumber) as error:
         raise ParseError(f"the body is not JSON: {error}") from None
-    except ValueError:  # Python converts no longer ones, and its words are for programmers
+    except ValueError:  # Python converts no longer ones, and its text is for programmers
         raise ParseError("the body holds an integer of thousands of digits; send less") from None
-    # What opens fewer brackets can't be deeper, and that is nearly every message.
+    # Without more opening brackets than that it can't be deeper; this covers nearly every message.
     if text.count("{") + text.count("[") > DEPTH_LIMIT:
         _check_depth(value)
     return value
@@ -70,7 +70,7 @@ class _NotANumber(ValueError):
 
 
 def refuse_constant(name: str) -> NoReturn:
-    """For ``parse_constant``: Infinity and NaN are Python's, not JSON's. Raises ValueError."""
+    """Raise ValueError: Infinity and NaN are Python's, not JSON's. For ``parse_constant``."""
     raise _NotANumber(f"{name} is not a JSON number")
 
 
@@ -92,7 +92,7 @@ def _check_depth(value: Any) -> None:
 
 
 def encode(value: Any) -> bytes:
-    """``value`` as compact JSON. Raises ValueError for NaN, cycles, and what JSON can't hold."""
+    """Return ``value`` as compact JSON. Raises ValueError for what JSON can't express."""
     try:
         return _encode_plain(value).encode("utf-8")
     except UnicodeEncodeError:
@@ -110,7 +110,7 @@ def is_id(value: Any) -> TypeGuard[Id]:
 
 
 def parse(value: Any) -> Message:
-    """Which message ``value`` is. Never raises: what isn't one becomes Invalid."""
+    """Return the message that ``value`` is. Never raises: anything else becomes Invalid."""
     if not isinstance(value, dict):
         return Invalid(None, PeerError("a message must be a JSON object"))
     raw_id = value.get("id")
@@ -158,8 +158,8 @@ def result_message(id: Id, result: Json) -> Json:
 
 
 def error_message(id: Id | None, error: CallboardError) -> Json:
-    """An error without an id answers what had none that could be read; MCP knows no null
-    (2025-11-25, Base Protocol, Responses)."""
+    """Return the message of an error. Without an id, it answers a message whose id couldn't be
+    read; MCP has no null id (2025-11-25, Base Protocol, Responses)."""
     body: Json = {"code": error.code, "message": error.message}
     if error.data is not None:
         body["data"] = error.data

@@ -1,4 +1,4 @@
-"""Which log messages a peer asked for."""
+"""The log levels that peers set."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from callboard.errors import InvalidParams
 from callboard.protocol.peer import LOG_LEVELS as LEVELS
 from callboard.protocol.peer import Peer, PeerRequest
 
-#: What a session hears before it sets a level. Without a session, nothing is sent unasked
+#: The level of a session that hasn't set one. Without a session, nothing is sent unrequested
 #: (2026-07-28, Logging).
 DEFAULT_LEVEL = "info"
 
 
 def set_level(peer: Peer, level: object) -> None:
-    """``logging/setLevel`` (2025-11-25, Logging). Raises InvalidParams."""
+    """Handle ``logging/setLevel`` (2025-11-25, Logging). Raises InvalidParams."""
     if not isinstance(level, str) or level not in LEVELS:
         raise InvalidParams(f"level must be one of {', '.join(LEVELS)}")
     peer.log_level = level
 
 
 def wants(request: PeerRequest, level: str) -> bool:
-    """Whether the caller asked for messages of this level."""
+    """Return whether the caller asked for messages of this level."""
     if level not in LEVELS:
         return False
     peer = request.peer

@@ -23,7 +23,7 @@ NEEDS_KEY = "callboard/requiredCapabilities"
 
 
 class ClientInfo(NamedTuple):
-    """What the client calls itself; never trusted for anything but showing it."""
+    """The name that a client gives itself. It is shown, and never trusted for anything else."""
 
     name: str = "unknown"
     version: str = ""
@@ -42,29 +42,29 @@ class ClientInfo(NamedTuple):
 
 
 class AskFailed(PeerError):
-    """The client answered with an error, with nonsense, too late, or went away."""
+    """Raised when the client answered with an error, with nonsense or too late, or disconnected."""
 
 
 class Ask(NamedTuple):
-    """One thing the server wants of its client: ``roots/list``, ``elicitation/create`` …"""
+    """One request from the server to its client: ``roots/list``, ``elicitation/create`` …"""
 
     method: str
-    params: Json = {}  # noqa: RUF012 - nobody writes into it
+    params: Json = {}  # noqa: RUF012 - never written to
 
     @property
     def needs(self) -> Json:
-        """What the client must have declared, in the shape of ClientCapabilities."""
+        """The capabilities that the client must have declared, as ClientCapabilities."""
         kind = self.method.partition("/")[0]
         if kind == "elicitation":
             return {"elicitation": {self.params.get("mode", "form"): {}}}
         if kind == "sampling":
             return {"sampling": {"tools": {}} if "tools" in self.params else {}}
-        # Whoever uses an extension looks for it before asking.
+        # Code that uses an extension checks for it before it asks.
         return {} if "." in kind else {kind: {}}
 
     def named(self, name: str) -> Ask:
-        """As a session is asked, which has no other place for a name. What an extension asks for
-        stays as the extension has it."""
+        """Return the request with its name in ``_meta``, because a session has no other place for
+        one. Requests of an extension stay unchanged."""
         if "." in self.method.partition("/")[0]:
             return self
         meta = self.params.get("_meta")
@@ -73,7 +73,7 @@ class Ask(NamedTuple):
 
 
 class NotDeclared(AskFailed):
-    """The client didn't declare that it can be asked this."""
+    """Raised when the client didn't declare that it can be asked this."""
 
     def __init__(self, ask: Ask) -> None:
         named = ", ".join(ask.needs)
@@ -84,8 +84,8 @@ class NotDeclared(AskFailed):
 
 
 class InputRequired(Exception):
-    """The request ends here; its answer is what the client has to be asked (2026-07-28, Multi
-    Round-Trip Requests). Caught by the stateless era, and by nobody before."""
+    """Raised to end the request; its answer is what the client must be asked (2026-07-28, Multi
+    Round-Trip Requests). Only the stateless era catches it."""
 
     def __init__(self, asks: Mapping[str, Ask]) -> None:
         super().__init__("the client has to be asked")
@@ -93,7 +93,7 @@ class InputRequired(Exception):
 
 
 def lacks(capabilities: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
-    """Whether a client with these capabilities can't be asked for what needs ``needed``."""
+    """Return whether a client with these capabilities is missing one of those ``needed``."""
     for name, parts in needed.items():
         offered = capabilities.get(name)
         if not isinstance(offered, dict):
@@ -106,7 +106,7 @@ def lacks(capabilities: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
 
 
 def undeclared(capabilities: Mapping[str, Any], asks: Iterable[Ask]) -> Json:
-    """What a client with these capabilities would have to declare besides to be asked this."""
+    """Return what a client with these capabilities would also have to declare to be asked this."""
     needed: Json = {}
     for ask in asks:
         if lacks(capabilities, ask.needs):
@@ -116,7 +116,7 @@ def undeclared(capabilities: Mapping[str, Any], asks: Iterable[Ask]) -> Json:
 
 
 class Peer:
-    """One client. In a session it lives as long as the session, else as long as the request."""
+    """One client. In a session it lives as long as that, otherwise as long as the request."""
 
     def __init__(
         self,
@@ -126,18 +126,18 @@ class Peer:
         capabilities: Mapping[str, Any],
         holder: TokenHolder,
     ) -> None:
-        """``holder`` is who asks; ``client`` is only what it calls itself."""
+        """``holder`` is the client by its token; ``client`` is the name that it gives itself."""
         self.holder = holder
         self.label = label
-        #: Owns what the peer makes here.
+        #: The owner of what the peer makes here.
         self.owner = Owner(holder, self.session)
         self.features = features
         self.client = client
         self.capabilities = capabilities
-        #: The least severe log messages it asked for, one of ``LOG_LEVELS``; None where it never
-        #: said.
+        #: The least severe log messages that the client asked for, one of ``LOG_LEVELS``; None when
+        #: it never set a level.
         self.log_level: str | None = None
-        #: What the records say of all calls of a tool that this peer makes alike, by the tool.
+        #: The part of a record that is the same for all calls of a tool by this peer, by the tool.
         self.recorded: dict[str, str] = {}
 
     @property
@@ -146,15 +146,15 @@ class Peer:
         return ""
 
     def offers(self, capability: str) -> bool:
-        """Whether the client declared ``roots``, ``sampling``, ``elicitation`` …"""
+        """Return whether the client declared ``roots``, ``sampling``, ``elicitation`` …"""
         return isinstance(self.capabilities.get(capability), dict)
 
     def notify(self, method: str, params: Json | None = None) -> None:
-        """Sends a notification that belongs to no request, where the peer listens for any. On the
-        server's loop."""
+        """Send a notification that belongs to no request, if the peer listens for any. Call it on
+        the server's loop."""
 
     async def ask(self, ask: Ask, patience: float | None = None) -> Json:
-        """Asks outside any request, which only a session can. Raises AskFailed."""
+        """Ask outside any request, which only a session can. Raises AskFailed."""
         raise AskFailed("this client can only be asked while it calls")
 
 
@@ -170,14 +170,14 @@ class PeerRequest(ABC):
         self.meta: Json = meta if isinstance(meta, dict) else {}
 
     def text(self, key: str) -> str:
-        """The text among its params. Raises InvalidParams where there is none."""
+        """Return a text from the params. Raises InvalidParams when there is none."""
         value = self.params.get(key)
         if not isinstance(value, str):
             raise InvalidParams(f"params.{key} must be a string")
         return value
 
     def arguments(self) -> Json:
-        """Its ``arguments``; empty where there are none. Raises InvalidParams."""
+        """Return the request's ``arguments``; empty when there are none. Raises InvalidParams."""
         arguments: Any = self.params.get("arguments")
         if arguments is None:
             return {}
@@ -187,20 +187,20 @@ class PeerRequest(ABC):
 
     @abstractmethod
     def notify(self, method: str, params: Json) -> None:
-        """Sends a notification that belongs to this request, if anyone still listens."""
+        """Send a notification that belongs to this request, if the client still listens."""
 
     @abstractmethod
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
-        """Asks the client several things at once; answers under the same keys, an AskFailed where
-        the client refused. Never asks for what the client didn't declare: in a session that is a
-        NotDeclared at once, else MissingClientCapability is raised. Raises InputRequired where the
-        answer has to come with the client's next request."""
+        """Ask the client several things at once. The answers have the same keys, with an AskFailed
+        for each that the client refused. What the client didn't declare is never asked: a session
+        gets a NotDeclared at once, otherwise MissingClientCapability is raised. Raises
+        InputRequired when the answers must come with the client's next request."""
 
-    def flush_waiting(self) -> None:  # noqa: B027 - nothing waits where there is no session
-        """Lets this request's stream carry what the client has no other stream for."""
+    def flush_waiting(self) -> None:  # noqa: B027 - nothing waits without a session
+        """Let this request's stream carry messages for which the client has no other stream."""
 
     async def ask(self, ask: Ask) -> Json:
-        """One ask. Raises AskFailed, and what ``ask_all`` raises."""
+        """Ask one thing. Raises AskFailed, and what ``ask_all`` raises."""
         answer = (await self.ask_all({ask.method: ask}))[ask.method]
         if isinstance(answer, AskFailed):
             raise answer
@@ -208,7 +208,7 @@ class PeerRequest(ABC):
 
 
 class UnaskableRequest(PeerRequest):
-    """One request whose client hears nothing before the answer, and can't be asked: ``why`` says
+    """One request whose client receives nothing before the answer, and can't be asked. ``why`` says
     so, and what to do."""
 
     def __init__(self, peer: Peer, id: Id, method: str, params: Json, why: str) -> None:
@@ -216,7 +216,7 @@ class UnaskableRequest(PeerRequest):
         self._why = why
 
     def notify(self, method: str, params: Json) -> None:
-        """Nobody listens."""
+        """Do nothing: the client isn't listening."""
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
         return dict.fromkeys(asks, AskFailed(self._why))

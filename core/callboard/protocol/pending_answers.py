@@ -1,4 +1,4 @@
-"""Requests that were sent, and who waits for their answers."""
+"""Requests that were sent, and the tasks that wait for their answers."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.protocol.jsonrpc import Id, Response
 
-#: Characters kept of what an error's message says.
+#: The most characters kept of an error's message.
 MESSAGE_LIMIT = 2000
 
 
 class _Waiting:
     def __init__(self, answer: asyncio.Future[Json], patience: float | None) -> None:
         self.answer = answer
-        #: Seconds for the answer, from the moment that the request has left.
+        #: Seconds in which the answer must come, counted from when the request was sent.
         self.patience = patience
         self.clock: asyncio.TimerHandle | None = None
 
 
 class PendingAnswers:
-    """Waits for answers by the id of the request. On one loop.
+    """The pending answers, by the id of the request. Runs on one loop.
 
-    ``who`` answers, in the words of a message: "the client". ``refused`` is raised where the
-    answer is an error, ``lost`` where none will come.
+    ``who`` names the answering side in messages: "the client". ``refused`` is raised when the
+    answer is an error, ``lost`` when no answer will come.
     """
 
     def __init__(self, who: str, refused: type[CallboardError], lost: type[CallboardError]) -> None:
@@ -33,15 +33,15 @@ class PendingAnswers:
         self._refused = refused
         self._lost = lost
         self._waiting: dict[Id, _Waiting] = {}
-        #: Why no answer can come any more.
+        #: The reason why no more answers can come, or None.
         self.closed: str | None = None
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     async def wait(self, id: Id, send: Callable[[], object], patience: float | None = None) -> Json:
-        """Calls ``send``, which sends the request ``id``, and waits for its answer; with
-        ``patience`` so many seconds after :meth:`sent`. Raises what ``send`` raises."""
+        """Call ``send``, which sends the request ``id``, and wait for its answer: with ``patience``
+        at most that many seconds after :meth:`sent`. Raises what ``send`` raises."""
         if self.closed is not None:
             raise self._lost(self.closed)
         waiting = _Waiting(asyncio.get_running_loop().create_future(), patience)
@@ -55,7 +55,7 @@ class PendingAnswers:
                 waiting.clock.cancel()
 
     def sent(self, id: Id) -> None:
-        """The request has left: its clock starts."""
+        """Start the clock of a request that was sent."""
         waiting = self._waiting.get(id)
         if waiting is not None and waiting.patience is not None and waiting.clock is None:
             loop = asyncio.get_running_loop()
@@ -65,7 +65,7 @@ class PendingAnswers:
         self.fail(id, self._lost(f"{self._who} did not answer"))
 
     def take(self, response: Response) -> None:
-        """An answer came. One that nobody waits for, such as the second to one request, is
+        """Take an answer. One to no open request, such as a second answer to the same one, is
         dropped."""
         waiting = self._waiting.get(response.id)
         if waiting is None or waiting.answer.done():
@@ -84,13 +84,13 @@ class PendingAnswers:
         )
 
     def fail(self, id: Id, error: Exception) -> None:
-        """Ends the wait for one answer with ``error``."""
+        """End the wait for one answer with ``error``."""
         waiting = self._waiting.get(id)
         if waiting is not None and not waiting.answer.done():
             waiting.answer.set_exception(error)
 
     def close(self, why: str) -> None:
-        """No answer comes any more: whoever waits is told ``why``."""
+        """End all waits with ``why``, because no more answers will come."""
         self.closed = why
         for id in list(self._waiting):
             self.fail(id, self._lost(why))

@@ -1,9 +1,8 @@
-"""What a stateless client carries for us between two rounds: signed, short-lived, used once.
+"""The state that a stateless client carries between two rounds: signed, short-lived, used once.
 
-The state holds the answers of earlier rounds. It is bound to the method and params it was
-made for, and to the client it was made for, so that answers given for one call can't be spent on
-another, nor by another (2026-07-28, Multi Round-Trip
-Requests: requestState is attacker-controlled).
+The state holds the answers of earlier rounds. It is bound to the method and params, and to the
+client, that it was made for. So answers given for one call can't be used for another call, nor by
+another client (2026-07-28, Multi Round-Trip Requests: requestState is attacker-controlled).
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from time import time
 from callboard.content import Json
 from callboard.errors import InvalidParams
 
-#: Seconds a client, and the person it asks, may take for one round.
+#: Seconds that a client, and the person it asks, may take for one round.
 LIFETIME = 900
-#: States remembered as used; past it, older ones count as expired.
+#: The number of used states that are remembered; past it, older ones count as expired.
 MEMORY = 10_000
 
 
@@ -36,7 +35,7 @@ class RequestStates:
         self._not_before = 0.0
 
     def make(self, method: str, params: Json, answers: Json, owner: str) -> str:
-        """A state with the answers so far, for ``owner``'s retry of this very request."""
+        """Return a state with the answers so far, for ``owner``'s retry of this very request."""
         body = json.dumps(
             {
                 "for": _digest(method, params, owner),
@@ -48,8 +47,8 @@ class RequestStates:
         return f"{_text(body)}.{_text(self._sign(body))}"
 
     def open(self, state: object, method: str, params: Json, owner: str) -> Json:
-        """The answers in it. Raises InvalidParams, always with the same words, for a state that
-        is forged, edited, expired, used before, or made for another request or client."""
+        """Return the answers in the state. Raises InvalidParams, always with the same message, for
+        a state that is forged, expired, used before, or made for another request or client."""
         answers = self._open(state, method, params, owner)
         if answers is None:
             raise InvalidParams(

@@ -1,4 +1,4 @@
-"""The MCP revisions we speak and what each of them knows."""
+"""The MCP revisions that callboard speaks, and the features of each."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 
 class Revision(NamedTuple):
-    """One revision of the specification. The flags say what may be put on the wire to a peer that
-    speaks it; unknown fields are left out rather than sent and hoped to be ignored."""
+    """One revision of the specification. The flags say what may be sent to a peer that speaks it.
+    Unknown fields are left out, because a peer may not ignore them."""
 
     name: str
     #: JSON-RPC batches may be received (2025-03-26, Base Protocol, Batching; gone in 2025-06-18).
@@ -18,7 +18,7 @@ class Revision(NamedTuple):
     icons: bool = True
     #: Form elicitation (2025-06-18).
     elicitation: bool = True
-    #: ``initialize`` and a session (up to 2025-11-25); else every request stands alone.
+    #: ``initialize`` and a session (up to 2025-11-25); otherwise every request stands alone.
     sessions: bool = True
 
 
@@ -46,7 +46,7 @@ NEWEST_WITH_SESSIONS = REVISION_2025_11_25
 
 
 def negotiate(asked: str) -> Revision:
-    """The asked revision if it is known and has sessions, else the newest that has
+    """Return the requested revision if it is known and has sessions, else the newest that has
     (2025-11-25, Lifecycle, Version Negotiation)."""
     revision = REVISIONS.get(asked)
     return revision if revision is not None and revision.sessions else NEWEST_WITH_SESSIONS

@@ -28,57 +28,57 @@ from callboard.protocol.revisions import Revision, negotiate
 
 PeerEvent = Literal["ready", "roots_changed", "closed"]
 
-#: Messages kept for a client that has no stream open; the oldest go first.
+#: The most messages kept for a client without an open stream; the oldest are dropped first.
 OUTBOX_LIMIT = 256
-#: Requests of one session that may be under way at once.
+#: The most requests of one session that may be under way at once.
 INFLIGHT_LIMIT = 512
-#: Seconds after which a session that does nothing makes room for a new one where there is none.
+#: Seconds after which an idle session may be ended for a new one when all are taken.
 YIELDING_AFTER = 60.0
 
 
 class Server(Protocol):
-    """What a conversation needs of the server behind it."""
+    """The parts of a server that a conversation needs."""
 
     def introduce(self, peer: Peer) -> Json:
-        """``{capabilities, serverInfo, instructions?}``."""
+        """Return ``{capabilities, serverInfo, instructions?}``."""
 
     async def handle(self, request: PeerRequest) -> Json:
-        """The result, or a CallboardError."""
+        """Return the result. Raises CallboardError."""
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None: ...
 
 
 class Channel(Protocol):
-    """The stream that one POST may carry back."""
+    """The stream that may answer one POST."""
 
     def send(self, message: Json) -> bool:
-        """Streams a message to the client. False when this channel can't, or is closed."""
+        """Stream a message to the client. False when this channel can't, or is closed."""
 
 
 @runtime_checkable
 class ResponseChannel(Channel, Protocol):
-    """A channel that also takes the response itself, as bytes that are still on their way."""
+    """A channel that also takes the response itself, as bytes that arrive in parts."""
 
     def can_pour(self, size: int | None) -> bool:
-        """Whether it takes so many bytes; None is not known."""
+        """Return whether it takes this many bytes; None is unknown."""
 
     async def pour(self, size: int | None, parts: AsyncIterator[bytes]) -> None:
-        """Sends them; nothing else is sent after them. Raises what ``parts`` raises."""
+        """Send the parts. Nothing else is sent after them. Raises what ``parts`` raises."""
 
 
 class ResponseSent(Exception):
-    """The response was poured: nothing is left to be sent."""
+    """Raised when the response was poured, so nothing is left to send."""
 
 
 class Stream(Channel, Protocol):
     """The session's own stream."""
 
     def end(self) -> None:
-        """Closes it once everything is sent."""
+        """Close the stream once everything is sent."""
 
 
 class Session(Peer):
-    """One client's session: its requests under way, what we asked it, what waits to be sent."""
+    """One client's session: requests under way in both directions, and messages to be sent."""
 
     def __init__(
         self,
@@ -88,20 +88,20 @@ class Session(Peer):
         holder: TokenHolder,
         presence: Changes[[]] | None = None,
     ) -> None:
-        """``presence`` is told when its client is lost."""
+        """``presence`` is notified when the client is lost."""
         super().__init__(secrets.token_hex(16), features, client, capabilities, holder)
         self.id = self.label
         self.inflight: dict[Id, SessionRequest] = {}
-        #: What we asked it, and it hasn't answered yet.
+        #: Our requests to the client that it hasn't answered yet.
         self.asked = PendingAnswers("the client", AskFailed, AskFailed)
         #: URIs of the resources it watches (2025-11-25, Resources, Subscriptions).
         self.watched: set[str] = set()
         self.last_seen = monotonic()
         self.closed = False
-        #: Its connection broke, and nothing was heard of it since.
+        #: True once its connection broke, until the client sends again.
         self.lost = False
         self.initialized = False
-        #: What waits for a stream.
+        #: Messages that wait for a stream.
         self.outbox: deque[Json] = deque()
         self._listener: Stream | None = None
         self._ask_count = 0
@@ -112,8 +112,8 @@ class Session(Peer):
         return self.label
 
     def lose(self) -> None:
-        """Its client's connection broke. What it asked for goes on: it may come back for the answer
-        (2025-11-25, Transports)."""
+        """Note that the client's connection broke. Its requests go on: it may come back for the
+        answers (2025-11-25, Transports)."""
         self.lost = True
         if self._presence is not None:
             self._presence.tell()
@@ -125,12 +125,12 @@ class Session(Peer):
     def notify(self, method: str, params: Json | None = None) -> None:
         message = jsonrpc.notification_message(method, params)
         if params is None and message in self.outbox:
-            return  # "the list changed" once is enough
+            return  # one "the list changed" is enough
         self.send(message)
 
     def send(self, message: Json) -> bool:
-        """Sends on the session's own stream, or keeps the message until one is open. False once
-        the session has ended."""
+        """Send on the session's own stream, or keep the message until one is open. False once the
+        session has ended."""
         if self.closed:
             return False
         if self._listener is not None and self._listener.send(message):
@@ -142,7 +142,7 @@ class Session(Peer):
         return True
 
     def listen(self, stream: Stream) -> None:
-        """Makes ``stream`` the session's own; a newer one replaces and ends an older one."""
+        """Make ``stream`` the session's own. A newer one replaces and ends an older one."""
         if self._listener is not None:
             self._listener.end()
         self._listener = stream
@@ -155,12 +155,12 @@ class Session(Peer):
             self.lost = True
 
     def flush(self, channel: Channel) -> None:
-        """Sends what waits for a stream over this one."""
+        """Send what waits for a stream on this one."""
         while self.outbox and channel.send(self.outbox[0]):
             self._sent(self.outbox.popleft())
 
     def _sent(self, message: Json) -> None:
-        """Starts the clock of a request that has left."""
+        """Start the clock of a request that was sent."""
         if "id" in message:
             self.asked.sent(message["id"])
 
@@ -175,8 +175,8 @@ class Session(Peer):
     async def ask_on(
         self, channel: Channel | None, ask: Ask, patience: float | None = None
     ) -> Json:
-        """Sends a request to the client and waits for the answer, on ``channel`` if it can carry
-        it. Raises AskFailed."""
+        """Send a request to the client and wait for the answer, on ``channel`` if it can carry the
+        request. Raises AskFailed."""
         self._ask_count += 1
         id = f"callboard-{self._ask_count}"
         message = jsonrpc.request_message(id, ask.method, ask.params or None)
@@ -194,7 +194,7 @@ class Session(Peer):
                 self.outbox.remove(message)
 
     def close(self) -> None:
-        """Ends everything the session held."""
+        """End everything that the session holds."""
         self.closed = self.owner.ended = True
         self.asked.close("the session ended")
         for request in list(self.inflight.values()):
@@ -210,7 +210,7 @@ class SessionRequest(PeerRequest):
         super().__init__(session, request.id, request.method, request.params)
         self.session = session
         self.channel = channel
-        #: What answers it, while something does.
+        #: The task that answers it, while there is one.
         self.task: asyncio.Task[Any] | None = None
         self.cancelled = False
 
@@ -218,7 +218,7 @@ class SessionRequest(PeerRequest):
         self.send(jsonrpc.notification_message(method, params))
 
     def send(self, message: Json) -> bool:
-        """Sends what belongs to this request on its own stream, where it has one."""
+        """Send what belongs to this request on its own stream, if it has one."""
         return self.channel.send(message) or self.session.send(message)
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
@@ -234,13 +234,13 @@ class SessionRequest(PeerRequest):
         return dict(zip(asks, answers, strict=True))
 
     def flush_waiting(self) -> None:
-        """Lets this request's stream carry what the client has no other stream for."""
+        """Let this request's stream carry messages for which the client has no other stream."""
         if not self.session.listening:
             self.session.flush(self._stream())
 
     def _stream(self) -> Channel:
-        """Its own alone: a request that falls back on what its session keeps would be handed that
-        again and again."""
+        """Return the request's own stream. With the fallback to what the session keeps, a flush
+        would get its messages back again and again."""
         channel = self.channel
         return channel._stream() if isinstance(channel, SessionRequest) else channel
 
@@ -251,15 +251,15 @@ class SessionRequest(PeerRequest):
 
 
 class SessionEra:
-    """Turns messages of a session into calls of the server, and its results into messages."""
+    """Turns messages of a session into calls of the server, and their results into messages."""
 
     def __init__(self, server: Server, presence: Changes[[]] | None = None) -> None:
-        """``presence`` is told when a session's client is lost."""
+        """``presence`` is notified when a session's client is lost."""
         self._server = server
         self._presence = presence
 
     def initialize(self, request: Request, holder: TokenHolder) -> tuple[Session, Json]:
-        """Opens a session of ``holder``'s (2025-11-25, Lifecycle). Raises InvalidParams."""
+        """Open a session of ``holder``'s (2025-11-25, Lifecycle). Raises InvalidParams."""
         params = request.params
         asked = params.get("protocolVersion")
         if not isinstance(asked, str):
@@ -274,7 +274,7 @@ class SessionEra:
         return session, jsonrpc.result_message(request.id, result)
 
     def receive(self, session: Session, message: Notification | Response) -> None:
-        """Takes a message that wants no answer."""
+        """Take a message that needs no answer."""
         session.last_seen = monotonic()
         session.lost = False
         if isinstance(message, Response):
@@ -293,7 +293,7 @@ class SessionEra:
                     under_way.cancel()
 
     async def answer(self, session: Session, message: Request, channel: Channel) -> Json | None:
-        """The response to one request, or None where the client cancelled it, or has it."""
+        """Return the response to a request. None when the client cancelled it or has it."""
         session.last_seen = monotonic()
         session.lost = False
         if message.method == "ping":
@@ -333,11 +333,11 @@ class SessionEra:
 
 
 class TooManySessions(PeerError):
-    """The bound is reached; the transport answers 503."""
+    """Raised when the limit is reached; the transport answers 503."""
 
 
 class Sessions:
-    """The open sessions: bounded, and gone when idle."""
+    """The open sessions: limited in number, and ended when idle."""
 
     def __init__(
         self, on_close: Callable[[Session], None], *, limit: int = 256, idle_seconds: float = 3600.0
@@ -345,7 +345,7 @@ class Sessions:
         self._on_close = on_close
         self._limit = limit
         self._idle_seconds = idle_seconds
-        #: By their ids.
+        #: The open sessions by their ids.
         self.open: dict[str, Session] = {}
 
     def __len__(self) -> int:
@@ -355,12 +355,11 @@ class Sessions:
         return iter(list(self.open.values()))
 
     def room(self, holder: TokenHolder) -> None:
-        """Raises TooManySessions where no other session of ``holder``'s fits.
-
-        Most clients never say goodbye, and an artist who restarts one shouldn't wait until the
-        sessions of its former lives expire: the longest idle one goes, if it has been idle for a
-        while. Its client, if it lives, is answered 404 and initializes anew. One of a client that
-        has more than ``holder`` goes in any case."""
+        """Make room for another session of ``holder``'s. Raises TooManySessions when there is none.
+        Most clients never close their sessions, and an artist who restarts one shouldn't wait until
+        the old ones expire. So the session idle longest is ended, if it has been idle for a while.
+        If its client still lives, it is answered 404 and initializes again. When a client has more
+        sessions than ``holder``, one of them is ended in any case."""
         if len(self.open) >= self._limit and not self._yield_one(holder):
             raise TooManySessions(
                 f"{self._limit} sessions are open; end one with DELETE, or try again later"
@@ -375,15 +374,15 @@ class Sessions:
             self._on_close(session)
 
     def expire(self) -> None:
-        """Ends sessions that have been idle too long."""
+        """End sessions that have been idle too long."""
         oldest = monotonic() - self._idle_seconds
         for session in self._idle():
             if session.last_seen < oldest:
                 self.end(session)
 
     def _yield_one(self, holder: TokenHolder) -> bool:
-        """Ends one session of the client that has most, or the longest idle one, but never one of a
-        client that has fewer than ``holder``."""
+        """End one session of the client that has the most, or the longest idle one, but never one
+        of a client that has fewer than ``holder``."""
         counted = Counter(session.holder for session in self)
         if greedy := most_greedy(holder, counted):
             self.end(min((s for s in self if s.holder == greedy), key=lambda s: s.last_seen))
@@ -396,5 +395,5 @@ class Sessions:
         return True
 
     def _idle(self) -> list[Session]:
-        """Those without an open stream or a request under way."""
+        """Return the sessions without an open stream or a request under way."""
         return [s for s in self.open.values() if not s.listening and not s.inflight]

@@ -1,4 +1,4 @@
-"""2026-07-28: no ``initialize``, no session; every request says who asks and may be asked."""
+"""Revision 2026-07-28: no ``initialize``, no session; every request describes its client."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ CLIENT_KEY = META + "clientInfo"
 CAPABILITIES_KEY = META + "clientCapabilities"
 LOG_LEVEL_KEY = META + "logLevel"
 SERVER_KEY = META + "serverInfo"
-#: What a request's ``_meta`` says of its client.
+#: The keys in a request's ``_meta`` that describe its client.
 META_KEYS = (VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY, LOG_LEVEL_KEY)
 
-#: Newest first; what ``server/discover`` and the version error both name.
+#: Newest first. Both ``server/discover`` and the version error list them.
 SUPPORTED_VERSIONS = sorted(REVISIONS, reverse=True)
-#: Milliseconds a client may keep a result, and who may share it (2026-07-28, Caching).
+#: Milliseconds for which a client may keep a result (2026-07-28, Caching).
 _CACHEABLE = {
     "server/discover": 60_000,
     "tools/list": 5_000,
@@ -51,7 +51,7 @@ _CACHEABLE = {
 }
 #: Methods that may answer with questions (2026-07-28, Multi Round-Trip Requests).
 MAY_ASK = ("tools/call", "prompts/get", "resources/read")
-#: Methods of other revisions that this one took out.
+#: Methods of earlier revisions that this one removed.
 _REMOVED = (
     "initialize",
     "ping",
@@ -59,7 +59,7 @@ _REMOVED = (
     "resources/subscribe",
     "resources/unsubscribe",
 )
-#: HTTP statuses that the specification prescribes; every other error travels with 200.
+#: HTTP statuses that the specification prescribes; every other error is sent with 200.
 _STATUSES = {
     HeaderMismatch: 400,
     MissingClientCapability: 400,
@@ -68,7 +68,7 @@ _STATUSES = {
 }
 
 
-#: Clients kept at most, and seconds after its last request for which one is.
+#: The most clients that are kept, and seconds for which one is kept after its last request.
 RECENT_LIMIT = 16
 KEPT = 300.0
 
@@ -76,12 +76,12 @@ SchemaOf = Callable[[str], Mapping[str, object] | None]
 
 
 class MetaMissing(InvalidParams):
-    """A field that every request's ``_meta`` must have isn't there."""
+    """Raised when a field that every request's ``_meta`` must have is missing."""
 
 
 def is_stateless(request: Request, headers: Mapping[str, str]) -> bool:
-    """Whether a request is of this era: it says so in ``_meta``, or in a header that no session
-    era revision uses."""
+    """Return whether a request is of this era: it says so in ``_meta``, or in a header that no
+    revision with sessions uses."""
     meta = request.params.get("_meta")
     if isinstance(meta, dict) and VERSION_KEY in meta:
         return True
@@ -95,7 +95,7 @@ def is_stateless(request: Request, headers: Mapping[str, str]) -> bool:
 
 
 class StatelessRequest(PeerRequest):
-    """One request. What it may ask is answered by this very request, or ends it."""
+    """One request. Its questions are answered by this very request, or end it."""
 
     def __init__(
         self, peer: Peer, id: Id, method: str, params: Json, channel: Channel, answers: Json
@@ -118,8 +118,8 @@ class StatelessRequest(PeerRequest):
 
 
 class RecentClients:
-    """Clients that called lately: all that can be known of one that never connects. On the server's
-    loop."""
+    """Clients that called recently: all that can be known of a client that never connects. Runs on
+    the server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
@@ -127,11 +127,11 @@ class RecentClients:
         self._changes: Changes[[]] = Changes()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Calls ``listener`` when one comes that wasn't there before; returns the way to stop."""
+        """Call ``listener`` when a new client appears. Return the function that stops it."""
         return self._changes.watch(listener)
 
     def saw(self, peer: Peer) -> None:
-        """One request of this peer's came. The least recent one is forgotten for it."""
+        """Note a request of this peer. Forgets the least recent client when there are too many."""
         key = (peer.client, peer.features.name)
         known = self._seen.pop(key, None) is not None
         self._seen[key] = self.clock()
@@ -141,14 +141,14 @@ class RecentClients:
             self._changes.tell()
 
     def all(self) -> list[tuple[ClientInfo, str]]:
-        """Clients and their revisions, the least recent one first."""
+        """Return clients and their revisions, the least recent first."""
         oldest = self.clock() - KEPT
         self._seen = {key: at for key, at in self._seen.items() if at > oldest}
         return list(self._seen)
 
     @property
     def next_goes_in(self) -> float | None:
-        """Seconds until the least recent one is forgotten; None where there is none."""
+        """Seconds until the least recent client is forgotten; None when there is none."""
         first = next(iter(self._seen.values()), None)
         return None if first is None else max(first + KEPT - self.clock(), 0.0)
 
@@ -157,7 +157,7 @@ class StatelessEra:
     """Turns one request into a call of the server, and its outcome into one response."""
 
     def __init__(self, server: Server, schema_of: SchemaOf = lambda tool: None) -> None:
-        """``schema_of`` tells a tool's input schema, None for an unknown one; it says which
+        """``schema_of`` returns a tool's input schema, None for an unknown tool. It says which
         headers repeat arguments."""
         self._server = server
         self._schema_of = schema_of
@@ -167,9 +167,9 @@ class StatelessEra:
     def check(
         self, message: Request, headers: Mapping[str, str] | None, holder: TokenHolder
     ) -> Peer:
-        """Who asks: ``holder``, and what it says of itself. ``headers`` is None where there are
-        none, as on stdio. Raises HeaderMismatch, InvalidParams, UnsupportedVersion, MethodNotFound,
-        in the order that the specification's rules leave."""
+        """Check a request and return its peer: ``holder``, and what the client says of itself.
+        ``headers`` is None when there are none, as on stdio. Raises HeaderMismatch, InvalidParams,
+        UnsupportedVersion, MethodNotFound, in the order that the specification requires."""
         meta = message.params.get("_meta")
         meta = meta if isinstance(meta, dict) else {}
         version, capabilities = meta.get(VERSION_KEY), meta.get(CAPABILITIES_KEY)
@@ -210,7 +210,7 @@ class StatelessEra:
         channel: Channel,
         holder: TokenHolder,
     ) -> tuple[int, Json]:
-        """The HTTP status and the response. Raises CancelledError when the client went away."""
+        """Return the HTTP status and the response. Raises CancelledError if the client left."""
         try:
             peer = self.check(message, headers, holder)
             return 200, jsonrpc.result_message(
@@ -245,14 +245,14 @@ class StatelessEra:
         return self._complete(peer, message.method, result)
 
     def _check_arguments(self, params: Json, headers: Mapping[str, str]) -> None:
-        """Raises HeaderMismatch. What is wrong with the call itself, who handles it says."""
+        """Check the headers that repeat arguments, and only those. Raises HeaderMismatch."""
         name, arguments = params.get("name"), params.get("arguments")
         schema = self._schema_of(name) if isinstance(name, str) else None
         if schema is not None and isinstance(arguments, (dict, type(None))):
             header_rules.check_params(schema, arguments or {}, headers)
 
     def _answers(self, message: Request, peer: Peer) -> Json:
-        """What the client answered so far: what the state holds, and this round's."""
+        """Return what the client has answered so far: the state's answers, and this round's."""
         params = message.params
         given = params.get("inputResponses", {})
         if not isinstance(given, dict):
@@ -293,12 +293,12 @@ class StatelessEra:
 
 
 def _modern(ask: Ask) -> Json:
-    # 2026-07-28 has no elicitationId: the state tells which question an answer belongs to.
+    # 2026-07-28 has no elicitationId: the state says which question an answer belongs to.
     return {key: value for key, value in ask.params.items() if key != "elicitationId"}
 
 
 def status_of(error: CallboardError) -> int:
-    """The HTTP status that an error travels with."""
+    """Return the HTTP status that an error is sent with."""
     if isinstance(error, MetaMissing):
         return 400
     return next((s for kind, s in _STATUSES.items() if isinstance(error, kind)), 200)

@@ -1,4 +1,4 @@
-"""Who hears of changes, as by ``list_changed``: sessions, and streams of stateless clients."""
+"""Notifications of changes, such as ``list_changed``, to sessions and to listen streams."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callboard.protocol.session import Channel, Session
 Topic = Literal["tools", "prompts", "resources"]
 
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
-#: Listen streams open at once, and resources one of them may watch.
+#: The most listen streams open at once, and the most resources that one of them may watch.
 LISTENER_LIMIT = 512
 WATCH_LIMIT = 1000
 _FLAGS: dict[str, Topic] = {
@@ -49,7 +49,7 @@ class Subscriber:
 
 
 class Subscriptions:
-    """Sends each change to whoever asked for it. On the server's loop."""
+    """Sends each change to the clients that subscribed to it. Runs on the server's loop."""
 
     def __init__(self, sessions: Callable[[], Iterable[Session]]) -> None:
         self._sessions = sessions
@@ -59,7 +59,7 @@ class Subscriptions:
         return len(self._listeners)
 
     def check(self, request: Request, holder: TokenHolder = NOBODY) -> None:
-        """Whether ``holder`` may open a stream. Raises InvalidParams, PeerError."""
+        """Check that ``holder`` may open a stream. Raises InvalidParams, PeerError."""
         wanted = request.params.get("notifications")
         if not isinstance(wanted, dict):
             raise InvalidParams("params.notifications must be an object")
@@ -78,8 +78,8 @@ class Subscriptions:
         offered: set[Topic],
         holder: TokenHolder = NOBODY,
     ) -> Subscriber:
-        """Opens a stream for a request that passed ``check``, and acknowledges what of it is
-        honoured."""
+        """Open a stream for a request that passed ``check``, and acknowledge the part of it that is
+        granted."""
         wanted = request.params["notifications"]
         uris = wanted.get("resourceSubscriptions", [])
         topics = {t for flag, t in _FLAGS.items() if wanted.get(flag) is True and t in offered}
@@ -96,7 +96,7 @@ class Subscriptions:
         self._listeners.discard(listener)
 
     def list_changed(self, topic: Topic) -> None:
-        """Tells everyone that a list is another one now."""
+        """Notify every client that a list has changed."""
         method = f"notifications/{topic}/list_changed"
         for session in self._sessions():
             session.notify(method)
@@ -105,7 +105,7 @@ class Subscriptions:
                 listener.tell(method, {})
 
     def resource_updated(self, uri: str) -> None:
-        """Tells those who watch the resource that it reads differently now."""
+        """Notify the clients that watch the resource that its content has changed."""
         method, params = "notifications/resources/updated", {"uri": uri}
         for session in self._sessions():
             if uri in session.watched:
@@ -115,7 +115,7 @@ class Subscriptions:
                 listener.tell(method, params)
 
     def watched(self) -> set[str]:
-        """Every URI that somebody watches."""
+        """Return every URI that a client watches."""
         uris: set[str] = set()
         for session in self._sessions():
             uris |= session.watched
@@ -124,7 +124,7 @@ class Subscriptions:
         return uris
 
     def close(self) -> None:
-        """Says goodbye to the listen streams."""
+        """End the listen streams with a final result."""
         for listener in list(self._listeners):
             result = {"resultType": "complete", "_meta": {SUBSCRIPTION_KEY: listener.id}}
             listener.channel.send(jsonrpc.result_message(listener.id, result))

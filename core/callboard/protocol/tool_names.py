@@ -1,4 +1,4 @@
-"""What every client takes for a tool's name (2025-11-25, Tools, Tool Names)."""
+"""The tool names that every client accepts (2025-11-25, Tools, Tool Names)."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 def is_tool_name(value: object) -> TypeGuard[str]:
-    """Whether a tool, or what is named like one, can be called so."""
+    """Return whether a tool, or something named like one, may have this name."""
     return isinstance(value, str) and _NAME.fullmatch(value) is not None
