@@ -1,1 +1,1 @@
-"""The server's loop as a guest of the application's, and the queue of work for its main thread."""
+"""The server's loop as a guest in the application's loop, and the queue for its main thread."""

@@ -9,28 +9,28 @@ from queue import Empty, SimpleQueue
 
 log = logging.getLogger(__name__)
 
-#: On Windows a wait without a deadline can't be interrupted by Ctrl-C.
+#: On Windows, Ctrl-C can't interrupt a wait without a deadline.
 _WAIT = 0.5 if os.name == "nt" else None
 
 
 class MainThreadInbox:
-    """Functions for the main thread. ``post`` and ``stop`` are called from any thread; ``run`` by
+    """Functions for the main thread. Call ``post`` and ``stop`` from any thread, and ``run`` from
     the thread that is to be the main one."""
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
 
     def post(self, fn: Callable[[], None]) -> None:
-        """Has ``run`` call ``fn`` soon. Never blocks."""
+        """Have ``run`` call ``fn`` soon. Never blocks."""
         self._queue.put(fn)
 
     def stop(self) -> None:
-        """Lets ``run`` return once it has run what was posted before."""
+        """Make ``run`` return once it has run what was posted before."""
         self._queue.put(None)
 
     def run(self) -> None:
-        """Runs posted functions until ``stop``. A function that raises is logged and loses only
-        itself; KeyboardInterrupt and SystemExit pass through, and ``run`` may be called again."""
+        """Run posted functions until ``stop``. An exception that a function raises is logged.
+        KeyboardInterrupt and SystemExit pass through, and ``run`` may be called again."""
         while True:
             try:
                 fn = self._queue.get(timeout=_WAIT)

@@ -3,13 +3,13 @@
 The host runs :meth:`GuestLoop._tick` on its main thread whenever something is due. A tick
 alternates between a *slice* of the asyncio loop and a batch of main-thread turns, for at most
 ``host.budget`` seconds unless a single turn takes longer. A slice is ``run_forever()`` over a
-selector that calls ``loop.stop()`` instead of blocking. Of asyncio's private names one is used:
-``_get_running_loop`` asks, without raising, whether another loop runs in this thread.
+selector that calls ``loop.stop()`` instead of blocking. One of asyncio's private names is used:
+``_get_running_loop`` returns, without raising, the loop that runs in this thread.
 
-Between ticks a watcher thread sits in ``select()``; idle costs nothing. When a tick it asked for
-hasn't moved for ``STAND_IN`` seconds (the main thread renders, or runs a long tool), the watcher
-runs the slices itself, under the same lock, until the host is back. Therefore nothing that
-runs on this loop may touch the host's API or assume the main thread.
+Between ticks a watcher thread waits in ``select()``, so an idle server costs nothing. When a tick
+that it requested hasn't moved for ``STAND_IN`` seconds (the main thread renders, or runs a long
+tool), the watcher runs the slices itself, under the same lock, until the host is back. Therefore
+nothing that runs on this loop may touch the host's API or assume the main thread.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from callboard.ports.contract import Host
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: Seconds without a sign of the main thread after which the watcher stands in.
+#: Seconds without a sign from the main thread after which the watcher stands in.
 STAND_IN = 0.25
-#: What one slice may take while the watcher stands in, seconds.
+#: Seconds that one slice may take while the watcher stands in.
 STAND_IN_BUDGET = 0.008
-#: What a tick that a turn has used up still spends on sending the answers, seconds.
+#: Seconds for sending the answers in a tick whose time a turn has used up.
 ANSWER_BUDGET = 0.002
 
 
 class Turns(Protocol):
-    """What a tick runs between two slices; see :mod:`callboard.guest.main_thread`."""
+    """The work that a tick runs between two slices; see :mod:`callboard.guest.main_thread`."""
 
     def pending(self) -> bool: ...
 
@@ -56,7 +56,7 @@ class GuestLoop:
         self._host = host
         self.may_run = host.may_run
         self._selector = GuestSelector()
-        # Explicit, because a host may have set a policy whose loops aren't ours to have.
+        # Explicit, because a host's policy may make loops that we can't use.
         self.loop = WorkerLoop(self._selector)
         self._selector.stop = self.loop.stop
         self.turns: Turns | None = None
@@ -73,15 +73,16 @@ class GuestLoop:
         self._main = threading.get_ident()
         self._budget = host.budget
         self._burst = host.burst
-        #: How long a step waits for what follows a request that made no turn: beside windows, not.
+        #: Seconds that a slice waits for the next request after one that made no turn. Zero beside
+        #: windows.
         alone = host.identity.headless and not host.has_windows
         self._linger = self._burst if alone else 0.0
 
     # -- life ---------------------------------------------------------------------------------
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Runs a coroutine to its end, blocking; for start-up and shut-down. Main thread."""
-        go_on()  # it may wait for the others
+        """Run a coroutine to its end, blocking; for start-up and shut-down. Main thread."""
+        go_on()  # it may wait for the other threads
         if asyncio._get_running_loop() is None:
             return self._run_here(work)
         # The main thread is inside another plug-in's loop, where ours can't run.
@@ -97,7 +98,7 @@ class GuestLoop:
                 self._selector.blocking = False
 
     def start(self) -> None:
-        """Hands the loop to the host and the watcher."""
+        """Hand the loop over to the host and the watcher."""
         self._selector.blocking = False
         self._watcher = threading.Thread(
             target=self._selector.seat.run,
@@ -109,7 +110,7 @@ class GuestLoop:
         self.request_tick()
 
     def close(self) -> None:
-        """Stops the watcher and closes the loop; what is still scheduled is cancelled."""
+        """Stop the watcher and close the loop. What is still scheduled is cancelled."""
         if self._closed:
             return
         self._closed = True
@@ -124,45 +125,46 @@ class GuestLoop:
     # -- what others call -----------------------------------------------------------------------
 
     def request_tick(self) -> None:
-        """Asks the host for a tick unless one is on its way. Any thread."""
+        """Ask the host for a tick unless one is on its way. Call it from any thread."""
         if not self._posted and not self._closed:
             self._posted = True
             self._asked = perf_counter()
             self._host.post(self._tick)
 
     def ask_again(self) -> None:
-        """Asks for a tick although one seems to be on its way: that one may be lost. Main
+        """Ask for a tick even though one seems to be on its way, because that one may be lost. Main
         thread."""
         self._posted = False
         self.request_tick()
 
     def attend_turns(self) -> None:
-        """A turn was queued: end the slice if the main thread runs it, else ask for a tick.
-        Called on the loop."""
+        """Have a queued turn served: end the slice if the main thread runs it, else ask for a tick.
+        Call it on the loop."""
         if self._owner == self._main:
             self.loop.stop()
         else:
             self.request_tick()
 
     def complete(self, callback: Callable[..., None], *given: Any) -> None:
-        """Runs ``callback`` on the loop before its next slice. Main thread, outside a slice."""
+        """Run ``callback`` on the loop before its next slice. Main thread, outside a slice."""
         self._completions.append(partial(callback, *given))
         if not self._ticking:
             self.request_tick()
 
     def interrupt(self) -> None:
-        """Ends an idle slice that waits for the next call, so that the main thread gets back to the
-        host. Any thread, and signal handlers."""
+        """End an idle slice that waits for the next call, so that the main thread returns to the
+        host. Call it from any thread, or from signal handlers."""
         self._selector.wake()
 
     def stalled_for(self) -> float:
-        """Seconds since the main thread last showed itself; 0.0 if it isn't overdue. Any thread."""
+        """Return the seconds since the main thread's last sign; 0.0 if it isn't overdue. Call it
+        from any thread."""
         if self._rest.is_set():
             return 0.0
         return perf_counter() - self._last_sign() if self._main_is_away() else 0.0
 
     def blocked_by(self) -> str | None:
-        """What the host's main thread is busy with, where the host can tell. Any thread."""
+        """Return what the host's main thread is busy with, if the host knows. Any thread."""
         return self._host.blocked_by()
 
     # -- the tick, on the main thread -------------------------------------------------------------
@@ -175,8 +177,8 @@ class GuestLoop:
             return  # a tool spins the host's loop inside itself: turns never nest
         self._alive = perf_counter()
         self._ticking = True
-        # Two asyncio loops can't run in one thread: inside another plug-in's loop the watcher
-        # runs the slices, and the main thread only the turns.
+        # Two asyncio loops can't run in one thread. Inside another plug-in's loop the watcher runs
+        # the slices, and the main thread runs only the turns.
         self._foreign = asyncio._get_running_loop() is not None
         try:
             if self._foreign:
@@ -193,7 +195,7 @@ class GuestLoop:
             self._alive = perf_counter()
             if not self._posted:
                 self._rest.set()
-            # A byte that nobody waits for would end the next watch, whose tick would write another.
+            # A byte that no watch waits for would end the next one, whose tick would write another.
             if self._foreign or self._selector.watched:
                 self._selector.wake()
 
@@ -231,7 +233,7 @@ class GuestLoop:
                 self.request_tick()
 
     def _slice(self, end: float, wait_until: float) -> bool:
-        """One run of the loop; False when the other thread kept it to itself."""
+        """Run the loop once. Return False when the other thread didn't release it."""
         if not self._lock.acquire(timeout=2 * STAND_IN_BUDGET):
             return False
         selector = self._selector
@@ -256,7 +258,7 @@ class GuestLoop:
         while not self._closed:
             self._await_rest()
             if self._closed:
-                return  # the stand-in's last slice may have eaten the wake-up
+                return  # the stand-in's last slice may have consumed the wake-up
             self._selector.watch()
             if self._closed:
                 return
@@ -267,13 +269,13 @@ class GuestLoop:
                 continue
             self._rest.clear()
             if self._closed:
-                return  # what close() set may just have been cleared
+                return  # close() may have set it just before it was cleared
             self.request_tick()
 
     def _await_rest(self) -> None:
-        """Waits for the end of the tick that is posted or under way, standing in if need be."""
+        """Wait for the end of the tick that is posted or under way, and stand in if needed."""
         while not self._closed:
-            # A main thread that is inside a slice isn't away, however long that takes.
+            # A main thread that is inside a slice isn't away, however long the slice takes.
             left = self._last_sign() + STAND_IN - perf_counter()
             if self._selector.seat.wait(self._rest, max(left, 0.01)):
                 return
@@ -284,7 +286,7 @@ class GuestLoop:
         return perf_counter() - self._last_sign() >= STAND_IN and self._owner != self._main
 
     def _last_sign(self) -> float:
-        # Rest is no absence: a tick counts as late from when it was asked for.
+        # Rest isn't absence: a tick is late only from the time it was requested.
         return self._alive if self._ticking else max(self._alive, self._asked)
 
     def _stand_in(self) -> None:
@@ -292,7 +294,7 @@ class GuestLoop:
         with short_turns():
             while self._alive == last_sign and not self._closed:
                 self._slice(perf_counter() + STAND_IN_BUDGET, 0.0)
-                # Whoever changes either wakes us afterwards, and this slice may have eaten the
-                # wake-up.
+                # Any change of these two is followed by a wake-up, which this slice may have
+                # consumed.
                 if not (self._selector.more or self._closed or self._alive != last_sign):
                     self._selector.watch()

@@ -1,7 +1,7 @@
-"""The queue of turns that the host's main thread performs.
+"""The queue of turns that the host's main thread runs.
 
-Turns are queued by the server's loop and run by a tick, outside any asyncio slice, so a tool may
-block, or spin the host's own event loop, without touching ours. ``loop`` asks the host for ticks.
+The server's loop queues turns, and a tick runs them outside any asyncio slice. So a tool may block,
+or spin the host's own event loop, without affecting ours. ``loop`` asks the host for ticks.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from callboard.ports.contract import Work
 
 log = logging.getLogger(__name__)
 
-#: Calls that may wait for the main thread.
+#: The most calls that may wait for the main thread.
 QUEUE_LIMIT = 512
 #: Seconds that a turn waits for the artist before it is refused.
 PATIENCE = 20.0
-#: Seconds until the host is asked again whether a turn that waits may run.
+#: Seconds until the host is asked again whether a waiting turn may run.
 ASK_AGAIN = 0.05
-#: Seconds that a cancelled turn has to see that it is, and to end by itself.
+#: Seconds that a cancelled turn has to notice it and end on its own.
 GRACE = 1.0
-#: Seconds until a turn that was interrupted, and goes on, is interrupted again.
+#: Seconds until a turn that goes on after an interruption is interrupted again.
 INTERRUPT_AGAIN = 0.5
 
 
@@ -43,9 +43,9 @@ class MainThread:
         self.complete = guest.complete
         self._limit = limit
         self._patience = patience
-        #: The host is asked again by and by; until then those that it held are left alone.
+        #: True while another question to the host is scheduled; the turns that it held wait for it.
         self._asks_again = False
-        #: The host failed to answer when it was asked last.
+        #: True when the host failed to answer the last time.
         self._silent = False
         self._queue: deque[Turn] = deque()
         self._active: list[Turn] = []
@@ -57,8 +57,8 @@ class MainThread:
         return len(self._queue) + len(self._active)
 
     def submit(self, turn: Turn) -> None:
-        """Queues a turn. On the server's loop. Raises HostBusy when its client's share is used, or
-        another client's script holds the main thread."""
+        """Queue a turn. Call it on the server's loop. Raises HostBusy when its client's share is
+        used up, or when another client's script holds the main thread."""
         self._refuse_behind_script(turn)
         waiting = [one.owner.holder for one in self._queue]
         if not has_place(turn.owner.holder, waiting, self._limit):
@@ -71,7 +71,8 @@ class MainThread:
         self._guest.attend_turns()
 
     def _refuse_behind_script(self, turn: Turn) -> None:
-        """Nobody knows when a script ends, so nobody else waits for one that holds the thread."""
+        """Raise HostBusy when another client's script holds the main thread. Its end can't be
+        foreseen, so other clients aren't kept waiting for it."""
         script = self.running
         if script is None or not script.script or script.owner is turn.owner:
             return
@@ -86,8 +87,8 @@ class MainThread:
         )
 
     def stall(self) -> dict[str, Any]:
-        """``{stalled_ms, queued, call?, blocked_by?}``: how long the main thread has been away,
-        since which call, and what the host says holds it up. Any thread."""
+        """Return ``{stalled_ms, queued, call?, blocked_by?}``: how long the main thread has been
+        away, during which call, and what holds it up according to the host. Any thread."""
         facts: dict[str, Any] = {
             "stalled_ms": round(self._guest.stalled_for() * 1000),
             "queued": len(self._queue),
@@ -101,7 +102,7 @@ class MainThread:
         return facts
 
     def busy(self, turn: Turn) -> HostBusy:
-        """What a turn that waited in vain is refused with. Any thread."""
+        """Return the error that refuses a turn that waited in vain. Call it from any thread."""
         facts = self.stall()
         if turn.held_by is not None:
             facts["blocked_by"] = turn.held_by
@@ -113,8 +114,8 @@ class MainThread:
         )
 
     def cancel(self, turn: Turn) -> None:
-        """A queued turn never starts; a generator stops before its next slice; a plain function can
-        ask. What runs on nevertheless is interrupted. On the server's loop."""
+        """Cancel a turn. A queued turn never starts, a generator stops before its next slice, and a
+        plain function can check. A turn that goes on is interrupted. On the server's loop."""
         if turn.state is TurnState.RUNNING and not turn.cancelled:
             self._guest.loop.call_later(GRACE, self._interrupt, turn)
         turn.cancelled = True
@@ -123,11 +124,11 @@ class MainThread:
     def _interrupt(self, turn: Turn) -> None:
         if turn.state is not TurnState.DONE:
             turn.interrupt()
-            # Code that catches it, or finds it inside a callback, goes on.
+            # Code that catches the exception, or receives it inside a callback, goes on.
             self._guest.loop.call_later(INTERRUPT_AGAIN, self._interrupt, turn)
 
     def unpark(self, turn: Turn) -> None:
-        """Gives a parked turn its next slice. On the server's loop."""
+        """Give a parked turn its next slice. Call it on the server's loop."""
         turn.unpark()
         self._guest.attend_turns()
 
@@ -135,9 +136,9 @@ class MainThread:
         self._guest.loop.call_later(ASK_AGAIN, self.unpark, turn)
 
     def pending(self) -> bool:
-        """Whether a drain would do anything now."""
+        """Return whether a drain would do anything now."""
         if not self._active and not self._asks_again:
-            return bool(self._queue)  # which nothing holds up
+            return bool(self._queue)  # nothing holds it up
         if any(not turn.parked and not self._left_alone(turn) for turn in self._active):
             return True
         held = any(turn.exclusive for turn in self._active)
@@ -150,7 +151,7 @@ class MainThread:
         return self._asks_again and turn.held_by is not None
 
     def _held(self, turn: Turn) -> bool:
-        """Whether the artist does something that the turn has to wait for. Main thread."""
+        """Return whether the turn must wait for something that the artist does. Main thread."""
         if turn.cancelled and turn.state is TurnState.QUEUED:
             return False
         doing = self._ask_host(turn.kind)
@@ -170,7 +171,7 @@ class MainThread:
         return True
 
     def _ask_host(self, kind: Work) -> str | None:
-        """A host that can't say is taken to be busy until it can; why is logged once."""
+        """Return what the host is busy with. A host that can't say counts as busy; logged once."""
         try:
             doing = self._guest.may_run(kind)
         except Exception as error:
@@ -191,8 +192,8 @@ class MainThread:
         self._guest.attend_turns()
 
     def drain(self, until: float) -> None:
-        """One slice of every generator, then queued turns until time is up; at least one turn. Main
-        thread."""
+        """Run one slice of every generator, then queued turns until time is up, but at least one
+        turn. Main thread."""
         for turn in list(self._active):
             if turn.parked or (not turn.looks and self._held(turn)):
                 continue
@@ -217,7 +218,7 @@ class MainThread:
         self._queue.extendleft(reversed(waiting))
 
     def _must_wait(self, turn: Turn) -> bool:
-        """Whether another undo step is open."""
+        """Return whether another undo step is open."""
         return (
             turn.exclusive and not turn.cancelled and any(other.exclusive for other in self._active)
         )
@@ -227,26 +228,26 @@ class MainThread:
         try:
             turn.step()
             if self._abandoned and turn.state is not TurnState.DONE:
-                turn.step()  # it stopped the server that ran it: this was its last slice
+                turn.step()  # the server that ran it was stopped: this is its last slice
             if turn.looks:
                 self._guest.complete(self._look_later, turn)
         finally:
             self.running = None
             if turn.code.asked:
-                # It may have landed at the beginning or the end of a standstill.
+                # The interruption may have arrived at the beginning or the end of a pause.
                 go_on()
-                # It may have landed between the host and a tick that was posted.
+                # It may have arrived between the host and a tick that was posted.
                 self._guest.ask_again()
 
     def abandon(self) -> None:
-        """Ends every turn at shut-down; what was open is rolled back. Main thread."""
+        """End every turn at shut-down, and roll back what was open. Main thread."""
         self._abandoned = True
         running = self.running
         if running is not None:
             running.cancelled = True
         for turn in [*self._active, *self._queue]:
             turn.cancelled = True
-            # Stopped from within a tool: its own step ends it.
+            # A turn that stopped the server from within is ended by its own step.
             if turn is not running:
                 turn.step()
         self._active.clear()

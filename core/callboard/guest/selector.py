@@ -1,4 +1,4 @@
-"""What the guest's loop waits with: the loop stops where any other would block."""
+"""The selector of the guest's loop: the loop stops where any other would block."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from callboard.guest.thread_pause import PythonPermit
 
-#: While callbacks are waiting to run, sockets are looked at once in this many seconds.
+#: Seconds between two looks at the sockets while callbacks are waiting to run.
 POLL_INTERVAL = 0.0005
 
 
@@ -20,22 +20,22 @@ class GuestSelector(selectors.BaseSelector):
     def __init__(self) -> None:
         self.inner = selectors.DefaultSelector()
         self.stop: Callable[[], None] = lambda: None
-        #: Behave like any selector: used to start and to shut down.
+        #: True to behave like any selector, during start-up and shut-down.
         self.blocking = True
-        #: The slice ends at the first iteration past this time.
+        #: The time past which the slice ends at its next iteration.
         self.end = 0.0
-        #: Up to this time an idle slice waits for the next event instead of ending.
+        #: The time until which an idle slice waits for the next event instead of ending.
         self.wait_until = 0.0
         self._polled = 0.0
-        #: When the loop's next timer is due, known once a slice ended idle; None for never.
+        #: The time of the loop's next timer, known once a slice ended idle; None for never.
         self.next_timer: float | None = None
-        #: The slice ended with work left over.
+        #: True when the slice ended with work left over.
         self.more = False
-        #: Something came in during the slice.
+        #: True when something came in during the slice.
         self.heard = False
-        #: Somebody sits in ``watch``, or is about to.
+        #: True while a thread is in ``watch``, or about to be.
         self.watched = False
-        #: That of the thread that watches.
+        #: The permit of the thread that watches.
         self.seat = PythonPermit()
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
@@ -43,17 +43,17 @@ class GuestSelector(selectors.BaseSelector):
         self.inner.register(self._wake_reader, selectors.EVENT_READ)
 
     def wake(self) -> None:
-        """Makes a ``watch`` in progress return. Any thread."""
+        """Make a ``watch`` in progress return. Call it from any thread."""
         try:
             self._wake_writer.send(b"\0")
         except BlockingIOError:
             pass  # a wake-up is already on its way
         except OSError:
-            pass  # closed meanwhile: nobody waits
+            pass  # closed meanwhile: no thread waits
 
     def watch(self) -> None:
-        """Blocks until a socket or the next timer is due, or somebody calls ``wake``."""
-        # Before the timer is read: whoever moves the timer looks at this afterwards.
+        """Block until a socket or the next timer is due, or ``wake`` is called."""
+        # Set before the timer is read: code that moves the timer checks this afterwards.
         self.watched = True
         timeout = None if self.next_timer is None else max(0.0, self.next_timer - perf_counter())
         self.seat.leave(self.wake)

@@ -1,7 +1,7 @@
-"""Shorter turns at the interpreter, for as long as somebody stands in for a busy main thread.
+"""Shorter turns at the interpreter while a thread stands in for a busy main thread.
 
-An answer takes several turns, and beside a thread that computes each would come after Python's
-usual 5 ms. The setting is the process's, and so is the count of who needs it.
+An answer takes several turns. Beside a thread that computes, each of them would wait for Python's
+usual 5 ms. The setting is shared by the process, and so is the count of its users.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: What a thread that computes may keep the interpreter meanwhile, seconds.
+#: Seconds for which a computing thread may then keep the interpreter.
 TURN = 0.0005
 
 _lock = threading.Lock()
@@ -21,7 +21,7 @@ _usual = 0.0
 
 @contextmanager
 def short_turns() -> Iterator[None]:
-    """Turns are short within the block, and as before after the last one. Any thread."""
+    """Shorten turns within the block. The last block to end restores them. Any thread."""
     global _users, _usual
     with _lock:
         _users += 1

@@ -1,9 +1,9 @@
 """Moments in which none of callboard's own threads runs Python.
 
 An application may run Python on its main thread without holding the interpreter, as Blender does
-(docs/decisions/0392). Meanwhile no other thread may run any. So each thread of ours has a
-:class:`PythonPermit`, a lock that it holds except while it waits for something, and the main
-thread takes all of them. That waits ``PATIENCE`` at most: a host that hangs would be worse.
+(docs/decisions/0392). Meanwhile no other thread may run Python. So each of our threads has a
+:class:`PythonPermit`, a lock that it holds except while it waits, and the main thread takes all of
+these locks. It waits for at most ``PATIENCE``: a host that hangs would be worse.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-#: Seconds that the main thread waits for the others at most.
+#: The most seconds that the main thread waits for the others.
 PATIENCE = 0.05
 
 _seats: list[PythonPermit] = []
-#: What the main thread holds, or is about to take.
+#: The locks that the main thread holds, or is about to take.
 _held: list[PythonPermit] = []
 _stander = 0
 
@@ -28,15 +28,15 @@ def _always() -> bool:
 
 
 class _Signal:
-    """An event for one waiter, who uses it up. Whatever exception lands in it spoils nothing, as it
-    might the lock within one of Python's events."""
+    """An event for one waiter, which consumes it. An exception that arrives inside doesn't damage
+    it, as it might damage the lock of a Python event."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._lock.acquire()
 
     def set(self) -> None:
-        with suppress(RuntimeError):  # it is set
+        with suppress(RuntimeError):  # it is set already
             self._lock.release()
 
     def clear(self) -> None:
@@ -47,40 +47,40 @@ class _Signal:
 
 
 class PausableEvent:
-    """An event whose ``wait``, through a :class:`PythonPermit`, may also end for nothing."""
+    """An event whose ``wait``, through a :class:`PythonPermit`, may also end without it."""
 
     def __init__(self) -> None:
         self._rung = _Signal()
         self._set = False
 
     def set(self) -> None:
-        """Any thread."""
+        """Set the event. Call it from any thread."""
         self._set = True
         self._rung.set()
 
     def clear(self) -> None:
-        """Any thread."""
+        """Clear the event. Call it from any thread."""
         self._set = False
         self._rung.clear()
 
     def is_set(self) -> bool:
-        """Any thread."""
+        """Return whether the event is set. Call it from any thread."""
         return self._set
 
 
 class PythonPermit:
-    """What a thread holds while it runs Python, as a context manager."""
+    """The lock that a thread holds while it runs Python, as a context manager."""
 
     def __init__(self) -> None:
-        # One that knows its owner, who may be interrupted while it takes or releases it.
+        # A lock that knows its owner: the owner may be interrupted while it takes or releases it.
         self._lock = threading.RLock()
-        #: Ends what the thread waits for; None while it sits.
+        #: Ends what the thread waits for; None while it runs.
         self._summon: Callable[[], None] | None = None
-        #: Whether it has to be summoned: what it waits for may end by itself, or did already.
+        #: Returns whether the thread must be summoned: its wait may end, or has ended, on its own.
         self._stirs: Callable[[], object] = bool
         self._summoned = False
         self._came = _Signal()
-        #: It didn't come in time, and isn't waited for again until it has left its seat.
+        #: True when the thread didn't come in time. It isn't waited for until it has left again.
         self._late = False
 
     def __enter__(self) -> None:
@@ -93,23 +93,24 @@ class PythonPermit:
         self._lock.release()
 
     def run(self, work: Callable[..., object], *given: Any) -> None:
-        """Does the work in the seat: what a thread is made for."""
+        """Do the work while holding the lock. For a thread's main function."""
         with self:
             work(*given)
 
     @property
     def summoned(self) -> bool:
-        """Whether the main thread waits for it. Any thread."""
+        """True while the main thread waits for this thread. Call it from any thread."""
         return self._summoned
 
     def leave(self, summon: Callable[[], None], stirs: Callable[[], object] = _always) -> None:
-        """Before the thread waits for something that ``summon`` ends, too. Where ``stirs`` says no,
-        nothing but callboard's own threads could end it, and none has. In its own thread."""
+        """Release the lock before the thread waits for something that ``summon`` can end. When
+        ``stirs`` returns False, only callboard's own threads could end the wait, and none has. In
+        its own thread."""
         self._summon, self._stirs = summon, stirs
         self._lock.release()
 
     def back(self) -> None:
-        """After it, first of all. In its own thread; waits during a standstill."""
+        """Take the lock again, right after the wait. Blocks during a pause. In its own thread."""
         if not self._lock.acquire(blocking=False):
             if self._summoned:
                 self._came.set()
@@ -118,7 +119,7 @@ class PythonPermit:
         self._summon = None
 
     def wait(self, bell: PausableEvent, seconds: float | None) -> bool:
-        """Waits for the bell, at most so long; whether it was set. In its own thread."""
+        """Wait at most so many seconds. Return whether the event was set. In its own thread."""
         if bell._set:
             return True
         self.leave(bell._rung.set, bell.is_set if seconds is None else _always)
@@ -129,7 +130,7 @@ class PythonPermit:
         return bell._set
 
     def take(self, until: float) -> bool:
-        """Whether the thread stands still now. On the main thread."""
+        """Make the thread stand still. Return whether it does by ``until``. Main thread."""
         self._came.clear()
         self._summoned = True
         try:
@@ -147,17 +148,17 @@ class PythonPermit:
             self._summoned = False
 
     def give(self) -> None:
-        """On the main thread, after :meth:`take`, however that ended; idempotent."""
+        """Release the lock after :meth:`take`, however that ended; idempotent. Main thread."""
         with suppress(RuntimeError):  # it isn't ours
             self._lock.release()
 
 
-#: Whoever comes anew waits here during a standstill.
+#: New threads wait here during a pause.
 _door = PythonPermit()
 
 
 class ThreadPause:
-    """While it is entered, the threads that have a seat stand still. On the main thread."""
+    """While it is entered, the threads that have a permit stand still. Main thread."""
 
     def __enter__(self) -> None:
         global _stander
@@ -183,9 +184,9 @@ class ThreadPause:
 
 
 def go_on() -> None:
-    """Lets all of them go on, whoever held them: what waits for one of them to end calls this
-    before. Idempotent; does nothing but on the main thread."""
+    """Let all threads go on, whatever stopped them. Call it before waiting for the end of one of
+    them. Idempotent; does nothing on any other thread than the main thread."""
     while _held and _stander == threading.get_ident():
-        # It is forgotten once it is given: an exception may land in between.
+        # Removed only after it is released: an exception may arrive in between.
         _held[-1].give()
         _held.pop()

@@ -1,7 +1,7 @@
-"""A program that a coroutine starts, where the loop can't wait for pipes: Windows' selector loop.
+"""A program started by a coroutine on a loop that can't wait for pipes: Windows' selector loop.
 
-Threads read, write and wait for the end; the protocol hears of it on the loop, as asyncio's own
-transports tell it. So ``asyncio.create_subprocess_exec`` works in every coroutine tool.
+Threads read, write and wait for the end. The protocol is notified on the loop, as asyncio's own
+transports do. So ``asyncio.create_subprocess_exec`` works in every coroutine tool.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HIGH, _LOW = 65_536, 16_384
 
 
 class ThreadedProcess(asyncio.SubprocessTransport):
-    """One program. Made and used on the loop; ``options`` are those of ``subprocess.Popen``."""
+    """One program. Made and used on the loop. ``options`` are those of ``subprocess.Popen``."""
 
     def __init__(
         self,
@@ -81,13 +81,13 @@ class ThreadedProcess(asyncio.SubprocessTransport):
                 self._process.kill()
 
     async def _wait(self) -> int:
-        """What ``asyncio.subprocess.Process.wait`` waits for."""
+        """Wait for the end, for ``asyncio.subprocess.Process.wait``."""
         return await asyncio.shield(self._ended)
 
     # -- what the threads tell --------------------------------------------------------------------
 
     def tell(self, function: Callable[..., None], *values: Any) -> bool:
-        """Calls it on the loop; False where that is closed. Any thread."""
+        """Call the function on the loop. False when the loop is closed. Call it from any thread."""
         try:
             self._loop.call_soon_threadsafe(function, *values)
         except RuntimeError:
@@ -125,7 +125,7 @@ class ThreadedProcess(asyncio.SubprocessTransport):
 
 
 class _ReadPipe(asyncio.ReadTransport):
-    """What the program writes. The next piece is read when the loop has taken the one before."""
+    """The program's output. The next piece is read when the loop has taken the one before."""
 
     def __init__(self, owner: ThreadedProcess, number: int, pipe: IO[bytes]) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class _ReadPipe(asyncio.ReadTransport):
         return self._closed
 
     def close(self) -> None:
-        # The thread closes the pipe: another one mustn't, while it is being read.
+        # The thread closes the pipe, because no other thread may while it is being read.
         self._closed = True
         self._flows.set()
 
@@ -175,7 +175,7 @@ class _ReadPipe(asyncio.ReadTransport):
 
 
 class _WritePipe(asyncio.WriteTransport):
-    """What the program reads."""
+    """The program's input."""
 
     def __init__(self, owner: ThreadedProcess, number: int, pipe: IO[bytes]) -> None:
         super().__init__()
@@ -213,7 +213,7 @@ class _WritePipe(asyncio.WriteTransport):
         self.close()
 
     def close(self) -> None:
-        """What was written before still leaves."""
+        """Close the pipe after what was written before has been sent."""
         if not self._closed:
             self._closed = True
             self._queue.put(None)

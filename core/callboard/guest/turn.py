@@ -1,9 +1,9 @@
-"""A turn: one call's work on the main thread, at once or a slice at a time; and ending work that
-doesn't end by itself.
+"""A turn: one call's work on the main thread, at once or a slice at a time; and the interruption of
+work that doesn't end on its own.
 
-Python raises an exception in another thread where that thread's next instruction would be. It may
-land anywhere, so it is asked for only between the first and the last instruction of a tool, and
-taken back when the tool ends before it landed.
+Python raises an exception in another thread at that thread's next instruction, which may be
+anywhere. So it is requested only between the first and the last instruction of a tool, and
+withdrawn when the tool ends before it arrives.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from callboard.ports.contract import Work
 
 T = TypeVar("T")
 
-#: What a generator yields to be left alone until ``MainThread.unpark``.
+#: Yielded by a generator to be left alone until ``MainThread.unpark``.
 PARK = object()
-#: Locks for the next runs: one that an exception landed on may never be released, so that isn't
-#: used again. The exception may be that of a run around this one.
+#: Locks for the next runs. A lock that was held when an exception arrived may never be released, so
+#: it isn't used again. The exception may belong to a run around this one.
 _locks: list[threading.RLock] = []
 
 
 class Interrupted(BaseException):
-    """The call has no more time, or nobody wants its answer. No Exception, so that a tool that
-    catches those goes on to its end only by catching everything."""
+    """Raised in a call that has run out of time, or whose answer isn't needed any more. Not an
+    Exception, so that only a tool that catches everything goes on to its end."""
 
 
 class Interruptible:
     """Runs code that another thread can end. ``run`` is called by one thread at a time."""
 
     def __init__(self) -> None:
-        #: Whether it was ever asked to end.
+        #: True once it was asked to end.
         self.asked = False
         self._thread: int | None = None
         self._lock: threading.RLock
-        #: Whether an exception landed while the lock was taken or released.
+        #: True when an exception arrived while the lock was taken or released.
         self._spoilt = False
 
     def run(self, function: Callable[[], T]) -> T:
-        """Calls ``function``. Raises what it raises, or Interrupted; after that none lands."""
+        """Call ``function``. Raises what it raises, or Interrupted, but not after the return."""
         self._lock = _locks.pop() if _locks else threading.RLock()
         try:
             try:
@@ -60,12 +60,12 @@ class Interruptible:
                 if not (self.asked or self._spoilt):
                     _locks.append(self._lock)
         except Interrupted:
-            self._end()  # it may have landed on the way into the first
+            self._end()  # it may have arrived on the way into the first
             raise
 
     def ask(self) -> bool:
-        """Raises Interrupted in what runs, soon: an instruction that takes long, of a compiled
-        library for instance, ends first. False when nothing runs. Any other thread."""
+        """Raise Interrupted in the running code soon. A long instruction, for instance of a
+        compiled library, ends first. False when nothing runs. Call it from any other thread."""
         if self._thread is None:
             return False
         lock = self._lock
@@ -90,12 +90,12 @@ class Interruptible:
                         _raise_in(thread, None)
                 return
             except Interrupted:
-                # The one that was asked for landed here; the lock may be taken twice now.
+                # The requested exception arrived here; the lock may be taken twice now.
                 self._spoilt = True
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Asks for the exception; None takes back what hasn't landed yet."""
+    """Request the exception in that thread. None withdraws one that hasn't arrived yet."""
     import ctypes  # half a megabyte, for what most servers never do
 
     what = ctypes.py_object(error) if error is not None else ctypes.py_object()
@@ -109,29 +109,29 @@ class TurnState(Enum):
 
 
 class Transaction(Protocol):
-    """What surrounds a turn's work on the main thread: an undo step, for instance. What raises is
+    """The frame around a turn's work on the main thread, such as an undo step. What it raises is
     the turn's error."""
 
     def enter(self) -> None:
-        """Before the work, and before each slice: the artist had the application in between."""
+        """Enter before the work and each slice: the artist had the application in between."""
 
     def leave(self) -> None:
-        """After each of them that ended well."""
+        """Leave after each slice that ended well."""
 
     def end(self, error: BaseException | None) -> None:
-        """The turn is over; what an error came out of was entered and not left."""
+        """End the turn. A slice that ended with an error was entered and not left."""
 
 
 class Waiter(Protocol):
-    """Who hears what a turn waits for."""
+    """The listener for what a turn waits for."""
 
     def hold(self, doing: str | None) -> None:
-        """``doing`` is what the artist does; None when that is over. Main thread."""
+        """Note what the artist does; None when that is over. Main thread."""
 
 
 class Turn:
-    """One call. ``work`` runs on the main thread; if it returns a generator, that is advanced one
-    slice at a time and its return value is the result."""
+    """One call. ``work`` runs on the main thread. If it returns a generator, that is advanced one
+    slice at a time, and its return value is the result."""
 
     def __init__(
         self,
@@ -144,11 +144,11 @@ class Turn:
         kind: Work = "read",
         waiter: Waiter | None = None,
     ) -> None:
-        """``kind`` is what the host is asked about."""
+        """``kind`` is the kind of work that the host is asked about."""
         self.name = name
-        #: Has it among its holder's share of the queue.
+        #: The client whose share of the queue it counts against.
         self.owner = Owner(NOBODY)
-        #: It runs code that somebody wrote for this call.
+        #: True for code that was written for this one call.
         self.script = False
         self.kind: Work = kind
         #: What it waits for, in the artist's words.
@@ -164,20 +164,21 @@ class Turn:
         self._transaction = transaction
         self._context = context or contextvars.copy_context()
         self._slices: Generator[Any, None, Any] | None = None
-        #: The application does by itself what it waits for: it looks, whatever else holds turns up.
+        #: True while it polls for work that the application does on its own, whatever else is held
+        #: up.
         self.looks = False
         self._wants_park = False
         self._woken = False
         self._waiter = waiter
-        #: What of it runs now.
+        #: The part of it that runs now.
         self.code = Interruptible()
 
     def interrupt(self) -> None:
-        """Ends what of it runs now, by an exception. Any thread but the main one."""
+        """End the part that runs now, by an exception. Call it from any thread but the main one."""
         self.code.ask()
 
     def hold(self, doing: str | None) -> None:
-        """Notes what it waits for now, where that is another thing. Main thread."""
+        """Note what it waits for when that changes. Main thread."""
         if self.held_by is None:
             self.held_since = perf_counter()
         self.held_by = doing
@@ -185,25 +186,25 @@ class Turn:
             self._waiter.hold(doing)
 
     def refuse(self, error: BaseException) -> None:
-        """Ends it before it began. Main thread."""
+        """End the turn before it begins. Main thread."""
         self._finish(None, error)
 
     @property
     def parked(self) -> bool:
-        """Whether it waits to be unparked. Any thread."""
+        """True while it waits to be unparked. Call it from any thread."""
         return self._wants_park and not self._woken
 
     def unpark(self) -> None:
-        """Gives it its next slice. Any thread: one that comes while a slice runs isn't lost."""
+        """Give it its next slice. Any thread: a request that comes during a slice isn't lost."""
         self._woken = True
 
     @property
     def exclusive(self) -> bool:
-        """Turns that make undo steps never overlap: nothing else of ours comes between two."""
+        """True for turns that make undo steps. They never overlap, not even between slices."""
         return self._transaction is not None and not self.looks
 
     def step(self) -> None:
-        """Runs the turn, or its next slice. Main thread."""
+        """Run the turn, or its next slice. Main thread."""
         if self.cancelled and self.state is TurnState.QUEUED:
             self._finish(None, CallCancelled("cancelled before it started"))
             return
@@ -223,7 +224,7 @@ class Turn:
         if self.state is TurnState.QUEUED:
             self.state = TurnState.RUNNING
             self.started_at = perf_counter()
-        # Looking is part of no undo step: the artist goes on.
+        # Polling is part of no undo step: the artist goes on.
         step = None if self.looks else self._transaction
         if step is not None:
             step.enter()
@@ -244,7 +245,7 @@ class Turn:
         if self.cancelled:
             self.code.run(slices.close)
             raise CallCancelled("cancelled")
-        # Before the slice looks whether there is anything to do.
+        # Before the slice checks whether there is anything to do.
         self._woken = self.looks = False
         try:
             told = self.code.run(partial(next, slices))

@@ -1,4 +1,4 @@
-"""An asyncio loop whose threads hold up no exit."""
+"""An asyncio loop whose threads don't delay the exit of the process."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from callboard.guest.workers import Workers
 
 T = TypeVar("T")
 
-#: Threads for what is ours and may take long: reading files, starting programs.
+#: Threads for our own work that may take long: reading files, starting programs.
 LOOP_WORKERS = 8
 #: Seconds that tasks get to end when the loop is closed.
 END_PATIENCE = 2.0
 
 
 class WorkerLoop(asyncio.SelectorEventLoop):
-    """What is given to no executor in particular runs in ``workers``: a network drive that is gone
-    may hold a thread for ever."""
+    """A loop whose default executor is ``workers``. A network drive that is gone may hold one of
+    its threads for ever."""
 
-    #: Whether programs that a coroutine starts are waited for by threads: where a loop over sockets
-    #: can't wait for pipes.
+    #: True to wait for started programs in threads, on a loop over sockets that can't wait for
+    #: pipes.
     threaded_programs = sys.platform == "win32"
 
     def __init__(self, selector: selectors.BaseSelector) -> None:
@@ -37,8 +37,8 @@ class WorkerLoop(asyncio.SelectorEventLoop):
     if sys.version_info >= (3, 14):
 
         def create_task(self, coro: Any, **options: Any) -> asyncio.Task[Any]:
-            # asyncio.all_tasks() has lost those that a thread made which has ended since: all that
-            # the watcher made while it stood in.
+            # asyncio.all_tasks() loses tasks made by a thread that has ended, such as all that the
+            # watcher made while it stood in.
             task = super().create_task(coro, **options)
             self._made.add(task)
             return task
@@ -82,7 +82,7 @@ class WorkerLoop(asyncio.SelectorEventLoop):
         return ThreadedProcess(self, protocol, command, **options), protocol
 
     async def finish(self) -> None:
-        """Cancels what is still there. One that takes no for an answer isn't waited for."""
+        """Cancel the remaining tasks. Tasks that ignore the cancellation aren't waited for."""
         tasks = asyncio.all_tasks() | {task for task in self._made if not task.done()}
         tasks -= {asyncio.current_task()}
         for task in tasks:

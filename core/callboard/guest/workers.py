@@ -1,4 +1,4 @@
-"""Threads for work that may never end. None of them holds up the end of the process."""
+"""Threads for work that may never end. None of them delays the end of the process."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from callboard.guest.thread_pause import PythonPermit
 
 T = TypeVar("T")
 
-#: Threads that may hang for ever at once, beside those that work. Past them nothing takes their
-#: place any more, and what comes waits.
+#: The most threads that may hang for ever at once, in addition to those that work. Past them no
+#: more are replaced, and new work waits.
 MOST_ABANDONED = 64
 
 
@@ -27,8 +27,8 @@ class _Job:
 
 
 class Workers(Executor):
-    """``count`` threads, started when there is work. Python waits at its end for the threads of its
-    own pools; it doesn't for these. Any thread."""
+    """An executor with ``count`` threads, started when there is work. Python waits at its end for
+    the threads of its own pools, but not for these. Call it from any thread."""
 
     def __init__(self, count: int, name: str) -> None:
         self._count = count
@@ -41,7 +41,7 @@ class Workers(Executor):
         self._closed = False
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Runs it as soon as a thread is free. Raises RuntimeError once shut down."""
+        """Run the function as soon as a thread is free. Raises RuntimeError after the shut-down."""
         job = _Job(Future(), lambda: fn(*args, **kwargs))
         with self._there:
             if self._closed:
@@ -52,8 +52,8 @@ class Workers(Executor):
         return job.future
 
     def abandon(self, future: Future[Any]) -> None:
-        """Nobody waits for it any more. Where it runs, another thread takes the place of its own,
-        which ends with it."""
+        """Stop waiting for the work. If it runs, a new thread takes the place of its thread, which
+        ends with the work."""
         future.cancel()
         with self._there:
             waiting = [job for job in self._queue if job.future is not future]
@@ -64,12 +64,12 @@ class Workers(Executor):
             self._grow()
 
     def waited(self) -> float:
-        """Seconds that the oldest work has waited for a thread; 0.0 where none waits."""
+        """Return the seconds that the oldest work has waited for a thread; 0.0 when none waits."""
         with self._there:
             return monotonic() - self._queue[0].queued if self._queue else 0.0
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Takes nothing more. Never waits, whatever ``wait`` says: some of it may never end."""
+        """Accept no more work. Never waits, whatever ``wait`` says: some work may never end."""
         with self._there:
             self._closed = True
             dropped = list(self._queue) if cancel_futures else []
@@ -96,7 +96,7 @@ class Workers(Executor):
                 pass
 
     def _work_on(self, seat: PythonPermit) -> bool:
-        """Waits for a job and runs it; whether the thread goes on."""
+        """Wait for a job and run it. Return whether the thread goes on."""
         seat.leave(self._stir, self._stirred)
         try:
             with self._there:
@@ -104,7 +104,7 @@ class Workers(Executor):
                 ended = job is None and not seat.summoned
                 self._threads -= ended
         finally:
-            seat.back()  # without the condition, which the main thread may want meanwhile
+            seat.back()  # without the condition, which the main thread may need
         if job is not None:
             _run(job)
             with self._there:
@@ -112,7 +112,7 @@ class Workers(Executor):
         return not ended
 
     def _next(self, seat: PythonPermit) -> _Job | None:
-        """None for a thread that ends, or is summoned."""
+        """Return the next job. None for a thread that ends, or is summoned."""
         self._idle += 1
         while not (self._queue or self._closed or self._surplus() or seat.summoned):
             self._there.wait()
