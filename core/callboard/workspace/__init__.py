@@ -1,1 +1,1 @@
-"""Where files may be touched: roots, containment, path text and file URIs."""
+"""The folders in which files may be touched: roots, containment, path text and file URIs."""

@@ -1,4 +1,5 @@
-"""What the artist's roots leave of a client's: inside them it narrows, outside a person decides."""
+"""The part of a client's roots that the artist's roots allow. Roots inside the artist's narrow the
+workspace; about those outside a person decides."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots
 
 
 class LimitedRoots(NamedTuple):
-    """A client's roots beside the artist's. ``inside`` keep what the artist marked read-only."""
+    """A client's roots compared with the artist's. ``inside`` keep the artist's read-only marks."""
 
     client: WorkspaceRoots
     artist: tuple[Root, ...]
@@ -19,7 +20,8 @@ class LimitedRoots(NamedTuple):
     outside: tuple[Root, ...]
 
     def roots(self, allowed: Sequence[str], policy: RootsPolicy) -> WorkspaceRoots:
-        """What a call sees; ``allowed`` are paths of ``outside`` that a person let count."""
+        """Return the roots of a call. ``allowed`` are the paths of ``outside`` that a person
+        allowed."""
         added = [root for root in self.outside if root.path in allowed]
         ceiling = WorkspaceRoots([*self.artist, *added], policy=policy)
         seen = [*self.inside, *added]
@@ -27,8 +29,8 @@ class LimitedRoots(NamedTuple):
 
 
 def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
-    """Looks where the client's roots really are, and may wait for a disk. A root that holds one of
-    the artist's is neither: it asks for no less than there is, and gets no more."""
+    """Sort the client's roots by where they really are. May wait for a disk. A root that holds one
+    of the artist's is neither inside nor outside: it asks for everything and changes nothing."""
     ceiling = WorkspaceRoots(artist)
     inside: list[Root] = []
     outside: list[Root] = []
@@ -38,7 +40,7 @@ def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
         try:
             holding = ceiling.above(os.path.realpath(root.path))
         except (OSError, ValueError):
-            continue  # where it is can't be found out: it counts for nothing
+            continue  # its place can't be found out, so it doesn't count
         if holding is not None:
             inside.append(root._replace(read_only=root.read_only or holding.read_only))
         elif not any(one.path and WorkspaceRoots([root]).contains(one.path) for one in artist):
@@ -47,5 +49,5 @@ def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
 
 
 def is_whole_disk(root: Root) -> bool:
-    """Whether it is ``/`` or a drive: no folder that somebody works in."""
+    """Return whether the root is ``/`` or a drive, and so not a folder to work in."""
     return root.path is not None and Path(root.path).parent == Path(root.path)

@@ -55,8 +55,8 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)?")
 
 
 class Root(NamedTuple):
-    """One root. ``path`` is absolute, in this machine's form, or None where the URI names nothing
-    that can be opened here (another scheme, another platform's path): kept and shown, no base."""
+    """One root. ``path`` is absolute, in this machine's form, or None when the URI names nothing
+    that can be opened here (another scheme, another platform's path): then it is only shown."""
 
     uri: str
     name: str
@@ -73,8 +73,8 @@ def parse_root(
     source: RootSource = "artist",
     flavour: Flavour = NATIVE,
 ) -> Root:
-    """A root from an absolute path or a URI. WorkspaceResolveError, saying what to write instead,
-    for a relative path or a broken ``file://`` URI; the folder itself need not exist."""
+    """Return the root for an absolute path or a URI. Raises WorkspaceResolveError, which says what
+    to write instead, for a relative path or a broken ``file://`` URI. The folder needn't exist."""
     require_text(text, flavour)
     os_path = _module(flavour)
     scheme = _SCHEME.match(text)
@@ -100,10 +100,10 @@ def parse_root(
 class WorkspaceRoots:
     """An ordered set of roots; the first with a path is the workspace. Immutable.
 
-    Without any root it still answers: relative paths come back as they are (refused under
-    ``strict``), ``workspace://`` raises NoWorkspaceRoots. ``flavour`` and ``realpath`` are the
-    platform's unless said otherwise. A root that can't be parsed raises WorkspaceResolveError. What
-    isn't inside ``ceiling`` too, wherever a root's folder leads by now, is outside.
+    It also works without any root: relative paths are returned unchanged (refused under
+    ``strict``), and ``workspace://`` raises NoWorkspaceRoots. ``flavour`` and ``realpath`` default
+    to the platform's. Raises WorkspaceResolveError for a root that can't be parsed. Paths must also
+    lie inside ``ceiling``, wherever a root's folder leads by now.
     """
 
     def __init__(
@@ -138,8 +138,8 @@ class WorkspaceRoots:
         flavour: Flavour = NATIVE,
         realpath: Callable[[str], str] | None = None,
     ) -> WorkspaceRoots:
-        """The roots of a client's ``roots/list`` answer, ``[{uri, name?}]``. Never raises: a bad
-        entry is left out and described in :attr:`problems`."""
+        """Return the roots of a client's ``roots/list`` answer, ``[{uri, name?}]``. Never raises: a
+        bad entry is left out and described in :attr:`problems`."""
         good: list[Root] = []
         problems: list[str] = []
         if not isinstance(entries, (list, tuple)):
@@ -171,7 +171,7 @@ class WorkspaceRoots:
 
     @property
     def roots(self) -> tuple[Root, ...]:
-        """Every root, in order, those without a path too."""
+        """All roots in order, including those without a path."""
         return self._roots
 
     @property
@@ -185,12 +185,12 @@ class WorkspaceRoots:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What was wrong with the client's entries, one sentence each."""
+        """The problems with the client's entries, one sentence each."""
         return self._problems
 
     def for_writing(self) -> WorkspaceRoots:
-        """The same roots, but :meth:`resolve` also refuses paths in a read-only root. What a tool
-        that declares ``filesystem.write`` gets."""
+        """Return the same roots, with a :meth:`resolve` that also refuses paths in a read-only
+        root. Tools that declare ``filesystem.write`` get these."""
         view = WorkspaceRoots(
             self._roots,
             policy=self._policy,
@@ -203,13 +203,13 @@ class WorkspaceRoots:
         return view
 
     def admit(self, path: str, *, write: bool) -> str:
-        """The path a tool may be given for the argument ``path``: resolved, and refused where the
-        policy or a read-only root forbids it. Raises as :meth:`resolve` does."""
+        """Return the path that a tool may be given for the argument ``path``. Refuses what the
+        policy or a read-only root forbids. Raises as :meth:`resolve` does."""
         return (self.for_writing() if write else self).resolve(path)
 
     def resolve(self, path: str) -> str:
-        """The local path that ``path`` means, or WorkspaceResolveError (a ValueError) saying what
-        to send instead. Nothing is opened, and the path need not exist."""
+        """Return the local path that ``path`` means. Opens nothing, and the path needn't exist.
+        Raises WorkspaceResolveError (a ValueError), which says what to send instead."""
         located = self._locate(path)
         holding = self._innermost_roots(located)
         if self._policy == "strict" and None in holding:
@@ -226,7 +226,7 @@ class WorkspaceRoots:
         return located
 
     def require_there(self, path: str) -> None:
-        """Raises WorkspaceResolveError where the root that holds an admitted path is gone."""
+        """Raise WorkspaceResolveError if the root that holds an admitted path is gone."""
         for root in self._innermost_roots(path):
             if root is not None and not self._os_path.isdir(root.path):
                 raise WorkspaceResolveError(
@@ -235,7 +235,7 @@ class WorkspaceRoots:
                 )
 
     def contains(self, path: str) -> bool:
-        """Whether ``path`` means something inside any root. False also where it means nothing."""
+        """Return whether ``path`` lies inside any root. False also when it means nothing."""
         try:
             return None not in self._innermost_roots(self._locate(path))
         except WorkspaceResolveError:
@@ -287,7 +287,7 @@ class WorkspaceRoots:
         return parts
 
     def _inside(self, base: str, path: str, parts: Iterable[str]) -> str:
-        """``base`` joined with ``parts``, which can't climb out of it, not even on the way."""
+        """Return ``base`` joined with ``parts``, which can't leave it, not even on the way."""
         kept: list[str] = []
         for part in parts:
             if part == ".." and kept:
@@ -311,16 +311,16 @@ class WorkspaceRoots:
         return joined
 
     def _innermost_roots(self, path: str) -> set[Root | None]:
-        """The root nearest above ``path``, None for none; of two roots on one folder, the read-only
-        one. Two where ``..`` follows a link: the system goes back from where the link leads, most
-        applications to where it stands."""
+        """Return the root nearest above ``path``, None if there is none; of two roots on one
+        folder, the read-only one. There may be two results when ``..`` follows a link: the system
+        goes back from the link's target, most applications from the link itself."""
         if not self._may_be_local(path):
             return {None}
         ways = {path, str(self._os_path.normpath(path))} if ".." in path else {path}
         return {self.above(self._real(way)) for way in ways}
 
     def above(self, real: str) -> Root | None:
-        """The root nearest above a real path, to the letter: no link of it is followed."""
+        """Return the root nearest above a real path, in which no links are followed."""
         limit = None if self._ceiling is None else self._ceiling.above(real)
         if self._ceiling is not None and (limit is None or limit.read_only):
             return limit
@@ -337,8 +337,9 @@ class WorkspaceRoots:
                 yield root, self._real(root.path)
 
     def _may_be_local(self, path: str) -> bool:
-        """False for another platform's path, and for a network share that no root is on: looking
-        there would make Windows log in, as the artist, to a server of the client's choosing."""
+        """Return False for another platform's path, and for a network share that no root is on:
+        looking there would make Windows log in, as the artist, to a server of the client's
+        choosing."""
         if self._flavour == "posix":
             return not is_windows_absolute(path)
         if not self._comparable(path).startswith("\\\\"):

@@ -1,5 +1,5 @@
-"""Which arguments of a tool are paths: those whose schema says ``"format": "workspace-path"``, and,
-of tools that say it of none, those that are called as files are."""
+"""The arguments of a tool that are paths: those whose schema has ``"format": "workspace-path"``, or
+else, for tools without any of these, those with a file's name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard.workspace.path_text import is_windows_absolute
 
 WORKSPACE_PATH = "workspace-path"
 DEPTH_LIMIT = 16
-#: Names of files and folders. What only ends in ``path`` may name a node or a prim.
+#: Names of files and folders. A name that only ends in ``path`` may be that of a node or a prim.
 _OF_FILES = (
     r"(?:.*_)?(?:files?|file_?(?:path|name)s?|dir|directory|folder)(?:_(?:path|name))?|"
     r"(?:output|export|import|save|open|load|texture|image|cache|scene_file|source_file|dest|"
@@ -21,7 +21,7 @@ _OF_FILES = (
 
 
 class PathFields(NamedTuple):
-    """A schema's path-valued places: this value itself, its properties', its items'."""
+    """The paths in a schema: the value itself, its properties, its items."""
 
     itself: bool = False
     properties: Mapping[str, PathFields] = MappingProxyType({})
@@ -46,8 +46,8 @@ class PathFields(NamedTuple):
 
     @staticmethod
     def called_as_files(schema: Mapping[str, Any], files: bool) -> PathFields:
-        """The text properties with a file's name; with ``files``, of a tool that says it uses
-        files, also one that is just ``path``."""
+        """Return the text properties with a file's name. ``files`` is True for a tool that declares
+        that it uses files; then a property called ``path`` counts too."""
         properties = schema.get("properties")
         named: dict[str, PathFields] = {}
         for name in properties if isinstance(properties, Mapping) else ():
@@ -57,7 +57,7 @@ class PathFields(NamedTuple):
         return PathFields(False, named)
 
     def all_absolute(self, value: Any) -> bool:
-        """Whether every path in ``value`` means the same with and without workspace roots."""
+        """Return whether every path in ``value`` means the same with and without roots."""
         written: list[str] = []
 
         def note(path: str) -> str:
@@ -68,7 +68,7 @@ class PathFields(NamedTuple):
         return all(is_absolute(path) for path in written)
 
     def resolve(self, value: Any, admit: Callable[[str], str]) -> Any:
-        """A copy of ``value`` with every path in it replaced by ``admit(path)``."""
+        """Return a copy of ``value`` with every path in it replaced by ``admit(path)``."""
         if self.itself and isinstance(value, str):
             return admit(value)
         if self.properties and isinstance(value, dict):
@@ -84,10 +84,10 @@ class PathFields(NamedTuple):
 
 
 def is_absolute(path: str) -> bool:
-    """Whether the path means the same with and without roots."""
+    """Return whether the path means the same with and without roots."""
     return path.startswith(("/", "file:")) or is_windows_absolute(path)
 
 
 def has_folder(path: str) -> bool:
-    """Whether the text names more than something right here, which may be no file at all."""
+    """Return whether the text names a folder too. A bare name may not be a file at all."""
     return is_absolute(path) or any(mark in path for mark in ("/", "\\", ":", "~", ".."))

@@ -1,4 +1,4 @@
-"""Where a call's paths were found to be, to be looked at again when something is written there."""
+"""The folders in which a call's paths were found, checked again when something is written there."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from callboard.workspace.path_text import shown
 
 
 class FoundPaths:
-    """The folders of a call that must be inside its roots. Any thread."""
+    """The folders of a call that must be inside its roots. Call it from any thread."""
 
     def __init__(self, roots: WorkspaceRoots) -> None:
         self._roots = roots
         self._inside: set[str] = set()
-        #: What a tool is given may be a folder, and what is below it is the call's as well.
+        #: The paths given to the tool. What lies below one that is a folder is the call's too.
         self._given: set[str] = set()
 
     def note(self, path: str) -> None:
-        """A path that a tool is given, and that a root holds."""
+        """Note a path that a tool is given and that a root holds."""
         self._inside.add(str(Path(path).parent))
         self._given.add(str(Path(path)))
 
@@ -31,8 +31,8 @@ class FoundPaths:
         return any(str(one) in self._given for one in (Path(folder), *Path(folder).parents))
 
     def __call__(self, folder: str, real: str) -> None:
-        """Raises WorkspaceResolveError where the folder was one of them, and where it really is now
-        no longer suits. What a call writes elsewhere isn't looked at."""
+        """Raise WorkspaceResolveError if the folder is one of the call's and isn't allowed any more
+        where it really is now. Other folders that a call writes to aren't checked."""
         if not self._is_the_calls(folder):
             return
         root = self._roots.above(real)
@@ -47,9 +47,9 @@ class FoundPaths:
             )
 
     def make(self, folder: str) -> None:
-        """Makes the folder, and those above it, where it was one of them and a root holds it; else
-        nothing. Never a root itself. Raises HostError where the disk refuses, and where the folder
-        is outside of the roots."""
+        """Make the folder and those above it, if it is one of the call's and a root holds it;
+        otherwise do nothing. A root itself is never made. Raises HostError when the disk refuses,
+        or when the folder is outside the roots."""
         if not self._is_the_calls(folder):
             self._require_inside(folder)
             return

@@ -1,4 +1,4 @@
-"""What a person said of the folders that clients named outside the artist's roots."""
+"""A person's answers about the folders that clients named outside the artist's roots."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from time import monotonic
 from callboard.clients.holder import SILENCE, TokenHolder
 from callboard.protocol.peer import Peer
 
-#: A client, the session that the answer ends with, empty for none, and the folder.
+#: A client, the session that the answer ends with (empty for none), and the folder.
 _Key = tuple[TokenHolder, str, str]
 
 
 class OutsideAnswers:
-    """Each for one client: until its session ends, or until it has been silent for an hour where it
-    has none. On the server's loop."""
+    """The answers, each for one client. An answer lasts until the session ends, or without one
+    until the client has been silent for an hour. Runs on the server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._answers: dict[_Key, bool] = {}
-        #: When each client without a session last asked for what was answered.
+        #: The time of the latest request by each client without a session that has answers here.
         self._heard: dict[TokenHolder, float] = {}
 
     def keep(self, peer: Peer, paths: Iterable[str], allowed: bool) -> None:
@@ -27,12 +27,12 @@ class OutsideAnswers:
         self._answers.update({(peer.holder, peer.session, path): allowed for path in paths})
 
     def unanswered(self, peer: Peer, paths: Iterable[str]) -> list[str]:
-        """Those that nobody was asked about yet."""
+        """Return the paths that no person was asked about yet."""
         self._expire()
         return [path for path in paths if (peer.holder, peer.session, path) not in self._answers]
 
     def allowed(self, peer: Peer) -> list[str]:
-        """The folders that count for this peer."""
+        """Return the folders that count for this peer."""
         self._expire()
         owner = (peer.holder, peer.session)
         folders = [key[2] for key, yes in self._answers.items() if yes and key[:2] == owner]

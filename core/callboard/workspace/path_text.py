@@ -1,8 +1,8 @@
-"""What the text of a path may hold, before anyone asks what it names; ``file://`` URIs as paths and
-back. Strings only.
+"""Checks of a path's text, before it is looked up; and conversion between ``file://`` URIs and
+paths. Strings only.
 
-What a URI means doesn't depend on the platform we run on: a drive or a server in it makes a Windows
-path, everything else a POSIX path. Whether that means anything here, the caller knows.
+The meaning of a URI doesn't depend on the platform we run on: with a drive or a server it is a
+Windows path, otherwise a POSIX path. The caller decides whether that means anything here.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from callboard.errors import WorkspaceResolveError
 
 Flavour = Literal["posix", "windows"]
 
-#: No system opens more by name; a longer path is only there to keep us busy.
+#: No system opens longer paths by name; a longer one would only waste time.
 _LONGEST = {"posix": 4096, "windows": 32767}
-#: The same of one name in it, bytes.
+#: The longest name within a path, in bytes.
 _LONGEST_NAME = 255
 _SHOWN = 200
 _WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _WINDOWS_DEVICE = r"(?is)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?"
-#: ``\\?\C:\x``, ``\\.\C:\x`` and ``\??\C:\x``: names that Windows hands on as they are.
+#: ``\\?\C:\x``, ``\\.\C:\x`` and ``\??\C:\x``: names that Windows passes on unchanged.
 _DEVICE_PATH = r"[\\/]{2}[?.]([\\/]|$)|[\\/]\?\?[\\/]"
-#: ``\\server\C$``, ``\\localhost\x`` and ``\\127.0.0.1\x``: a machine's drive by the network.
+#: ``\\server\C$``, ``\\localhost\x`` and ``\\127.0.0.1\x``: a machine's drive over the network.
 _WAY_ROUND = (
     r"(?i)[\\/]{2}([^\\/]+[\\/]+([a-z]|admin)\$|(localhost|127\.[0-9.]+|[0-9-]*--1\.ipv6-literal\.net)"
     r"([\\/]|$))"
@@ -36,14 +36,14 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def shown(text: str) -> str:
-    """``text`` as a message may carry it: quoted, control characters escaped, cut when long."""
+    """Return ``text`` for use in a message: quoted, control characters escaped, cut when long."""
     start = text[:_SHOWN]
     quoted = f"'{start}'" if start.isprintable() else repr(start)
     return quoted if len(text) <= _SHOWN else f"{quoted}… ({len(text)} characters)"
 
 
 def decode_once(text: str) -> str:
-    """Percent-decodes ``text``, once. WorkspaceResolveError where that isn't clean UTF-8 text."""
+    """Percent-decode ``text`` once. Raises WorkspaceResolveError for anything but clean UTF-8."""
     if _BAD_PERCENT.search(text):
         raise WorkspaceResolveError(
             f"{shown(text)} has a '%' without two hex digits after it; "
@@ -64,12 +64,12 @@ def decode_once(text: str) -> str:
 
 
 def is_windows_absolute(path: str) -> bool:
-    r"""``C:\x``, ``C:/x`` or ``\\server\share``, whatever platform we run on."""
+    r"""Return whether the path is ``C:\x``, ``C:/x`` or ``\\server\share``, on any platform."""
     return bool(_WINDOWS_ABSOLUTE.match(path))
 
 
 def require_text(path: object, flavour: Flavour) -> None:
-    """WorkspaceResolveError unless ``path`` is text that a file system call could take."""
+    """Raise WorkspaceResolveError unless ``path`` is text that a file system call could take."""
     if not isinstance(path, str):
         raise WorkspaceResolveError(f"a path must be a string, not {type(path).__name__}")
     if len(path) > _LONGEST[flavour]:
@@ -80,7 +80,7 @@ def require_text(path: object, flavour: Flavour) -> None:
         raise WorkspaceResolveError(f"{shown(path)} holds a NUL character; leave it out")
     if any("\ud800" <= character <= "\udfff" for character in path):
         raise WorkspaceResolveError(f"{shown(path)} isn't valid Unicode text; send it as UTF-8")
-    if "://" in path:  # its names are told apart once it is decoded
+    if "://" in path:  # its names are checked after decoding
         return
     if flavour == "posix" and any(len(part.encode()) > _LONGEST_NAME for part in path.split("/")):
         raise WorkspaceResolveError(
@@ -90,8 +90,8 @@ def require_text(path: object, flavour: Flavour) -> None:
 
 
 def require_one_meaning(path: str, flavour: Flavour) -> None:
-    """WorkspaceResolveError where applications on POSIX differ about what ``path`` names, and where
-    one on Windows names a local file by a way that no root is compared with."""
+    """Raise WorkspaceResolveError when applications on POSIX differ about what ``path`` names, or
+    when it names a local file on Windows in a way that isn't compared with roots."""
     if flavour == "windows":
         if re.match(_DEVICE_PATH, path):
             raise WorkspaceResolveError(
@@ -117,19 +117,19 @@ def require_one_meaning(path: str, flavour: Flavour) -> None:
 
 
 def _server(path: str) -> str | None:
-    """The server of a network path, in small letters."""
+    """Return the server of a network path, in lower case."""
     match = re.match(r"[\\/]{2}([^\\/]+)", path)
     return match[1].lower() if match else None
 
 
 def _this_machine() -> frozenset[str]:
-    """What this machine is called on the network, as far as it knows itself."""
+    """Return this machine's names on the network, as far as it knows them."""
     return frozenset({socket.gethostname().lower()} - {""})
 
 
 def require_windows_name(part: str, path: str) -> None:
-    """WorkspaceResolveError where Windows takes ``part``, one name out of ``path``, for something
-    else than a file of that name."""
+    """Raise WorkspaceResolveError when ``part``, one name in ``path``, isn't taken by Windows for a
+    file of that name."""
     if ":" in part:
         raise WorkspaceResolveError(
             f"{shown(path)} has a ':', which means a drive or a stream on Windows; leave it out"
@@ -145,8 +145,8 @@ def require_windows_name(part: str, path: str) -> None:
 
 
 def path_from_file_uri(uri: str) -> str:
-    """The absolute path a ``file:`` URI names, or WorkspaceResolveError. ``?`` and ``#`` belong to
-    the path: file names have them (``beauty.####.exr``), queries on files don't exist."""
+    """Return the absolute path that a ``file:`` URI names. Raises WorkspaceResolveError. ``?`` and
+    ``#`` belong to the path (``beauty.####.exr``): queries on files don't exist."""
     scheme, _, rest = uri.partition(":")
     if scheme.lower() != "file" or not rest.startswith("/"):
         raise WorkspaceResolveError(f"{shown(uri)} isn't a file URI; write file:///path")
@@ -173,7 +173,7 @@ def path_from_file_uri(uri: str) -> str:
 
 
 def file_uri(path: str) -> str:
-    """The ``file://`` URI of an absolute path of either kind."""
+    """Return the ``file://`` URI of an absolute path of either kind."""
     if not is_windows_absolute(path):
         return "file://" + quote(path)
     forward = path.replace("\\", "/")

@@ -1,4 +1,4 @@
-"""Which project is open, and where what the artist decided for it is kept."""
+"""The project that is open, and the files that hold the artist's decisions for it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from callboard.ground.folders import data_folder
 
 
 def project_of(host_kind: str, folders: Sequence[str]) -> str:
-    """Which project: the host's first project folder, or the host where it has none."""
+    """Return the project: the host's first project folder, or the host if it has none."""
     return folders[0] if folders else f"no project in {host_kind}"
 
 
 def project_file(project: str, kind: str = "") -> Path:
-    """A file of this user's for a project, one for each kind. It may not exist."""
+    """Return this user's file for a project, one for each kind. It may not exist."""
     name = hashlib.sha256(project.encode("utf-8", "surrogatepass")).hexdigest()[:24]
     return data_folder() / "projects" / ".".join(filter(None, (name, kind, "json")))

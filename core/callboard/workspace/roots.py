@@ -1,7 +1,7 @@
-"""Whose workspace roots a call sees: the client's, else the artist's, else the host's project's.
+"""The workspace roots that a call sees: the client's, else the artist's, else the host's project's.
 
-Where the artist named roots, they are the ceiling: a client's root inside narrows, and one outside
-counts only after a person allowed it.
+When the artist named roots, they are the ceiling: a client's root inside narrows the workspace, and
+one outside counts only after a person allowed it.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from callboard.workspace.outside_answers import OutsideAnswers
 
 log = logging.getLogger(__name__)
 
-#: How long a client may take to answer before its roots count as unknown, seconds. A client
-#: without a stream of its own is asked when it calls, so the time starts when the question leaves.
+#: Seconds in which a client must answer before its roots count as unknown. A client without a
+#: stream of its own is asked when it calls, so the time starts when the question is sent.
 ANSWER_TIMEOUT = 10.0
-#: How long a call that needs roots waits for an answer that is under way, seconds.
+#: Seconds for which a call that needs roots waits for an answer that is under way.
 CALL_PATIENCE = 2.0
 _ASK = Ask("roots/list")
 
-#: Runs what may wait for a disk on a thread that may.
+#: Runs work that may wait for a disk in a thread that may block.
 InThread = Callable[[Callable[[], LimitedRoots]], Awaitable[LimitedRoots]]
-#: Asks a person whether these folders of a client's count: for this call, from now on, or not. None
-#: where nobody can be asked.
+#: Asks a person whether these folders of a client count: for this call, from now on, or not. None
+#: when no person can be asked.
 AskPerson = Callable[
     [Sequence[Root]], Awaitable[Literal["allow", "allow_session", "refuse"] | None]
 ]
 
 
 class ClientRoots:
-    """What one client said about its roots. ``problem`` is for the panel: why there are none."""
+    """One client's answer about its roots. ``problem`` says why there are none."""
 
     def __init__(self, roots: WorkspaceRoots | None = None) -> None:
         self.roots = roots
         self.problem: str | None = None
         self.asking: asyncio.Task[Any] | None = None
-        #: The client said that its roots are others by now, and hasn't said which.
+        #: True when the client reported that its roots changed and hasn't sent the new ones.
         self.outdated = False
-        #: The roots beside the artist's, as they were when a call last needed them.
+        #: The roots compared with the artist's, as they were when a call last needed them.
         self.judged: LimitedRoots | None = None
 
 
 class RootsBook:
-    """Remembers each session's roots and answers what a call's roots are. On the server's loop."""
+    """Keeps each session's roots, and returns those of a call. Runs on the server's loop."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class RootsBook:
         policy: RootsPolicy = "advisory",
         always_strict: bool = False,
     ) -> None:
-        """``always_strict``: the policy is strict, whoever wants it otherwise."""
+        """With ``always_strict`` the policy is strict, and can't be changed."""
         self.artist = [_artist_root(root) for root in artist]
         self.project: list[Root] = []
         self._chosen_by_call: list[str] | None = None
@@ -75,17 +75,17 @@ class RootsBook:
         self._answers = OutsideAnswers()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Calls ``listener`` when a client came or went, when one named its roots, and when the
-        artist's roots or the policy changed; returns the way to stop."""
+        """Call ``listener`` when a client comes or goes, when a client names its roots, and when
+        the artist's roots or the policy change. Return the function that stops it."""
         return self._changes.watch(listener)
 
     def set_artist(self, roots: Sequence[Root]) -> None:
-        """Replaces the artist's own roots; the first is the workspace."""
+        """Replace the artist's own roots; the first is the workspace."""
         self.artist = list(roots)
         self._changes.tell()
 
     def set_project(self, folders: Sequence[str]) -> None:
-        """The host's project folders, used where neither client nor artist named any."""
+        """Set the host's project folders, used when neither the client nor the artist named any."""
         self.project = []
         for folder in folders:
             try:
@@ -94,8 +94,8 @@ class RootsBook:
                 log.warning("the host's project folder counts for nothing: %s", wrong.message)
 
     def project_changed(self, folders: Sequence[str], by_call: bool) -> bool:
-        """The host went to other folders; whether they count now. Those that a call saved into or
-        opened don't, not even when the artist saves there again."""
+        """Note that the host went to other folders, and return whether they count now. Folders that
+        a call saved into or opened don't count, not even when the artist saves there again."""
         if by_call:
             self._chosen_by_call = list(folders)
         elif list(folders) != self._chosen_by_call:
@@ -105,19 +105,19 @@ class RootsBook:
         return False
 
     def set_policy(self, policy: RootsPolicy) -> None:
-        """Replaces the policy, for clients that are connected too."""
+        """Replace the policy, also for clients that are connected."""
         self.policy = "strict" if self._always_strict else policy
         self._changes.tell()
 
     def known(self, peer: Peer) -> ClientRoots:
-        """What the peer said so far."""
+        """Return what the peer has answered so far."""
         entry = self._known.get(peer)
         if entry is None:
             entry = self._known[peer] = ClientRoots()
         return entry
 
     def ignored(self, peer: Peer) -> tuple[str, ...]:
-        """The peer's folders that count for nothing, as its last call found."""
+        """Return the peer's folders that don't count, as its last call found."""
         judged = self.known(peer).judged
         outside = judged.outside if judged is not None and self.artist else ()
         allowed = self._allowed(peer)
@@ -131,13 +131,13 @@ class RootsBook:
         self._changes.tell()
 
     def forget_client(self, holder: TokenHolder) -> None:
-        """A client is let in no more, and none of its folders counts."""
+        """Drop the folders that a revoked client was allowed."""
         self._answers.forget_client(holder)
         self._changes.tell()
 
     def ask_session(self, peer: Peer, *, changed: bool = False) -> None:
-        """Asks a session's client. Where its roots ``changed``, what it said before counts no
-        more."""
+        """Ask a session's client for its roots. With ``changed``, its earlier answer doesn't count
+        any more."""
         self._changes.tell()
         if not peer.offers("roots"):
             return
@@ -153,7 +153,7 @@ class RootsBook:
         self._changes.tell()
 
     async def _note(self, entry: ClientRoots, answer: Awaitable[Any]) -> None:
-        """A client that refuses to answer counts as one without roots."""
+        """Note the answer. A client that refuses to answer counts as one without roots."""
         try:
             result = await answer
             entry.outdated = False
@@ -175,9 +175,9 @@ class RootsBook:
         in_thread: InThread | None = None,
         ask: AskPerson | None = None,
     ) -> WorkspaceRoots | None:
-        """The roots that a call sees, or None without any. ``needed`` says that the call can't do
-        without: only then is a client asked that can't be asked beforehand. Without ``ask`` no
-        person is."""
+        """Return the roots that a call sees, or None without any. ``needed`` is True when the call
+        can't run without roots: only then is a client asked that couldn't be asked beforehand.
+        Without ``ask`` no person is asked."""
         client = await self._of_client(request, needed)
         if client is None or client.roots is None or client.roots.first is None or not self.artist:
             return self._without_ceiling(client)
@@ -191,7 +191,7 @@ class RootsBook:
     async def _ask_about(
         self, peer: Peer, judged: LimitedRoots, ask: AskPerson | None
     ) -> list[str]:
-        """The folders that a person lets count for this call alone; other answers are kept."""
+        """Return the folders that a person allows for this call alone. Other answers are kept."""
         paths = self._answers.unanswered(peer, (str(root.path) for root in judged.outside))
         new = [root for root in judged.outside if str(root.path) in paths]
         answer = await ask(new) if new and ask and self.policy != "strict" else None
@@ -206,8 +206,8 @@ class RootsBook:
         return [] if self.policy == "strict" else self._answers.allowed(peer)
 
     def seen_by(self, peer: Peer | None, named: WorkspaceRoots | None = None) -> WorkspaceRoots:
-        """What a call of that peer's sees without anybody being asked; ``named`` are roots that it
-        named elsewhere than here. It may wait for a disk, on any thread."""
+        """Return the roots that a call of that peer's sees, without asking. ``named`` are roots
+        that it named elsewhere. May wait for a disk. Call it from any thread."""
         client = None if peer is None else self._known.get(peer)
         if named is not None:
             client = ClientRoots(named)

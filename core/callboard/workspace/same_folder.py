@@ -1,5 +1,5 @@
-"""Whether a folder holds a path, where two spellings may name one file: macOS' disks take capital
-for small letters, and composed for decomposed ones. Any thread; may wait for the file system."""
+"""Folder containment when two spellings may name one file: the disks of macOS ignore case, and how
+letters are composed. Call it from any thread; it may wait for the file system."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import os
 import posixpath
 import sys
 
-#: Whether paths of this system are compared by what they name, and not to the letter alone.
+#: True when this system's paths must be compared by what they name, and not only as text.
 FOLDS = sys.platform == "darwin"
 
 
 def holds(base: str, path: str) -> bool:
-    """Whether ``path``, real and absolute, is ``base`` or below it; it need not exist itself."""
+    """Return whether ``path``, real and absolute, is ``base`` or below it. It needn't exist."""
     named = _identity(base)
     while named is not None:
         if _identity(path) == named:
