@@ -1,6 +1,6 @@
-"""What was called and what came of it, kept on this machine.
+"""The calls that were made and their results, kept on this machine.
 
-``model`` says what a record is, ``redaction`` what never reaches the disk, ``journal`` and
-``store`` how it gets there, ``reader`` how it is read back, ``exporter`` how it leaves the machine
-where that is asked for. What records add up to is :mod:`callboard.demand`.
+``model`` defines a record, ``redaction`` removes what must never reach the disk, ``journal`` and
+``store`` write it, ``reader`` reads it back, and ``exporter`` sends it elsewhere when configured.
+Reports over the records are in :mod:`callboard.demand`.
 """

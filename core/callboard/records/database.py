@@ -1,4 +1,4 @@
-"""The database as its one writer sees it: opened, migrated, fed from journals, kept small."""
+"""The database from its one writer's side: opened, migrated, fed from journals, kept small."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from callboard.records import schema
 from callboard.records.journal import read_lines
 from callboard.records.retention import Retention
 
-#: What :class:`Database` raises where the disk or the file is at fault.
+#: Raised by :class:`Database` when the disk or the file is at fault.
 StorageFailure = (sqlite3.Error, OSError)
 #: Bytes of a journal in one transaction, some two hundred calls: a writer that holds the
 #: interpreter for long delays the host.
 BLOCK = 2**16
-#: Rows in one statement. Each statement gives the interpreter away and takes it back, at the cost
-#: of whoever is busy. SQLite before 3.32 takes 999 values.
+#: Rows in one statement. Each statement releases the interpreter and takes it back, which slows
+#: down busy threads. SQLite before 3.32 takes 999 values.
 AT_ONCE = 40
 _ROW = f", ({', '.join('?' * len(schema.COLUMNS))})"
 _INSERT_MANY = schema.INSERT + _ROW * (AT_ONCE - 1)
-#: The share of what may be kept that is folded between two looks at the retention.
+#: Retention runs again after this share of the allowed bytes was folded.
 RETAIN_EVERY = 1 / 20
 RETAIN_SECONDS = 3_600.0
 
 
 class Database:
-    """The writer's side of the database. One thread. Methods raise Failure."""
+    """The writer's side of the database. Used by one thread. Methods raise StorageFailure."""
 
     def __init__(self, folder: Path, retention: Retention) -> None:
-        """Opens and migrates it, waiting up to 5 s for another process. Raises NewerSchema."""
+        """Open and migrate it, waiting up to 5 s for another process. Raises NewerSchema."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _keep_private(folder)
         self._retention = retention
@@ -43,7 +43,7 @@ class Database:
         try:
             self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")
             _use_wal(self._db)
-            # A killed process loses nothing with NORMAL; a power cut may cost the last commits.
+            # With NORMAL a killed process loses nothing; a power cut may cost the last commits.
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(f"PRAGMA journal_size_limit = {4 * 2**20}").fetchone()
             schema.migrate(self._db)
@@ -52,10 +52,9 @@ class Database:
             raise
 
     def fold(self, path: Path, offset: int) -> int:
-        """Takes a journal's lines from ``offset`` on; where they end. Repeating it adds nothing.
-
-        So many at once, however long it is: what a busy minute left would leave holes in the
-        process's memory that nothing fills again."""
+        """Fold a journal's lines from ``offset`` on, and return where they end. Repeating it adds
+        nothing. It works in blocks however long the journal is: the lines of a busy minute at once
+        would leave holes in the process's memory that are never filled again."""
         while True:
             lines, end = read_lines(path, offset, BLOCK)
             if not lines:
@@ -78,7 +77,7 @@ class Database:
         self._db.execute("COMMIT")
 
     def retain(self) -> None:
-        """Deletes what is past its time or too much, at first, then now and then."""
+        """Delete records that are too old or too many: the first time, and then now and again."""
         now = time.monotonic()
         if self._until_retention <= 0 or now >= self._retain_at:
             self._until_retention = self._retention.max_bytes * RETAIN_EVERY
@@ -86,13 +85,13 @@ class Database:
             retaining.apply(self._db, self._retention)
 
     def close(self) -> None:
-        """Closes the file; the last one out folds the WAL into it."""
+        """Close the file. The last process to close it folds the WAL into it."""
         self._db.close()
 
 
 def _keep_private(folder: Path) -> None:
-    """Makes the database before SQLite does, which would let everybody on this machine read it,
-    and narrows what an older version left. Raises OSError."""
+    """Make the database before SQLite does, which would let every user of this machine read it, and
+    restrict the files that an older version left. Raises OSError."""
     path = folder / schema.DATABASE
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     for suffix in ("", "-wal", "-shm"):
@@ -102,8 +101,8 @@ def _keep_private(folder: Path) -> None:
 
 
 def _use_wal(db: sqlite3.Connection) -> None:
-    """Switches to WAL. Unlike a write, the switch doesn't wait by itself for another process that
-    happens to look at a new database."""
+    """Switch to WAL. Unlike a write, the switch doesn't wait on its own for another process that is
+    reading a new database."""
     deadline = time.monotonic() + 5.0
     while True:
         try:
@@ -116,7 +115,7 @@ def _use_wal(db: sqlite3.Connection) -> None:
 
 
 def is_damaged(error: Exception) -> bool:
-    """Whether the file is no database any more, as opposed to busy, full or forbidden."""
+    """Return whether the file isn't a database any more, as opposed to busy, full or forbidden."""
     return (
         isinstance(error, sqlite3.DatabaseError)
         and not isinstance(error, sqlite3.OperationalError)
@@ -125,8 +124,8 @@ def is_damaged(error: Exception) -> bool:
 
 
 def set_aside(folder: Path) -> None:
-    """Renames a damaged database, so that a new one can begin and the old one can be looked at.
-    Raises OSError."""
+    """Rename a damaged database, so that a new one can be made and the old one examined. Raises
+    OSError."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     for suffix in ("", "-wal", "-shm"):
         path = folder / f"{schema.DATABASE}{suffix}"

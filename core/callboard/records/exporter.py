@@ -1,8 +1,8 @@
-"""Records to an mcpeye ingest URL, for those who want it: off unless it is configured.
+"""The export of records to an mcpeye ingest URL; off unless it is configured.
 
-What was sent is remembered in the database, so a restart neither loses nor repeats. One exporter
+The database remembers what was sent, so a restart neither loses nor repeats records. One exporter
 works at a time, however many processes share the records. A batch whose answer got lost is sent
-again unchanged, and its ``callId`` lets the other side see that: nobody can do better alone.
+again unchanged. The receiver can recognize it by its ``callId``; a sender alone can't do better.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from callboard.records import schema
 _log = logging.getLogger(__name__)
 
 LOCK_FILE = "exporter.lock"
-#: Answers that won't change by asking again: the batch is wrong, or too large for them.
+#: Answers that won't change on a retry: the batch is wrong or too large.
 _HOPELESS = frozenset({400, 413, 422})
 
 
 def target_from(environment: Mapping[str, str]) -> ExportTarget | None:
-    """Where records go by ``CALLBOARD_EXPORT_URL``, ``…_PROJECT`` and ``…_SECRET``; None without
-    the first. Raises ValueError that says which is wrong."""
+    """Return the target that ``CALLBOARD_EXPORT_URL``, ``…_PROJECT`` and ``…_SECRET`` name; None
+    without the first. Raises ValueError, which says what is wrong."""
     url = environment.get("CALLBOARD_EXPORT_URL")
     if not url:
         return None
@@ -46,8 +46,8 @@ def target_from(environment: Mapping[str, str]) -> ExportTarget | None:
 
 
 class Exporter:
-    """Sends new records from ``folder``, in its own thread. What was recorded before the first
-    start is never sent. ``status`` is a few words for the panel, any thread."""
+    """Sends new records from ``folder``, in its own thread. Records from before the first start are
+    never sent. ``status`` is a short text for the panel; read it from any thread."""
 
     def __init__(self, folder: Path, target: ExportTarget) -> None:
         self.status = "not started"
@@ -59,7 +59,7 @@ class Exporter:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begins to send. Never raises: without network it waits, longer each time."""
+        """Begin to send. Never raises: without a network it waits, longer each time."""
         if self._thread is None:
             self._stop.clear()
             self._thread = threading.Thread(
@@ -68,7 +68,7 @@ class Exporter:
             self._thread.start()
 
     def close(self, timeout: float = 2.0) -> None:
-        """Stops. A request under way is given up after ``timeout``; its batch is sent next time."""
+        """Stop, waiting ``timeout`` seconds for a request. Its batch is then sent next time."""
         go_on()
         self._stop.set()
         if self._thread is not None:
@@ -93,7 +93,7 @@ class Exporter:
         self.status = "stopped"
 
     def _export(self) -> None:
-        """Sends batch after batch until nothing is left."""
+        """Send batch after batch until nothing is left."""
         path = self._folder / schema.DATABASE
         if not path.exists():
             self.status = "nothing to send"
@@ -134,8 +134,8 @@ class Exporter:
         db.execute("INSERT OR REPLACE INTO exports VALUES (?, ?)", (self._target.key, last))
 
     def _send(self, db: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:
-        """One POST. A batch that they call wrong is halved until the wrong record is alone and can
-        be left out. Raises OSError or _Refused when the rest has to be tried again."""
+        """Send one POST. A batch that is refused as wrong is halved until the wrong record is alone
+        and can be left out. Raises OSError or _Refused when the rest must be tried again."""
         events = [schema.to_record(row[1:]).as_event() for row in rows]
         try:
             self._post(events)
@@ -161,7 +161,7 @@ class Exporter:
             self._target.endpoint, json.dumps(body).encode(), headers, method="POST"
         )
         try:
-            # Once it is open, they have the batch; what else they say changes nothing.
+            # Once the answer begins, the batch has arrived; the rest of the answer doesn't matter.
             with (
                 _OPENER.open(request, timeout=self._target.timeout) as answer,
                 suppress(OSError, http.client.HTTPException),
@@ -178,12 +178,12 @@ class _Refused(Exception):
         self.status = status
 
 
-#: An ingest that can't be reached, or answers with what isn't HTTP; a database that is busy.
+#: An ingest that can't be reached, or doesn't answer in HTTP; a database that is busy.
 _TRY_AGAIN = (OSError, sqlite3.Error, http.client.HTTPException, _Refused)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would carry records and the secret to a host that nobody configured."""
+    """Refuses redirects, which would take records and the secret to an unknown host."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None

@@ -1,12 +1,13 @@
-"""The append-only file that makes a record survive the process, before it is in the database.
+"""The append-only file in which a record survives the process, before it is in the database.
 
-One per process, one JSON array a line. What is appended outlives a killed process, because it is
-in the operating system's memory; folding into SQLite happens later and is idempotent by call id.
-The owner holds a lock on the file, so an unlocked one belongs to a process that is gone.
+There is one journal per process, with one JSON array a line. An appended line outlives a killed
+process, because it is in the operating system's memory. Folding into SQLite happens later and is
+idempotent by call id. The owner holds a lock on the file, so an unlocked journal belongs to a
+process that is gone.
 
-Where the file system is known to keep room that was reserved, lines are copied into a mapping of
-the file, which spares every call a system call; elsewhere each is one ``write``. The reserved room
-behind the last line holds zeros, which no line does.
+If the file system is known to keep reserved space, lines are copied into a mapping of the file,
+which saves a system call for each call; otherwise each line is one ``write``. The reserved space
+behind the last line holds zeros, which lines never contain.
 """
 
 from __future__ import annotations
@@ -23,24 +24,24 @@ from callboard.ground.file_lock import lock
 #: The first line. A file that begins otherwise is another version's and is left alone.
 HEADER = b"callboard journal 1\n"
 SUFFIX = ".journal"
-#: A journal holds what the database hasn't taken yet, so it only grows where the database is stuck.
+#: A journal holds what the database hasn't taken yet, so it only grows while the database is stuck.
 MAX_BYTES = 64 * 2**20
-#: Room is reserved in steps of so many bytes.
+#: Bytes by which the reserved space grows.
 STEP = 2**18
-#: File systems on which a reserved block is there when it is written: not those that copy on write
-#: or live elsewhere, where a full disk would end the process instead of raising OSError.
+#: File systems on which a reserved block can surely be written. Not those that copy on write or are
+#: remote, where a full disk would end the process instead of raising OSError.
 _KEEPS_ROOM = frozenset({"ext3", "ext4", "xfs", "tmpfs"})
 
 
 class JournalCut(OSError):
-    """Somebody made the file shorter while it was written to. It takes no more lines."""
+    """Raised when another program cut the file short while it was written to."""
 
 
 class Journal:
     """A journal that this process writes. The caller keeps threads apart."""
 
     def __init__(self, folder: Path) -> None:
-        """Creates it. Raises OSError where the folder can't be written."""
+        """Create the journal. Raises OSError when the folder can't be written."""
         self.path = folder / f"{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._fd = os.open(self.path, flags, 0o600)
@@ -48,7 +49,7 @@ class Journal:
         self._mapped = _keeps_room(self._fd)
         self._room = 0
         self.size = 0
-        #: How far the lines are in the database.
+        #: The offset up to which the lines are in the database.
         self.folded = 0
         try:
             lock(self._fd, patience=0.2)
@@ -60,9 +61,9 @@ class Journal:
             raise
 
     def append(self, line: bytes) -> None:
-        """Hands one line, with its newline, to the operating system, whole or not at all.
-        Raises JournalCut, and OSError where there is no room."""
-        # Writing to a mapping behind the end of its file ends the process.
+        """Write one line, with its newline, to the operating system, whole or not at all. Raises
+        JournalCut, and OSError when there is no space."""
+        # Writing to a mapping past the end of its file ends the process.
         if os.lseek(self._fd, 0, os.SEEK_END) < (self.size if self._map is None else self._room):
             raise JournalCut(errno.EIO, "the journal was cut short")
         end = self.size + len(line)
@@ -72,7 +73,7 @@ class Journal:
             self._map[self.size : end] = line
         else:
             self._write(line)
-        # Last: whoever folds meanwhile takes no more than this.
+        # Last, because a fold that runs meanwhile must not read past the complete lines.
         self.size = end
 
     def _make_room(self, end: int) -> None:
@@ -96,7 +97,7 @@ class Journal:
             raise OSError(errno.ENOSPC, "the disk is full")
 
     def close(self) -> None:
-        """Gives up the file and its lock; the file stays."""
+        """Close the file and release its lock. The file stays."""
         if self._map is not None:
             self._map.close()
             self._map, self._room = None, 0
@@ -105,7 +106,7 @@ class Journal:
 
 
 def _keeps_room(fd: int) -> bool:
-    """Whether lines may be written through a mapping."""
+    """Return whether lines may be written through a mapping."""
     if sys.platform != "linux":
         return False
     device = os.fstat(fd).st_dev
@@ -121,10 +122,10 @@ def _keeps_room(fd: int) -> bool:
 
 
 def read_lines(path: Path, offset: int, block: int = -1) -> tuple[list[bytes], int]:
-    """The complete lines from ``offset`` on, and where they end: all, or those of the next
-    ``block`` bytes, or the one that is longer. A line that is half written was never acknowledged,
-    or isn't yet, and isn't returned. Raises OSError."""
-    # Each call of the system gives the interpreter away and takes it back: a whole block by one.
+    """Return the complete lines from ``offset`` on, and where they end: all of them, or those of
+    the next ``block`` bytes, or a single one that is longer. An incomplete line was never
+    acknowledged, or not yet, and isn't returned. Raises OSError."""
+    # Each system call releases the interpreter and takes it back, so each reads a whole block.
     with path.open("rb", buffering=0) as file:
         if offset == 0:
             if file.read(len(HEADER)) != HEADER:
@@ -133,7 +134,7 @@ def read_lines(path: Path, offset: int, block: int = -1) -> tuple[list[bytes], i
         while True:
             file.seek(offset)
             data = file.read(block)
-            # Zeros are room, or the part of a line that isn't there yet.
+            # Zeros are reserved space, or the part of a line that isn't written yet.
             zero = data.find(b"\0")
             end = data.rfind(b"\n", 0, zero if zero >= 0 else len(data)) + 1
             if end or zero >= 0 or len(data) != block:
@@ -142,12 +143,12 @@ def read_lines(path: Path, offset: int, block: int = -1) -> tuple[list[bytes], i
 
 
 def journals(folder: Path) -> list[Path]:
-    """Every journal in the folder, oldest first."""
+    """Return every journal in the folder, oldest first."""
     return sorted(folder.glob(f"*{SUFFIX}"), key=_modified)
 
 
 def is_abandoned(path: Path) -> bool:
-    """Whether the process that wrote this journal is gone."""
+    """Return whether the process that wrote this journal is gone."""
     try:
         fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
     except OSError:

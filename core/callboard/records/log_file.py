@@ -1,5 +1,5 @@
-"""What callboard logs, in a file that lasts: one for each running instance, its oldest half dropped
-as it grows, the files of those that ended dropped as new ones come."""
+"""callboard's log in a lasting file: one for each running instance. A file that grows loses its
+oldest half, and the oldest files are removed as new ones are made."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from callboard.calls.invisible import shown
 from callboard.calls.recent_log import Listening
 from callboard.ground.folders import data_folder
 
-#: Bytes after which a file is put aside as ``.1``, in place of the one before.
+#: Bytes after which a file is renamed to ``.1``, which replaces the previous one.
 ROTATE = 2**20
-#: Files of instances that are kept.
+#: The most files that are kept.
 KEPT = 40
-#: Characters of one record, and how many more are looked through for secrets.
+#: Characters of one record, and how many more are searched for secrets.
 RECORD_LIMIT, MARGIN = 20_000, 4_000
-#: What a terminal obeys, beside tabs and the ends of lines.
+#: Characters that terminals obey, except for tabs and line ends.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def default_folder() -> Path:
-    """The user's data folder for logs. Not created."""
+    """The user's data folder for logs. It isn't created."""
     return data_folder() / "logs"
 
 
 class LogFile(Listening):
-    """Made once a server starts. ``clean`` takes secrets out of a text. Any thread; where the disk
-    can't be written, the lines are lost and nothing else."""
+    """The log file of a server, made when it starts. ``clean`` removes secrets from a text. Call it
+    from any thread. If the disk can't be written, the lines are lost, without an error."""
 
     def __init__(self, name: str, clean: Callable[[str], str], folder: Path | None = None) -> None:
         super().__init__()
@@ -52,11 +52,11 @@ class LogFile(Listening):
     def _line(self, record: logging.LogRecord) -> bytes:
         try:
             text = _CONTROLS.sub("�", shown(self.format(record))[: RECORD_LIMIT + MARGIN])
-            # The cut comes last: cut first, half a secret would no longer look like one.
+            # The cut comes last: half a secret would no longer look like one.
             text = self._clean(text)[:RECORD_LIMIT]
-        except Exception:  # whatever was logged, in whatever way
+        except Exception:  # any object may have been logged, in any way
             text = f"{record.name}: a record that can't be written down"
-        # No line of a message looks like a record of its own.
+        # A message's further lines must not look like records.
         return (text.replace("\n", "\n    ") + "\n").encode("utf-8", "replace")
 
     def _write(self, line: bytes) -> None:
@@ -78,5 +78,5 @@ def _private(path: str, flags: int) -> int:
 def _drop_old(folder: Path) -> None:
     files = sorted(folder.glob("*.log*"), key=lambda file: file.stat().st_mtime, reverse=True)
     for file in files[KEPT:]:
-        with suppress(OSError):  # of an instance that still writes, on Windows
+        with suppress(OSError):  # an instance still writes to it, on Windows
             file.unlink()

@@ -1,4 +1,4 @@
-"""What is kept of one call."""
+"""The record of one call."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ class CallRecord(NamedTuple):
     """One call, as it ended. A named tuple, because one is made before every answer, and a frozen
     dataclass takes three times as long.
 
-    ``started`` is Unix time in seconds, durations are milliseconds.
-
-    ``arguments``, ``result``, ``error_message`` and ``intent`` are given as they are: the store
-    redacts and bounds them before anything is written. ``session`` is a :func:`session_hash`, never
-    the id itself, and None where the protocol has no sessions. ``holder`` is the id of the client
-    whose token it was. ``missing`` are the capabilities
-    that a refused call lacked. ``trace`` is the caller's W3C ``traceparent``. ``result`` of a call
-    that failed is ``{traceback?, stdout?, stderr?}``.
+    ``started`` is Unix time in seconds, durations are milliseconds. ``arguments``, ``result``,
+    ``error_message`` and ``intent`` are unchanged here: the store redacts and bounds them before
+    anything is written. ``session`` is a :func:`session_hash`, never the id itself, and None when
+    the protocol has no sessions. ``holder`` is the id of the client whose token was used.
+    ``missing`` are the capabilities that were missing when the call was refused. ``trace`` is the
+    caller's W3C ``traceparent``. The ``result`` of a failed call is ``{traceback?, stdout?,
+    stderr?}``.
     """
 
     call_id: str
@@ -49,15 +48,15 @@ class CallRecord(NamedTuple):
 
     @property
     def is_error(self) -> bool:
-        """Whether the client was told that it failed."""
+        """True when the client's answer was an error."""
         return self.outcome != "ok"
 
     def as_trace(self) -> dict[str, Any]:
-        """All that is known of the call."""
+        """Return all that is known of the call."""
         return {key: value for key, value in self._asdict().items() if value not in (None, ())}
 
     def as_event(self) -> dict[str, Any]:
-        """The record as mcpeye's ingest takes it: ``timestamp`` is Unix time in milliseconds."""
+        """Return the record as mcpeye's ingest takes it. ``timestamp`` is in milliseconds."""
         event: dict[str, Any] = {
             "callId": self.call_id,
             "toolName": self.tool,
@@ -78,5 +77,5 @@ class CallRecord(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def session_hash(session_id: str) -> str:
-    """16 hex digits that tell sessions apart and can't be used to join one."""
+    """Return 16 hex digits that identify a session and can't be used to join it."""
     return hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:16]

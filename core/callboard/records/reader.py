@@ -1,6 +1,6 @@
 """Reading records back: the database, the journals that aren't folded yet, and what is in memory.
 
-Reading writes nothing and needs no lock, so any process may look at any time, also after a crash.
+Reading writes nothing and needs no lock, so any process may read at any time, also after a crash.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from callboard.records import schema
 from callboard.records.journal import journals, read_lines
 from callboard.records.model import CallRecord, Outcome
 
-#: The name under which every record can be selected inside :meth:`Reader.connect`.
+#: The view from which :meth:`Reader.connect` selects every record.
 EVERYTHING = "everything"
 MAX_PAGE = 500
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Which calls. ``since`` and ``until`` are Unix seconds; ``text`` is looked for in tool,
+    """A filter for calls. ``since`` and ``until`` are Unix seconds. ``text`` is searched in tool,
     arguments, error message and intent, ignoring case."""
 
     tool: str | None = None
@@ -38,15 +38,15 @@ class Filter:
 
 @dataclass(frozen=True)
 class Page:
-    """Calls, newest first. ``cursor`` asks for the next page; None means that was all."""
+    """Calls, newest first. ``cursor`` requests the next page; None means that this is the last."""
 
     calls: tuple[CallRecord, ...]
     cursor: str | None
 
 
 class Reader:
-    """Reads the records in ``folder``. Any thread, but every method opens what it needs and takes
-    milliseconds, so not the main one. Raises sqlite3.Error on a damaged database."""
+    """Reads the records in ``folder``. Call it from any thread but the main one: every method opens
+    what it needs, which takes milliseconds. Raises sqlite3.Error on a damaged database."""
 
     def __init__(self, folder: Path, memory: Callable[[], list[bytes]] = list) -> None:
         self._folder = folder
@@ -55,8 +55,8 @@ class Reader:
     def recent(
         self, where: Filter | None = None, *, limit: int = 100, cursor: str | None = None
     ) -> Page:
-        """At most ``limit`` calls that match, after ``cursor``. Raises ValueError on a cursor that
-        isn't ours."""
+        """Return at most ``limit`` calls that match, after ``cursor``. Raises ValueError for a
+        cursor that isn't ours."""
         limit = max(1, min(limit, MAX_PAGE))
         conditions, values = _conditions(where or Filter())
         if cursor is not None:
@@ -74,7 +74,7 @@ class Reader:
         return Page(calls, f"{calls[-1].started!r}:{calls[-1].call_id}" if more else None)
 
     def get(self, call_id: str) -> CallRecord | None:
-        """One call, or None."""
+        """Return one call, or None."""
         with self.connect() as db:
             row = db.execute(
                 f"SELECT {', '.join(schema.COLUMNS)} FROM {EVERYTHING} WHERE call_id = ?",
@@ -83,12 +83,12 @@ class Reader:
         return schema.to_record(row) if row else None
 
     def several(self, call_ids: Sequence[str]) -> list[CallRecord]:
-        """Those of the calls that are kept, the oldest first."""
+        """Return those of the calls that are kept, the oldest first."""
         calls = [call for id in dict.fromkeys(call_ids) if (call := self.get(id)) is not None]
         return sorted(calls, key=lambda call: (call.started, call.call_id))
 
     def count(self, where: Filter | None = None) -> int:
-        """How many calls match."""
+        """Return how many calls match."""
         conditions, values = _conditions(where or Filter())
         with self.connect() as db:
             query = f"SELECT count(*) FROM {EVERYTHING} {_where(conditions)}"
@@ -96,13 +96,13 @@ class Reader:
 
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
-        """A connection on which ``everything`` holds every record in the schema's columns."""
-        # Journals first: what is folded in between is then seen twice and told apart by its id,
-        # rather than missed.
+        """Return a connection on which ``everything`` holds every record."""
+        # Journals first: a call that is folded in between is then seen twice and recognized by its
+        # id, rather than missed.
         lines = [line for path in journals(self._folder) for line in _lines(path)] + self._memory()
         db = self._open()
         try:
-            # Readable before the first record: an empty database of the right shape.
+            # An empty database of the right shape can be read before the first record.
             db.execute(f"CREATE TEMP TABLE waiting {schema.TABLE}")
             db.executemany(
                 schema.INSERT.replace("INTO calls", "INTO temp.waiting"),
@@ -120,7 +120,7 @@ class Reader:
 
     def _open(self) -> sqlite3.Connection:
         path = self._folder.absolute() / schema.DATABASE
-        # ``immutable`` is for a disk that can't be written, where WAL's shared memory can't be.
+        # ``immutable`` is for a read-only disk, where WAL's shared memory can't be made.
         for mode in ("mode=ro", "mode=ro&immutable=1"):
             try:
                 db = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
@@ -140,7 +140,7 @@ class Reader:
 
 
 def _kept_columns(db: sqlite3.Connection) -> str:
-    """The columns, as a database of an earlier version has them too."""
+    """Return the columns, with NULL for those that an older database doesn't have."""
     kept = {row[1] for row in db.execute("PRAGMA main.table_info(calls)")}
     return ", ".join(c if c in kept else f"NULL AS {c}" for c in schema.COLUMNS)
 
@@ -149,7 +149,7 @@ def _lines(path: Path) -> list[bytes]:
     try:
         return read_lines(path, 0)[0]
     except OSError:
-        return []  # folded and removed by its owner just now
+        return []  # its owner has just folded and removed it
 
 
 def _where(conditions: list[str]) -> str:
@@ -187,7 +187,7 @@ def _conditions(where: Filter) -> tuple[list[str], list[object]]:
 
 
 def _like(text: str) -> str:
-    """A pattern that finds ``text`` anywhere."""
+    """Return a pattern that finds ``text`` anywhere."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
 

@@ -1,4 +1,4 @@
-"""What a server keeps and sends of its calls, as its settings and the environment say."""
+"""The store and the export target of a server, as its settings and the environment define them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 def export_target(configured: ExportTarget | None) -> ExportTarget | None:
-    """Where records are sent, None for nowhere. Most hosts send none and load nothing for it."""
+    """Return the target of the export, or None. Most hosts load no code for it."""
     if configured is not None or not os.environ.get("CALLBOARD_EXPORT_URL"):
         return configured
     from callboard.records.exporter import target_from
@@ -28,5 +28,5 @@ def export_target(configured: ExportTarget | None) -> ExportTarget | None:
 
 
 def store(export: ExportTarget | None, results: bool = False) -> Store:
-    """Where calls are written down; their results only for who exports or wants them."""
+    """Return the store for calls. Results are kept for an export, or with ``results``."""
     return Store(warn=log.warning, results=results or export is not None)

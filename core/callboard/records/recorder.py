@@ -34,20 +34,20 @@ _OUTCOMES: tuple[tuple[type[BaseException], Outcome], ...] = (
 )
 
 
-#: Characters of what a failed call printed that are kept of each stream: its end.
+#: Characters kept of each stream that a failed call printed: its end.
 PRINTED_LIMIT = 6_000
 
 
 class Recorder:
-    """Writes down who called what and how it ended. On the server's loop; ``record`` returns once
-    a killed process can't lose the call any more, so the answer goes out after it."""
+    """Records calls, their clients and their outcomes. Runs on the server's loop. ``record``
+    returns once a killed process can't lose the call any more, so the answer is sent after it."""
 
     def __init__(self, host_kind: str, store: Store) -> None:
         self._host = host_kind
         self._store = store
 
     def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
-        """Records one run of a tool. A call that only asked its client isn't over."""
+        """Record one run of a tool. A call that ended in a question to its client isn't over."""
         if isinstance(error, InputRequired) or call.tool.internal:
             return
         now = perf_counter()
@@ -59,7 +59,7 @@ class Recorder:
             and not self._store.results
             and "traceparent" not in call.request.meta
         ):
-            # Most calls come here, and their clients wait: see benchmarks/recording.py.
+            # Most calls come here while their clients wait: see benchmarks/recording.py.
             name, recorded = call.tool.name, call.request.peer.recorded
             middle = recorded.get(name)
             if middle is None:
@@ -111,13 +111,13 @@ class Recorder:
     def answered_here(
         self, id: str, request: PeerRequest, tool: str, arguments: Json, answer: str
     ) -> None:
-        """Records a call that was answered without the host."""
+        """Record a call that was answered without the host."""
         self._record_here(id, request, tool, arguments, "ok", result=answer)
 
     def refused_here(
         self, id: str, request: PeerRequest, tool: str, arguments: Json, error: CallboardError
     ) -> None:
-        """Records a call of a tool that isn't there."""
+        """Record a call of a tool that doesn't exist."""
         ending = {"error_code": error.code, "error_message": error.message}
         self._record_here(id, request, tool[:128], arguments, "error", **ending)
 
@@ -158,7 +158,7 @@ def _who(request: PeerRequest) -> dict[str, Any]:
 
 
 def _kept(result: Json) -> Any:
-    """What the call returned; of one that failed, what its author wants to see."""
+    """Return what the call returned, or what the tool's author needs of a failed call."""
     if not result.get("isError"):
         return result.get("structuredContent")
     _, *rest = [part["text"] for part in result["content"] if part["type"] == "text"] or [""]

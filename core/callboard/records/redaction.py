@@ -1,7 +1,7 @@
-"""What never reaches the disk: secrets, home folders, user names, and anything too long.
+"""The removal of what must never reach the disk: secrets, homes, user names, long values.
 
-It over-redacts rather than leak, but leaves numbers and scene names alone: they are what a
-record of a 3D application is about.
+It rather redacts too much than too little, but leaves numbers and scene names alone: a record of a
+3D application is useless without them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from urllib.parse import quote
 
 MAX_FIELD_BYTES = 32_768
 MAX_DEPTH = 64
-#: What counts as plain: so many arguments, with texts of so many characters.
+#: Limits for plain arguments: their number, and the characters of each text.
 PLAIN = 16
 PLAIN_TEXT = 256
 MAX_INT = 2**63
-#: Names of arguments that are remembered; clients choose them.
+#: The most argument names that are remembered, because clients choose them.
 MAX_NAMES = 1024
 SECRET = "[redacted]"
 ADDRESS = "[redacted address]"
@@ -34,7 +34,7 @@ _SECRET_WORDS = frozenset(
     (
         *("password", "passwd", "pwd", "passphrase", "passcode", "secret", "token", "credential"),
         *("credentials", "authorization", "cookie", "apikey", "bearer", "accesskey", "privatekey"),
-        # Not ``tokens``: those are mostly counted.
+        # Not ``tokens``: those are mostly counts.
         *("passwords", "secrets", "cookies", "auth"),
     )
 )
@@ -46,20 +46,20 @@ _KEYS_IN_TEXT = (
     r"(?:pass(?:word|wd|phrase|code)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|"
     r"credentials?|authorization|auth|cookie)"
 )
-#: Between the parts of a path, in a URL's spelling too.
+#: The separators of a path, including their spellings in URLs.
 _SEP = r"(?:/|\\{1,4}|%(?:25)?2F|%(?:25)?5C)"
 _SLASH = r"%(?:25)?2[Ff]"
-#: Where a path begins: not inside another one.
+#: The beginning of a path: not inside another one.
 _START = r"(?:(?<![A-Za-z0-9_.~-])|(?<=%2[Ff])|(?<=%252[Ff]))"
-#: What gives access in the query of a URL: signatures, and what they are made with.
+#: Parameters that give access in the query of a URL: signatures, and what they are made with.
 _SIGNS = (
     r"(?:x-(?:amz|goog|oss|cos)-(?:signature|credential|security-token)|sig|signature|sign|"
     r"key-pair-id|policy|awsaccesskeyid|googleaccessid|ossaccesskeyid|key|code|jwt|hash|hmac)"
 )
 _PLAIN_USERS = frozenset({"root", "admin", "administrator", "user", "users", "guest", "public"})
 
-#: Text without any of these, in lower case, holds nothing to redact; checked first, because most
-#: calls are a name and some numbers and each is redacted before its answer is sent.
+#: Text without any of these, in lower case, holds nothing to redact. This is checked first, because
+#: most calls are a name and some numbers, and each is redacted before its answer is sent.
 _HINTS = (
     *("pass", "pwd", "secret", "token", "key", "credential", "auth", "cookie", "bearer"),
     *(
@@ -102,15 +102,13 @@ _HINTS = (
 
 
 class Redactor:
-    """Removes secrets and names. ``home`` and ``user`` are those of this machine's user.
-
-    Any thread; holds nothing but compiled patterns and names of arguments.
-    """
+    """Removes secrets and names. ``home`` and ``user`` are those of this machine's user. Call it
+    from any thread; it holds only compiled patterns and names of arguments."""
 
     def __init__(self, home: str | None = None, user: str | None = None) -> None:
         home = str(Path.home()) if home is None else home
         user = _login_name() if user is None else user
-        # An escaped letter could be part of a name that is looked for.
+        # An escaped letter could be part of a name that must be redacted.
         hints = [*_HINTS, "\\u"]
         self._own: list[tuple[re.Pattern[str], str]] = []
         parts = [part for part in re.split(r"[\\/]+", home) if part]
@@ -129,8 +127,8 @@ class Redactor:
         self._hidden: set[str] = set()
 
     def hide(self, secret: str) -> None:
-        """Takes this text out wherever it stands: a token that looks like nothing in particular.
-        On the thread that records."""
+        """Redact this text everywhere: a token that has no recognizable form. Call it on the thread
+        that records."""
         if secret in self._hidden:
             return
         self._hidden.add(secret)
@@ -141,11 +139,11 @@ class Redactor:
 
     @cached_property
     def _hints(self) -> re.Pattern[str]:
-        # At the first call: a start takes no time for it, and hides its own token besides.
+        # Made at the first call, so that the start isn't delayed and can hide its own token.
         return re.compile("|".join(map(re.escape, self._hint_words)))
 
     def text(self, text: str) -> str:
-        """``text`` without secrets, addresses, home folders and the user's name in paths."""
+        """Return ``text`` without secrets, addresses, home folders and the user's name in paths."""
         if self.is_clean(text):
             return text
         for pattern, replacement in _patterns():
@@ -155,7 +153,7 @@ class Redactor:
         return _homes().sub("~", text)
 
     def value(self, value: Any, depth: int = 0) -> Any:
-        """A JSON value with every string redacted, and everything under a secret's name gone."""
+        """Return a JSON value with every string redacted, and without values of secrets."""
         if isinstance(value, str):
             return self.text(value)
         if depth > MAX_DEPTH:
@@ -172,7 +170,7 @@ class Redactor:
         return value
 
     def json(self, value: Any) -> str:
-        """``value`` as ASCII JSON, redacted; a marker where it is too large or isn't JSON."""
+        """Return ``value`` as redacted ASCII JSON; a marker if it is too large or isn't JSON."""
         try:
             text = _encode(value)
             if len(text) > MAX_FIELD_BYTES and (size := _utf8_size(value)) > MAX_FIELD_BYTES:
@@ -182,9 +180,9 @@ class Redactor:
             return '{"[unserializable]":true}'
 
     def plain(self, value: Any) -> str | None:
-        """What :meth:`json` makes of a few names with numbers and short texts, as most calls have,
-        in a fraction of the time; None where anything else, or anything suspicious, is among them.
-        No suspicion crosses a quotation mark, so each text is looked at alone."""
+        """Return the same as :meth:`json` in a fraction of the time, for a few names with numbers
+        and short texts, as most calls have. None for anything else, and for anything suspicious. No
+        suspicious pattern crosses a quotation mark, so each text is checked alone."""
         if type(value) is not dict or len(value) > PLAIN:
             return None
         parts = []
@@ -217,26 +215,26 @@ class Redactor:
         return text + ":"
 
     def line(self, text: str | None) -> str | None:
-        """A message or an intent: redacted, cut at the field limit."""
+        """Return a message or an intent redacted, and cut at the field limit."""
         if not text:
             return text
         encoded = text.encode("utf-8", "replace")
         if len(encoded) <= MAX_FIELD_BYTES:
             return self.text(text)
-        # The cut comes last: cut first, half a secret would no longer look like one.
+        # The cut comes last: half a secret would no longer look like one.
         margin = encoded[: MAX_FIELD_BYTES + 4096].decode("utf-8", "ignore")
         note = f" [truncated, {len(encoded)} bytes]"
         shortened = self.text(margin).encode("utf-8", "replace")[: MAX_FIELD_BYTES - len(note)]
         return shortened.decode("utf-8", "ignore") + note
 
     def is_clean(self, text: str) -> bool:
-        """Whether there is surely nothing to redact in a text, or in the ASCII JSON of a value."""
+        """Return whether a text, or the ASCII JSON of a value, surely needs no redaction."""
         return self._hints.search(text.lower()) is None
 
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """What is looked for, and what takes its place. Compiled when a text first hints at any."""
+    """Return the patterns and their replacements. Compiled when a text hints at any."""
     # Nothing here repeats without bound before it is sure of a match: the text may be hostile.
     return (
         (
@@ -250,7 +248,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.I), rf"\1 {SECRET}"),
         (re.compile(r"\b((?:Set-)?Cookie\s{0,8}:\s{0,8})[^\r\n\"']+", re.I), rf"\1{SECRET}"),
         (
-            # …&X-Amz-Signature=…, and the same where the URL is itself part of a query.
+            # …&X-Amz-Signature=…, and the same when the URL is itself part of a query.
             re.compile(
                 rf"((?:[?&;]|%(?:25)?3F|%(?:25)?26){_SIGNS}(?:=|%(?:25)?3D))[^\s\"'&;#%]"
                 r"(?:[^\s\"'&;#%]|%(?!(?:25)?26))*",
@@ -297,14 +295,14 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 @cache
 def _homes() -> re.Pattern[str]:
-    """Anybody's home folder."""
+    """Return the pattern of any user's home folder."""
     return re.compile(
         # Windows profile names may hold spaces: a name runs to the next separator if there is one.
         rf"(?i:(?:(?<![A-Za-z0-9])|(?<=%2F)|(?<=%252F))[a-z](?::|%(?:25)?3A){_SEP}"
         rf"(?:Users|Documents(?: |%(?:25)?20)and(?: |%(?:25)?20)Settings){_SEP})"
         r"(?!(?i:Public|Default|All Users)\b)"
         rf"(?:(?:(?!{_SEP})[^:*?\"<>|\r\n])+(?={_SEP})|(?:(?!{_SEP})[^:*?\"<>|\s',;)])+)"
-        # And where studios, WSL and macOS have them. Only there: a scene may hold /World/home.
+        # And the places that studios, WSL and macOS use. Only there: a scene may hold /World/home.
         r"|(?<![A-Za-z0-9_.~-])"
         r"(?:/(?:var|export|net|nfs|private|cygdrive/[a-z]|mnt(?:/[a-z])?|System/Volumes/Data)|"
         r"(?:(?<!:)|(?<=file:))//[A-Za-z0-9._-]{1,255})?"
@@ -322,7 +320,7 @@ def _homes() -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def names_a_secret(key: str) -> bool:
-    """Whether a value under this name is a secret, in any spelling: apiKey, API_KEY, x-api-key."""
+    """Return whether a name is that of a secret, in any spelling: apiKey, API_KEY, x-api-key."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", key[:256])
     words = [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]
     if _SECRET_WORDS.intersection(words):
@@ -331,7 +329,7 @@ def names_a_secret(key: str) -> bool:
 
 
 def _spelt(name: str) -> str:
-    """A pattern for a name as it is, and as URLs write it."""
+    """Return a pattern for a name as it is, and as URLs write it."""
     once = quote(name)
     ways = dict.fromkeys((name, once, quote(once)))
     return f"(?:{'|'.join(map(re.escape, ways))})"

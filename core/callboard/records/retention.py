@@ -1,4 +1,4 @@
-"""How long records are kept, and how much of them."""
+"""The limits on the age and the size of records."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ BATCH = 500
 
 
 class Retention(NamedTuple):
-    """Records older than ``days``, and the oldest while there are more than ``max_bytes``, go."""
+    """Records older than ``days`` are deleted, and the oldest while all take over ``max_bytes``."""
 
     days: float = 90.0
     max_bytes: int = 256 * 2**20
 
 
 def apply(db: sqlite3.Connection, retention: Retention) -> None:
-    """Deletes what is past its time or too much, and gives the space back to the disk. Raises
-    sqlite3.Error; what was deleted until then stays deleted."""
+    """Delete records that are too old or too many, and return the space to the disk. Raises
+    sqlite3.Error; what was deleted before stays deleted."""
     oldest = time.time() - retention.days * 86_400
     gone = _delete(db, "WHERE started < ?", oldest, None)
     if (excess := _used(db) - retention.max_bytes) > 0:
@@ -30,12 +30,12 @@ def apply(db: sqlite3.Connection, retention: Retention) -> None:
         (count,) = db.execute("SELECT count(*) FROM calls").fetchone()
         gone += _delete(db, "WHERE ? ORDER BY started", 1, -(-count * excess // _used(db)))
     if gone:
-        # A statement without columns is stepped just once by ``execute``, and frees one page.
+        # ``execute`` steps a statement without columns just once, which frees one page.
         db.executescript("PRAGMA incremental_vacuum")
 
 
 def _delete(db: sqlite3.Connection, which: str, value: float, most: int | None) -> int:
-    """Deletes batch by batch; how many went."""
+    """Delete in batches, and return how many rows were deleted."""
     gone = 0
     while most is None or gone < most:
         limit = BATCH if most is None else min(BATCH, most - gone)

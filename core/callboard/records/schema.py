@@ -1,4 +1,4 @@
-"""The database's tables and how they came about; a record as a journal line and as a row."""
+"""The database's tables and their migrations; a record as a journal line and as a row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DATABASE = "calls.db"
 
-#: Text a person didn't write: cut, not replaced by a marker, when it is longer than anything real.
+#: Names longer than any real one are cut, not replaced by a marker.
 MAX_NAME = 256
 
 COLUMNS = (
@@ -58,7 +58,7 @@ _FIRST_TABLE = """(
     undo_id TEXT, intent TEXT, trace TEXT,
     missing TEXT, arguments TEXT, result TEXT
 )"""
-#: What the columns are; a reader makes a temporary table of the same shape.
+#: The columns; a reader makes a temporary table of the same shape.
 TABLE = f"{_FIRST_TABLE[:-2]},\n    holder TEXT\n)"
 
 #: Step n takes the schema from version n to n + 1. Steps are added, never changed.
@@ -78,11 +78,11 @@ INSERT = (
 
 
 class NewerSchema(Exception):
-    """A newer callboard made this database; writing into it could harm it."""
+    """Raised when a newer callboard made this database; writing into it could harm it."""
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Brings the tables to :data:`VERSION`, all or nothing, whoever else is doing the same.
+    """Bring the tables to :data:`VERSION`, all or nothing, even if another process does the same.
     ``db`` is in autocommit mode. Raises NewerSchema, sqlite3.Error."""
     if is_current(db):
         return
@@ -102,7 +102,7 @@ def migrate(db: sqlite3.Connection) -> None:
 
 
 def is_current(db: sqlite3.Connection) -> bool:
-    """Whether the tables are those of this version."""
+    """Return whether the tables are those of this version."""
     return _version(db) == VERSION
 
 
@@ -114,12 +114,12 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -> bytes:
-    """The journal line of a call: redacted, bounded, ASCII, with its newline. This runs before
-    the call is answered, so what is the same for many calls is encoded once."""
+    """Return the journal line of a call: redacted, bounded, ASCII, with its newline. This runs
+    before the call is answered, so parts that many calls share are encoded once."""
     message, intent, missing = call.error_message, call.intent, call.missing
     code, queue, main = call.error_code, call.queue_ms, call.main_thread_ms
-    # None is looked at here rather than in the functions: a call of one that isn't in the
-    # processor's cache costs more than what it does.
+    # None is checked here rather than in the functions: calling one that isn't in the processor's
+    # cache costs more than its work.
     who = (
         call.client_name,
         call.client_version,
@@ -142,14 +142,14 @@ def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -
     )
     arguments = "" if call.arguments is None else redactor.json(call.arguments)
     result = redactor.json(call.result) if with_result and call.result is not None else ""
-    # JSON has no tab of its own, so what is long needn't be parsed to be stored.
+    # JSON holds no raw tab, so the long parts needn't be parsed to be stored.
     return f"{head}\t{arguments}\t{result}\n".encode("ascii")
 
 
 def plain_middle(tool: Sequence[str | None], who: Sequence[str | None]) -> str:
-    """The part of a journal line between the times of a call that went well, and has nothing more
-    to say: the same for every call of one tool by one client. ``tool`` are its name and its skill,
-    ``who`` the columns from ``client_name`` to ``host``."""
+    """Return the middle of a journal line for a call that succeeded without anything special. It is
+    the same for every call of one tool by one client. ``tool`` is its name and its skill, ``who``
+    the columns from ``client_name`` to ``host``."""
     name, skill = tool
     return f"{names(name, 'ok', skill)},{names(*who)},null,null"
 
@@ -164,9 +164,9 @@ def plain_line(
     undo_id: str | None,
     arguments: str,
 ) -> bytes:
-    """The journal line of such a call, in a quarter of the time of :func:`to_line`. ``call_id`` is
-    one of ours, ``arguments`` what :meth:`Redactor.json` made."""
-    # Whole numbers with an exponent: floats take three times as long to be written.
+    """Return the journal line of such a call, in a quarter of the time of :func:`to_line`.
+    ``call_id`` is one of ours; ``arguments`` comes from :meth:`Redactor.json`."""
+    # Whole numbers with an exponent, because floats take three times as long to format.
     return (
         f'["{call_id}",{int(started * 1e6)}e-6,{int(seconds * 1e6)}e-3,{middle},'
         f"{int(queue_seconds * 1e6)}e-3,{int(main_seconds * 1e6)}e-3,"
@@ -181,10 +181,10 @@ def _name(text: str | None) -> str:
 
 
 def names(*texts: str | None) -> str:
-    """Texts as JSON, joined by commas."""
+    """Return texts as JSON, joined by commas."""
     for text in texts:
         if text is not None and len(text) > MAX_NAME:
-            return _join(*texts)  # not remembered: a client chose it, and may choose many
+            return _join(*texts)  # not cached: clients choose these, and may choose many
     return _join_known(*texts)
 
 
@@ -196,7 +196,7 @@ _join_known = lru_cache(maxsize=512)(_join)
 
 
 def to_row(line: bytes) -> list[Any] | None:
-    """The columns of a journal line, or None where the line is damaged."""
+    """Return the columns of a journal line, or None when the line is damaged."""
     try:
         head, arguments, result = line.decode("ascii").rstrip("\n").split("\t")
         row = json.loads(head)
@@ -209,7 +209,7 @@ def to_row(line: bytes) -> list[Any] | None:
     if row[_MISSING] is not None:
         row[_MISSING] = _encode(row[_MISSING])
     if "\\ud" in head:
-        # A client may send half a surrogate pair; SQLite takes only what UTF-8 can say.
+        # A client may send half a surrogate pair; SQLite takes only text that UTF-8 can express.
         row = [
             item.encode("utf-8", "replace").decode() if isinstance(item, str) else item
             for item in row
@@ -218,7 +218,7 @@ def to_row(line: bytes) -> list[Any] | None:
 
 
 def to_record(row: Sequence[Any]) -> CallRecord:
-    """The record of a row, its columns in the order of :data:`COLUMNS`."""
+    """Return the record of a row whose columns are in the order of :data:`COLUMNS`."""
     fields = dict(zip(COLUMNS, row, strict=True))
     for name in ("arguments", "result"):
         if fields[name] is not None:

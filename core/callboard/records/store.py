@@ -1,8 +1,8 @@
-"""Where calls are recorded: safe from a killed process before the call is answered, cheap, and
-never the reason why a call fails.
+"""The store of calls: safe from a killed process before the call is answered, cheap, and never the
+reason why a call fails.
 
-:meth:`Store.record` appends one line to a journal and returns; one writer thread folds the
-journal into SQLite. When neither can be written, records stay in memory until one can.
+:meth:`Store.record` appends one line to a journal and returns; one writer thread folds the journal
+into SQLite. When neither can be written, records stay in memory until one can.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ T = TypeVar("T")
 
 #: Seconds the writer waits for more records before it folds: at most two wake-ups a second.
 GATHER = 0.5
-#: Seconds it waits longer, at most, while calls keep coming: folding slows them down.
+#: The most seconds that it waits while calls keep coming, because folding slows them down.
 BUSY = 5.0
-#: Bytes that wait to be folded at most, however busy it is.
+#: The most bytes that wait to be folded, however busy it is.
 BACKLOG = 2**19
 #: Seconds between attempts while something can't be written.
 RETRY = 30.0
-#: A folded journal of this size, bytes, is replaced by an empty one.
+#: A folded journal of this many bytes is replaced by an empty one.
 ROTATE = 2**20
-#: Records kept while nothing can be written; the oldest go first.
+#: The most records kept while nothing can be written; the oldest are dropped first.
 MEMORY = 10_000
 
 
 def default_folder() -> Path:
-    """The user's data folder for records. Not created."""
+    """The user's data folder for records. It isn't created."""
     return data_folder() / "records"
 
 
 class Store:
-    """The records of this process, beside those of every other on this machine.
+    """The records of this process, in a folder shared with the other processes of this machine.
 
     ``results`` also keeps what calls returned, which an exporter would send. ``warn`` gets one
-    sentence when records can't reach the disk, on whichever thread finds out.
+    sentence when records can't reach the disk, on the thread that notices.
     """
 
     def __init__(
@@ -90,9 +90,9 @@ class Store:
         self._database: Database | None = None
 
     def hiding(self, find: Callable[[str], T], own: str | None) -> Callable[[str], T]:
-        """``find``, which says whose a token is, but each token that is somebody's is taken out of
-        every record from then on, as is ``own``, this server's: they look like nothing in
-        particular. Called where calls are recorded: on the server's loop."""
+        """Return ``find``, the function that returns a token's holder, extended: it hides each
+        token that has a holder in every later record. Also hides ``own``, this server's token.
+        Tokens have no recognizable form. Call it where calls are recorded: on the server's loop."""
         if own is not None:
             self._redactor.hide(own)
 
@@ -106,11 +106,11 @@ class Store:
 
     @property
     def redactor(self) -> Redactor:
-        """What takes secrets out of the records."""
+        """The redactor that removes secrets from the records."""
         return self._redactor
 
     def open(self) -> None:
-        """Creates the journal and starts the writer thread. Any thread; never raises for a disk."""
+        """Create the journal and start the writer. Any thread. Never raises for a disk."""
         if self._thread is not None:
             return
         self._stopping = False
@@ -124,12 +124,12 @@ class Store:
         self._thread.start()
 
     def record(self, call: CallRecord) -> None:
-        """Keeps a call. When it returns, a killed process no longer loses it. Any thread; never
-        raises, never waits for the database."""
+        """Keep a call. When it returns, a killed process no longer loses the call. Call it from any
+        thread. Never raises, never waits for the database."""
         try:
             with_result = self.results or call.outcome == "error"
             line = schema.to_line(call, self._redactor, with_result=with_result)
-        except Exception:  # a record that can't be written down may not cost the call its answer
+        except Exception:  # a record that can't be written must not cost the call its answer
             _log.exception("a call of %.80r could not be recorded", call.tool)
             return
         self._keep(line)
@@ -145,7 +145,7 @@ class Store:
         undo_id: str | None,
         arguments: Any,
     ) -> None:
-        """:meth:`record` for a call that went well, and of which no result is kept, in less time;
+        """Keep a call that succeeded and whose result isn't kept, in less time than :meth:`record`;
         see :func:`schema.plain_line`."""
         try:
             text = self._redactor.plain(arguments) or self._redactor.json(arguments)
@@ -172,8 +172,8 @@ class Store:
             self._wake.set()
 
     def flush(self, timeout: float = 5.0) -> bool:
-        """Waits until what was recorded before is in the database; whether it is. Not for the main
-        thread."""
+        """Wait until what was recorded before is in the database. Return whether it is. Not for the
+        main thread."""
         if self._thread is None:
             return False
         with self._folded:
@@ -186,8 +186,8 @@ class Store:
         return done and self.degraded is None
 
     def close(self, timeout: float = 5.0) -> None:
-        """Folds what is left and stops the writer. What doesn't fit in the time is folded by the
-        next process that opens the folder."""
+        """Fold what is left and stop the writer. The next process that opens the folder folds what
+        doesn't fit in the time."""
         thread = self._thread
         if thread is None:
             return
@@ -199,7 +199,7 @@ class Store:
         self._thread = None
 
     def reader(self) -> Reader:
-        """Reads every record there is, those in memory too."""
+        """Return a reader of every record, including those in memory."""
         from callboard.records.reader import Reader
 
         return Reader(self.folder, memory=self._in_memory)
@@ -233,7 +233,7 @@ class Store:
             self._leave_database()
 
     def _gather(self) -> None:
-        """Waits until no call is recorded any more, or one must not wait longer."""
+        """Wait until no more calls are recorded, or until one must not wait longer."""
         deadline = monotonic() + BUSY
         size = self._size()
         while not self._seat.wait(self._hurry, GATHER):
@@ -242,13 +242,13 @@ class Store:
                 return
 
     def _size(self) -> int:
-        """Bytes that wait to be folded."""
+        """The bytes that wait to be folded."""
         journal = self._journal
         return 0 if journal is None else journal.size - journal.folded
 
     def _round(self) -> bool:
-        """Folds everything there is; whether that worked."""
-        # Here, because it brings SQLite: a server answers before its writer needs that.
+        """Fold everything there is. Return whether that worked."""
+        # Imported here, because it loads SQLite: a server answers before its writer needs that.
         from callboard.records.database import StorageFailure, is_damaged
 
         with self._lock:
@@ -298,7 +298,7 @@ class Store:
         journal.path.unlink(missing_ok=True)
 
     def _replace_database(self) -> bool:
-        """A damaged database makes room for a new one; what is still in the journal goes there."""
+        """Replace a damaged database with a new one, which takes what the journal still holds."""
         from callboard.records.database import set_aside
 
         self._leave_database()
@@ -315,7 +315,7 @@ class Store:
         return False
 
     def _begin_again(self) -> None:
-        """Someone deleted the folder while it was in use: that is their right."""
+        """Start again after the folder was deleted while in use: the user may do that."""
         self._leave_database()
         with self._lock:
             journal, self._journal, self._writable = self._journal, None, False
@@ -338,10 +338,10 @@ class Store:
         if folded:
             journal.path.unlink(missing_ok=True)
 
-    # Both, under the lock
+    # Any thread, under the lock
 
     def _revive(self) -> None:
-        """Makes the journal writable again and gives it what memory holds."""
+        """Make the journal writable again, and write what memory holds to it."""
         try:
             if self._journal is None:
                 self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -354,13 +354,13 @@ class Store:
             self._degrade(_reason(error))
 
     def _append(self, journal: Journal, line: bytes) -> None:
-        """Appends, to a new journal where somebody cut this one short. Raises OSError."""
+        """Append a line, to a new journal if another program cut this one short. Raises OSError."""
         try:
             journal.append(line)
         except JournalCut:
             self._journal, self._writable = None, False
             journal.close()
-            # What is left of it is folded as another process's would be; without its first line it
+            # The rest of it is folded like another process's journal; without its first line it
             # would stay for ever.
             with suppress(OSError):
                 if not _begins_well(journal.path):
