@@ -1,1 +1,1 @@
-"""Who may connect, and as whom: tokens made by name, kept as hashes, valid until revoked."""
+"""The clients that may connect: tokens made by name, kept as hashes, valid until revoked."""

@@ -1,8 +1,8 @@
-"""How this user's own page proves to an instance that it speaks for the artist.
+"""The proof by which this user's own page shows an instance that it speaks for the artist.
 
-No client's token is enough for that: an agent holds one. The key is a file that only this user
-reads. An instance is shown a word made of it for that instance alone, so that one which lies learns
-nothing that another one would take.
+A client's token isn't enough for that, because an agent holds one. The key is a file that only this
+user can read. An instance is shown a word made from the key for that instance alone, so a dishonest
+one learns nothing that another would accept.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from callboard.clients.holder import new_token
 from callboard.ground.folders import data_folder
 from callboard.ground.private_file import read_private, write_private
 
-#: Carries the word.
+#: The header with the word.
 ARTIST_HEADER = "Callboard-Artist"
 _MOST_BYTES = 200
 _LEAST = 32
 
 
 def make_artist_key() -> None:
-    """Makes the key where there is none. Raises OSError."""
+    """Make the key if there is none. Raises OSError."""
     if _key() is None:
         write_private(_file(), new_token())
 
 
 def artist_word(instance: str) -> str | None:
-    """What that instance is shown, by its id; None where there is no key. Reads a file."""
+    """Return the word for the instance with that id; None when there is no key. Reads a file."""
     key = _key()
     return None if key is None else hmac.new(key, instance.encode(), hashlib.sha256).hexdigest()
 
 
 def is_artist(instance: str, word: str) -> bool:
-    """Whether ``word`` is the one for that instance. Reads a file."""
+    """Return whether ``word`` is the one for that instance. Reads a file."""
     right = artist_word(instance)
     return right is not None and hmac.compare_digest(right.encode(), word.encode())
 

@@ -26,16 +26,17 @@ log = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _RESERVED = {LOCAL.name, ANYONE.name}
 _MOST_BYTES = 2**20
-#: Characters that are kept of what a client says of itself.
+#: The most characters kept of what a client says of itself.
 _MOST_TEXT = 200
-#: Seconds another process may take to change the file.
+#: Seconds in which another process must finish changing the file.
 _PATIENCE = 5.0
 
 
 class KnownClient(NamedTuple):
-    """One entry. ``made`` is Unix time, seconds; ``hash`` is of its token, which nobody keeps;
-    ``remote`` is whether it may come from other machines, ``turned_away`` that it may not; until
-    somebody says so, ``asks_from`` is where from, and ``asks_as`` what it says it is."""
+    """One entry. ``made`` is Unix time in seconds. ``hash`` is that of the token; the token itself
+    isn't kept. ``remote`` is True when the client may connect from other machines, ``turned_away``
+    when it may not. Until the user has answered, ``asks_from`` is the address that it asked from,
+    and ``asks_as`` the name that it gave itself."""
 
     name: str
     id: str
@@ -48,7 +49,7 @@ class KnownClient(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """Of its token, which the client is told as well: whether it is the same one."""
+        """The token's fingerprint. The client is shown it too, so that they can be compared."""
         return " ".join(self.hash[start : start + 4] for start in range(0, 16, 4))
 
     @property
@@ -57,23 +58,23 @@ class KnownClient(NamedTuple):
 
 
 class ClientBook:
-    """Who holds which token, as the file says now. A host asks it on the server's loop."""
+    """The holders of tokens, as the file lists them now. A host uses it on the server's loop."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path or data_folder() / "clients.json"
         self._name = str(self._path)
         self._stamp: object = None
         self._known: dict[str, KnownClient] = {}
-        #: When each client asked last, Unix time, seconds, by its id.
+        #: The time of each client's latest request, Unix time in seconds, by its id.
         self.heard: dict[str, float] = {}
-        #: A client's token counts no more.
+        #: Notified when a client's token doesn't count any more.
         self.revoked: Changes[[TokenHolder]] = Changes()
-        #: The file says something else than before.
+        #: Notified when the file's content has changed.
         self.changed: Changes[[]] = Changes()
         self.reread()
 
     def find(self, token: str) -> TokenHolder | None:
-        """Whose token it is, if it is anybody's."""
+        """Return the holder of the token, or None."""
         known = self.entry(token)
         if known is None:
             return None
@@ -81,19 +82,18 @@ class ClientBook:
         return known.holder
 
     def entry(self, token: str) -> KnownClient | None:
-        """What is known of who holds it."""
+        """Return the entry of the token's holder, or None."""
         self.reread()
-        # What is compared is a hash: how long that takes tells nothing of any token.
+        # A hash is looked up, so the time that it takes reveals nothing about any token.
         return self._known.get(token_hash(token))
 
     def all(self) -> list[KnownClient]:
-        """By name."""
+        """Return the entries by name."""
         self.reread()
         return sorted(self._known.values(), key=lambda known: known.name)
 
     def reread(self) -> None:
-        """Reads the file again if it is another one by now. One that can't be trusted lets nobody
-        in."""
+        """Read the file again if it has changed. A file that can't be trusted lets no client in."""
         stamp = self._stamp_now()
         if stamp == self._stamp:
             return
@@ -112,12 +112,12 @@ class ClientBook:
             self.changed.tell()
 
     def newcomers(self) -> list[KnownClient]:
-        """Those that ask to come from other machines, by name."""
+        """Return the clients that ask to connect from other machines, by name."""
         return [one for one in self.all() if one.asks_from]
 
     def make(self, name: str) -> tuple[KnownClient, str]:
-        """Lets a client in; its entry, and its token, which is never shown again. One that had the
-        name is revoked. Raises PeerError for a name that can't be one, HostError."""
+        """Let a client in. Return its entry, and its token, which is never shown again. An earlier
+        client of that name is revoked. Raises PeerError for an invalid name, and HostError."""
         if _NAME.fullmatch(name) is None or name in _RESERVED:
             raise PeerError(
                 f"{name[:80]!r} can't name a client; use up to 64 letters, digits, dots, dashes "
@@ -130,15 +130,15 @@ class ClientBook:
         return made, token
 
     def approve(self, name: str) -> KnownClient | None:
-        """Lets the client that has the name come from other machines; None where there is none.
-        Raises HostError."""
+        """Let the client of that name connect from other machines; None when there is none. Raises
+        HostError."""
         with self._changing() as known:
             known[:] = [_answered(one, True) if one.name == name else one for one in known]
         return next((one for one in self.all() if one.name == name), None)
 
     def ask(self, id: str, address: str, program: str) -> None:
-        """That client wants to come from another machine; whoever was answered asks no more. Raises
-        HostError."""
+        """Note that the client wants to connect from another machine. A client that was answered
+        already doesn't ask again. Raises HostError."""
         address, program = address[:_MOST_TEXT] or "somewhere", program[:_MOST_TEXT]
         with self._changing() as known:
             for at, one in enumerate(known):
@@ -146,15 +146,16 @@ class ClientBook:
                     known[at] = one._replace(asks_from=address, asks_as=program)
 
     def answer(self, id: str, *, yes: bool) -> None:
-        """The user's word to a client that asks to come from other machines, by its id: whoever has
-        its name later is somebody else. Raises PeerError where it doesn't ask, HostError."""
+        """Note the user's answer to a client that asks to connect from other machines. By id,
+        because the name may be another client's later. Raises PeerError if it isn't asking,
+        HostError."""
         with self._changing() as known:
             if not any(one.id == id and one.asks_from for one in known):
                 raise PeerError("that client asks no more: it was answered, or is let in no more")
             known[:] = [_answered(one, yes) if one.id == id else one for one in known]
 
     def revoke(self, name: str) -> KnownClient | None:
-        """The client that had the name and is let in no more; None where there was none. Raises
+        """Revoke the client of that name and return its entry; None when there was none. Raises
         HostError."""
         gone = None
         with self._changing() as known:
@@ -178,7 +179,7 @@ class ClientBook:
         self.reread()
 
     def _read(self) -> dict[str, KnownClient]:
-        """By the hash. An entry that is none loses only itself. Raises HostError."""
+        """Return the entries by hash. A malformed entry is left out alone. Raises HostError."""
         try:
             value = json.loads(read_private(self._path, _MOST_BYTES))
             entries = value["clients"]
@@ -195,7 +196,7 @@ class ClientBook:
 
     def _stamp_now(self) -> object:
         try:
-            # Before every request: a Path's own way takes as long as all the rest of the check.
+            # Runs before every request, and Path.stat takes as long as the rest of the check.
             status = os.stat(self._name)  # noqa: PTH116
         except OSError:
             return None

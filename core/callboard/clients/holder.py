@@ -1,4 +1,4 @@
-"""A client is who holds a token."""
+"""The client as the holder of a token."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import NamedTuple
 
 
 class TokenHolder(NamedTuple):
-    """One client. ``id`` is its token's own: whoever is given the name later is somebody else."""
+    """One client. ``id`` is its token's own: a later client of the same name has another."""
 
     name: str
     id: str
 
 
-#: Holds the instance's own token, as this user's command line does.
+#: The holder of the instance's own token: this user's command line.
 LOCAL = TokenHolder("local", "local")
-#: Everybody, where no token is asked for.
+#: Every client, when no token is required.
 ANYONE = TokenHolder("anyone", "anyone")
 
-#: Seconds of silence after which a client without a session is taken to be gone.
+#: Seconds of silence after which a client without a session counts as gone.
 SILENCE = 3600.0
 
-#: Has not said yet who it is.
+#: A client that hasn't identified itself yet.
 NOBODY = TokenHolder("", "")
 
 
 def new_token() -> str:
-    """256 random bits, as text for a header."""
+    """Return 256 random bits, as text for a header."""
     return secrets.token_urlsafe(32)
 
 
 def token_hash(token: str) -> str:
-    """What is kept of a token. One round of SHA-256 is enough: a password needs a slow hash since
-    people choose it; nobody tries out 256 random bits."""
+    """Return the hash that is kept of a token. One round of SHA-256 is enough: passwords need a
+    slow hash because people choose them, but 256 random bits can't be guessed."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,5 +1,5 @@
-"""The tokens that this user's own clients read by name, so that no configuration has to hold one:
-each in a file of its own, which only this user reads."""
+"""The tokens that this user's own clients read by name, so that no configuration must hold one:
+each in its own file, which only this user can read."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from callboard.errors import HostError, PeerError
 from callboard.ground.folders import data_folder
 from callboard.ground.private_file import read_private, write_private
 
-#: Where a client finds its token instead, if its environment says so.
+#: The environment variable that may hold a client's token instead.
 VARIABLE = "CALLBOARD_TOKEN"
 _MOST_BYTES = 1000
 
 
 def token_of(name: str, book: ClientBook) -> str:
-    """The token of the client with that name, made if it has none. Raises PeerError, HostError."""
+    """Return the token of the client, made if it has none. Raises PeerError, HostError."""
     known = _known(name, book)
     token = None if known is None else _kept(known)
     if token is not None:
@@ -34,7 +34,7 @@ def token_of(name: str, book: ClientBook) -> str:
 
 
 def read_token(name: str) -> str:
-    """What the client with that name presents. Raises PeerError where it isn't let in."""
+    """Return the token that the client presents. Raises PeerError when it isn't let in."""
     given = os.environ.get(VARIABLE)
     if given:
         return given
@@ -49,7 +49,7 @@ def read_token(name: str) -> str:
 
 
 def forget_token(known: KnownClient) -> None:
-    """Removes what is kept of a client that is let in no more."""
+    """Remove the kept token of a revoked client."""
     _file(known).unlink(missing_ok=True)
 
 
@@ -66,5 +66,5 @@ def _kept(known: KnownClient) -> str | None:
 
 
 def _file(known: KnownClient) -> Path:
-    # By the id: not every system takes every name for a file.
+    # By the id, because not every system accepts every name for a file.
     return data_folder() / "tokens" / known.id

@@ -1,4 +1,4 @@
-"""Ownership: the one rule for anything that a client made and asks for later by its id."""
+"""Ownership: the one rule for anything that a client made and requests later by its id."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from callboard.clients.holder import LOCAL, TokenHolder
 
 class Owner:
     """The maker of a job, a run, a map, an undo step or a log line: a session, or the holder of a
-    token where there is no session. Requests of one session share one value."""
+    token when there is no session. All requests of a session share one value."""
 
     __slots__ = ("ended", "holder", "session")
 
     def __init__(self, holder: TokenHolder, session: str = "") -> None:
         self.holder = holder
         self.session = session
-        #: The session is over. Its things stay for the holder of its token.
+        #: True once the session has ended. Its things then belong to the holder of its token.
         self.ended = False
 
 
 def owns(owner: Owner, asker: Owner) -> bool:
-    """Whether ``asker`` made what belongs to ``owner``."""
+    """Return whether ``asker`` made what belongs to ``owner``."""
     if owner.holder != asker.holder:
         return False
     return owner.ended or owner.session in ("", asker.session)
 
 
 def may_see(owner: Owner, asker: Owner) -> bool:
-    """Whether ``asker`` may look up, list, answer, wait for or cancel what belongs to ``owner``.
-    To anybody else it doesn't exist. The command line's own token may."""
+    """Return whether ``asker`` may look up, list, answer, wait for or cancel what belongs to
+    ``owner``. For other clients it doesn't exist. The command line's own token may."""
     return asker.holder == LOCAL or owns(owner, asker)

@@ -1,4 +1,4 @@
-"""Shares: of what is bounded, no one client takes everything."""
+"""Fair shares, so that no client takes all of a bounded resource."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from callboard.clients.holder import TokenHolder
 
 
 def has_place(holder: TokenHolder, taken: Iterable[TokenHolder], limit: int) -> bool:
-    """Whether the holder may take one more of ``limit`` places: while fewer are its own than are
-    free. One client gets half, the next half of the rest, and a place is left for whoever comes."""
+    """Return whether the holder may take one more of ``limit`` places: while it has fewer than are
+    free. One client gets half, the next half of the rest, and a place is left for a newcomer."""
     places = list(taken)
     return places.count(holder) < limit - len(places)
 
 
 def most_greedy(holder: TokenHolder, taken: Counter[TokenHolder]) -> TokenHolder | None:
-    """The holder of most places, where that is more than ``holder`` would have with one more."""
+    """Return the holder of most places, if those are more than ``holder``'s with one more."""
     greedy = max(taken, key=taken.__getitem__, default=holder)
     return greedy if taken[greedy] > taken[holder] + 1 else None
