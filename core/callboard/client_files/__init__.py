@@ -1,2 +1,2 @@
-"""The files in which MCP clients keep their servers: where they are, and ours in them or out again,
-with everything else as it was."""
+"""The files in which MCP clients list their servers: their places, and adding or removing our entry
+without changing anything else."""

@@ -1,4 +1,4 @@
-"""What a client's file would become, to be shown before it is written."""
+"""The planned change of a client's file, to be shown before it is written."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from callboard.errors import PeerError
 from callboard.ground.atomic_write import replacing_bytes
 from callboard.ground.private_file import write_private
 
-#: Of a client's file. Claude Code keeps much else in its own.
+#: The most bytes of a client's file. Claude Code keeps much else in its own.
 _MOST_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
 class Change:
-    """What a client's file holds and is to hold."""
+    """The present and the planned content of a client's file."""
 
     path: Path
     before: str
     after: str
-    #: It is to hold a token: nobody else may read it.
+    #: True when it will hold a token, so that no other user may read it.
     secret: bool = False
 
     @property
@@ -36,9 +36,9 @@ class Change:
         return list(difflib.unified_diff(before, after, str(self.path), str(self.path)))
 
     def write(self) -> None:
-        """Replaces the file, whole or not at all. A link stays one. Raises OSError, HostError."""
+        """Replace the file, whole or not at all. A link stays a link. Raises OSError, HostError."""
         if not self.path.exists():
-            # What is made now is the user's alone, token or not.
+            # A new file is readable by the user alone, token or not.
             write_private(self.path, self.after)
             return
         if self.secret:
@@ -48,21 +48,21 @@ class Change:
 
 
 def planned(known: ClientFormat, path: Path, entry: Mapping[str, Any]) -> Change:
-    """The client's file with the entry in it, not written yet. Raises PeerError for a file that
-    isn't what its client writes, OSError for one that can't be read."""
+    """Return the change that puts the entry into the client's file. Nothing is written yet. Raises
+    PeerError for a file that isn't what its client writes, OSError for one that can't be read."""
     secret = known.headers in entry
     before = _read(path)
     return Change(path, before, _edited(known, path, before, entry), secret)
 
 
 def without(known: ClientFormat, path: Path) -> Change:
-    """The client's file without our entry. Raises as :func:`planned` does."""
+    """Return the change that removes our entry. Raises as :func:`planned` does."""
     before = _read(path)
     return Change(path, before, _edited(known, path, before, None))
 
 
 def _read(path: Path) -> str:
-    if path.exists() and not path.is_file():  # a pipe would hold up who reads
+    if path.exists() and not path.is_file():  # reading a pipe would block
         raise PeerError(f"{path} is no file; move it away, or add the entry by hand")
     if path.is_symlink() and not path.exists():
         raise PeerError(f"{path} is a link to what isn't there; mend it, or add the entry by hand")
@@ -103,7 +103,7 @@ def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, An
     wanted = {**settings, known.key: servers}
     if wanted == settings:
         return before
-    # Whatever the editing did, only a text that means just this is ever written.
+    # Whatever the editing did, only a text that means exactly this is ever written.
     for with_entry, without_entry in ways:
         try:
             if entry is None:
@@ -113,7 +113,7 @@ def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, An
             if _bare(parsed(after), known.key) == _bare(wanted, known.key):
                 return after
         except Exception:
-            # An editing that can't do it, or whose library isn't here.
+            # This editing can't do it, or its library isn't installed.
             continue
     raise PeerError(
         f"{path} is written in a way that can't be changed without changing more; add or "
@@ -122,13 +122,13 @@ def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, An
 
 
 def _bare(settings: dict[str, Any], key: str) -> dict[str, Any]:
-    """No servers, and no word of servers, are the same."""
+    """Return the settings without an empty member for servers, which means the same."""
     return settings if settings.get(key) else {k: v for k, v in settings.items() if k != key}
 
 
 def _editing(syntax: str) -> tuple[Any, ...]:
-    """What reads a text; and pairs of what puts an entry into it and takes it out, the first that
-    can do it counts."""
+    """Return the function that parses a text, and pairs of functions that put an entry into it and
+    take it out. The first pair that succeeds counts."""
     if syntax == "toml":
         anyhow = toml_text.rewritten, partial(toml_text.rewritten, entry=None)
         return toml_text.parsed, (toml_text.with_entry, toml_text.without_entry), anyhow

@@ -1,5 +1,5 @@
-"""JSON as people write it, changed in one place: order, indentation and, for clients that take
-them, comments and trailing commas stay."""
+"""JSON as people write it, changed in one place. Order and indentation stay; so do comments and
+trailing commas, for clients that accept them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-#: What stands between two tokens; the second form is for clients that take comments.
+#: The space between two tokens; the second form is for clients that accept comments.
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SPACE_AND_COMMENTS = re.compile(r"(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-#: The rest of a line behind a value. It can be read in one way only: a line that doesn't end so
-#: would be read in all of them.
+#: The rest of a line behind a value. It matches in one way only; otherwise a line that doesn't
+#: match would be tried in all ways.
 _LINE_END = re.compile(r"(?:[ \t]|/\*(?:[^*\r\n]|\*(?!/))*\*/)*(?://[^\r\n]*)?(?=\r?\n)")
-#: In runs and not by the character, for which a long string would need much memory.
+#: Matched in runs and not by the character, which would need much memory for a long string.
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 _BARE = re.compile(r"-?[A-Za-z0-9.+-]+")
 _BOM = "\ufeff"
@@ -23,8 +23,8 @@ _BOM = "\ufeff"
 
 @dataclass
 class _Node:
-    """A value and where it stands. ``members`` and ``comma`` are an object's: its members, and
-    where a comma stands behind the last one."""
+    """A value and its position. ``members`` and ``comma`` are those of an object: its members, and
+    the position of a comma behind the last one."""
 
     value: Any
     start: int
@@ -41,14 +41,14 @@ class _Member:
 
 
 def parsed(text: str, comments: bool = False) -> Any:
-    """The value that the text means; an empty text means an empty object. Raises ValueError."""
+    """Return the value that the text means; empty means an empty object. Raises ValueError."""
     return _document(text, comments).value
 
 
 def with_entry(
     text: str, key: str, name: str, entry: Mapping[str, Any], comments: bool = False
 ) -> str:
-    """The text with ``entry`` as the member ``name`` of the root's member ``key``. Raises
+    """Return the text with ``entry`` as the member ``name`` of the root's member ``key``. Raises
     ValueError."""
     if not text.strip(_BOM + " \t\r\n"):
         return json.dumps({key: {name: entry}}, indent=2, ensure_ascii=False) + "\n"
@@ -60,13 +60,13 @@ def with_entry(
     if there is None:
         return _inserted(text, holder.node, name, entry, root)
     margin = _margin(text, there.start)
-    # On the line of what opens it there is no place for more lines.
+    # On the line of the opening brace there is no place for more lines.
     lines = _dumped(entry, margin or "", _unit(text, root) if margin is not None else None)
     return text[: there.node.start] + _ended(lines, text) + text[there.node.end :]
 
 
 def without_entry(text: str, key: str, name: str, comments: bool = False) -> str:
-    """The text without that member; what else is there stays. Raises ValueError."""
+    """Return the text without that member, and else unchanged. Raises ValueError."""
     holder = _member(_document(text, comments), key)
     gone = None if holder is None else _member(holder.node, name)
     if holder is None or gone is None:
@@ -143,7 +143,7 @@ def _array(text: str, start: int, comments: bool) -> _Node:
 
 
 def _next(text: str, at: int, closing: str, comments: bool) -> tuple[int, int | None]:
-    """Where the next member, or ``closing``, stands, and the comma before ``closing``."""
+    """Return where the next member or ``closing`` is, and the comma before ``closing``."""
     at = _skipped(text, at, comments)
     if text[at : at + 1] == closing:
         return at, None
@@ -167,7 +167,7 @@ def _place(text: str, at: int) -> str:
 
 
 def _member(node: _Node, name: str) -> _Member | None:
-    """Raises ValueError where there are several, or what holds them is no object."""
+    """Return the member of that name. Raises ValueError for several, or without an object."""
     if not isinstance(node.value, dict):
         raise ValueError("it has another shape than expected")
     named = [member for member in node.members if member.name == name]
@@ -180,7 +180,7 @@ def _member(node: _Node, name: str) -> _Member | None:
 
 
 def _inserted(text: str, into: _Node, name: str, value: Mapping[str, Any], root: _Node) -> str:
-    """The text with one member more, behind the others."""
+    """Return the text with one more member, behind the others."""
     closing = into.end - 1
     if into.members:
         last = into.members[-1]
@@ -192,7 +192,7 @@ def _inserted(text: str, into: _Node, name: str, value: Mapping[str, Any], root:
         comma, at = ",", last.node.end
         if into.comma is not None:
             comma, at = "", into.comma + 1
-        # A remark behind the last one stays with it.
+        # A comment behind the last member stays with it.
         rest = _LINE_END.match(text, at)
         place = at if rest is None else rest.end()
         lines = _named(name, value, margin, _unit(text, root))
@@ -211,25 +211,25 @@ def _named(name: str, value: Mapping[str, Any], margin: str, unit: str) -> list[
 
 
 def _dumped(value: Mapping[str, Any], margin: str, unit: str | None) -> list[str]:
-    """JSON whose first line stands behind its name; on one line where ``unit`` is None."""
+    """Return the value's JSON, to stand behind its name; on one line when ``unit`` is None."""
     lines = json.dumps(value, indent=unit, ensure_ascii=False).split("\n")
     return ["\n".join([lines[0], *(margin + line for line in lines[1:])])]
 
 
 def _ended(parts: list[str], text: str) -> str:
-    """With the ends of lines that the text has."""
+    """Join the parts, with the text's line ends."""
     joined = "".join(parts)
     return joined.replace("\n", "\r\n") if "\r\n" in text else joined
 
 
 def _unit(text: str, root: _Node) -> str:
-    """What each level is indented by."""
+    """Return the indentation of one level."""
     margin = _margin(text, root.members[0].start) if root.members else None
     return margin or "  "
 
 
 def _margin(text: str, at: int) -> str | None:
-    """The indentation before ``at``; None where something else stands on its line before it."""
+    """Return the indentation before ``at``; None when something else precedes it on its line."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line if not line.strip(" \t") and "\n" in text[:at] else None
 

@@ -1,5 +1,5 @@
-"""The MCP clients that we know: where each keeps its servers, and in which words, as their own
-documentation says."""
+"""The MCP clients that callboard knows: the file and the keys that each uses for its servers,
+according to its own documentation."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from typing import Any
 
 from callboard.client_files import toml_text, yaml_text
 
-#: What the entry is called in every file.
+#: The name of the entry in every file.
 NAME = "callboard"
-#: What starts the bridge where callboard is installed as programs are.
+#: The command that starts the bridge when callboard is installed as a program.
 COMMAND = ("callboard", "stdio")
 
 
 @dataclass(frozen=True)
 class ClientFormat:
-    """How a client writes its servers: where, under which key, in which words."""
+    """The format of a client's servers: the file, the key and the words."""
 
     title: str
     key: str
     #: The file in the project, or else the user's own.
     path: Path | None
-    #: It takes no local URL; it starts a program and speaks through its stdin and stdout.
+    #: True when the client takes no local URL: it starts a program and uses its stdin and stdout.
     stdio: bool = False
-    #: The file lies in the project, where others see it: no place for a token.
+    #: True when the file lies in the project, where others see it: no place for a token.
     shared: bool = False
-    #: The user's own file where ``path`` is another one: it counts in all projects.
+    #: The user's own file, which counts in all projects, when ``path`` is another one.
     own: Path | None = None
     #: ``json``, ``jsonc`` (with comments), ``toml`` or ``yaml``.
     syntax: str = "json"
-    #: What an address and its headers are called.
+    #: The keys of an address and of its headers.
     url: str = "url"
     headers: str = "headers"
-    #: What stands in every entry, in one with an address, and in one with a program.
+    #: The contents of every entry, of one with an address, and of one with a program.
     always: Mapping[str, Any] = field(default_factory=dict)
     remote: Mapping[str, Any] = field(default_factory=dict)
     local: Mapping[str, Any] = field(default_factory=dict)
-    #: What the program is called.
+    #: The key of the program.
     program: str = "command"
-    #: Where one of these is, the client is on this machine.
+    #: The client is on this machine when one of these exists.
     signs: tuple[Path, ...] = ()
 
     def entry(self, url: str, token: str | None) -> dict[str, Any]:
-        """Its entry with an address and a token, for a client that takes one."""
+        """Return the entry with an address and a token, for a client that accepts one."""
         entry: dict[str, Any] = {**self.always, **self.remote, self.url: url}
         if token:
             entry[self.headers] = {"Authorization": f"Bearer {token}"}
@@ -66,9 +66,9 @@ class ClientFormat:
         *,
         gateway: bool = False,
     ) -> dict[str, Any]:
-        """Its entry with the bridge, which reads the token named ``client`` by itself.
-        ``instance`` is for the bridge to choose by; ``command`` is what :func:`bridge` said, for
-        who asked it already; ``gateway`` is whether the bridge asks the gateway."""
+        """Return the entry with the bridge, which reads the token named ``client`` itself.
+        ``instance`` is the one that the bridge chooses. ``command`` is the result of
+        :func:`bridge`, if it is known already. With ``gateway`` the bridge uses the gateway."""
         program, *arguments = command or bridge() or COMMAND
         chosen = [] if instance is None else ["--instance", instance]
         through = ["--gateway"] if gateway else []
@@ -76,7 +76,7 @@ class ClientFormat:
         return {**self.always, **self.local, self.program: program, "args": words}
 
     def text(self, entry: Mapping[str, Any]) -> str:
-        """The entry as a file with nothing else would say it."""
+        """Return the text of a file that holds this entry alone."""
         if self.syntax == "toml":
             return toml_text.with_entry("", self.key, NAME, entry)
         if self.syntax == "yaml":
@@ -85,16 +85,16 @@ class ClientFormat:
 
     @property
     def users(self) -> ClientFormat:
-        """The same with the file that is this user's alone."""
+        """The same format with the file that is this user's alone."""
         return self if self.own is None else replace(self, path=self.own, own=None, shared=False)
 
     def is_here(self) -> bool:
-        """Whether the client is on this machine, as its folders tell."""
+        """Return whether the client is on this machine, judging by its folders."""
         return any(sign.exists() for sign in self.signs)
 
 
 def formats() -> dict[str, ClientFormat]:
-    """The clients we know, by the name that the command takes."""
+    """Return the known clients, by the name that the command takes."""
     other = ClientFormat("any other client", "mcpServers", None, remote=_HTTP)
     return {**_assistants(Path.home()), **_editors(Path.home()), "other": other}
 
@@ -190,7 +190,7 @@ def _editors(home: Path) -> dict[str, ClientFormat]:
             url="serverUrl",
             signs=(windsurf,),
         ),
-        # What Windsurf became in June 2026. It infers from the address that it is HTTP.
+        # The successor of Windsurf since June 2026. It infers from the address that it is HTTP.
         "devin": ClientFormat(
             "Devin Desktop", "mcpServers", devin / "mcp_config.json", signs=(devin,)
         ),
@@ -213,10 +213,11 @@ def _editors(home: Path) -> dict[str, ClientFormat]:
 
 
 def bridge() -> list[str] | None:
-    """What a client can start as the bridge on this machine; None where nothing would do.
+    """Return the command with which a client can start the bridge on this machine, or None.
 
     Inside an application, Python's executable is that application, or a Python that doesn't see
-    what the application sees; so it counts only if callboard is installed in that very Python."""
+    what the application sees. So it counts only if callboard is installed in that very Python.
+    """
     if re.fullmatch(r"(python|pypy|mayapy|hython)[\d.]*w?", Path(sys.executable).stem.lower()):
         folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
         if any(metadata.distributions(name="callboard", path=sorted(folders))):
@@ -226,13 +227,13 @@ def bridge() -> list[str] | None:
 
 
 def _programs() -> Path:
-    """Where pipx and uv put programs, which applications started from a menu don't look into."""
+    """Return the folder of pipx's and uv's programs, which applications don't search."""
     return Path.home() / ".local" / "bin"
 
 
 def _lm_studio(home: Path) -> Path:
-    """Where LM Studio itself looks: where its pointer says, else in the folder of its first
-    versions while that is there."""
+    """Return the folder that LM Studio uses: the one that its pointer names, else that of its first
+    versions if it exists."""
     try:
         named = Path((home / ".lmstudio-home-pointer").read_text("utf-8").strip())
     except (OSError, ValueError):
@@ -244,7 +245,7 @@ def _lm_studio(home: Path) -> Path:
 
 
 def _app_folder(name: str) -> Path:
-    """Where applications of that kind keep their settings."""
+    """Return the folder in which applications of that kind keep their settings."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / name
     if sys.platform == "win32":

@@ -1,4 +1,4 @@
-"""TOML, changed in one place: what else is in the text stays as it is."""
+"""TOML, changed in one place: everything else in the text stays as it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BOM = "\ufeff"
 
 
 def parsed(text: str) -> Any:
-    """The value that the text means. Raises ValueError."""
+    """Return the value that the text means. Raises ValueError."""
     try:
         library = import_module("tomllib" if sys.version_info >= (3, 11) else "tomlkit")
         return library.loads(text.removeprefix(_BOM))
@@ -22,12 +22,12 @@ def parsed(text: str) -> Any:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except Exception as error:
-        # Not all of tomlkit's are ValueErrors.
+        # Not all of tomlkit's errors are ValueErrors.
         raise ValueError(str(error)) from None
 
 
 def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The text with the table ``[key.name]``: in the place of the one that is there, or at its
+    """Return the text with the table ``[key.name]``: in the place of the existing one, or at the
     end."""
     lines = [f"[{key}.{name}]", *(f"{word} = {_value(value)}" for word, value in entry.items())]
     end = "\r\n" if "\r\n" in text else "\n"
@@ -39,15 +39,15 @@ def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 
 
 def rewritten(text: str, key: str, name: str, entry: Mapping[str, Any] | None) -> str:
-    """The text with that table, or without it, however people wrote it: in braces, with dotted
-    names. It takes tomlkit, which applications don't carry. Remarks may be lost where the table
-    is one of lines of its own, so the others are tried first. Raises what tomlkit raises."""
+    """Return the text with that table, or without it, in whatever form it was written: in braces,
+    with dotted names. Needs tomlkit, which applications don't include. It may lose comments of a
+    table with lines of its own, so it is tried last. Raises what tomlkit raises."""
     document = import_module("tomlkit").parse(text.removeprefix(_BOM))
     servers = document[key]
     if entry is None:
         del servers[name]
     elif name in servers:
-        # In its place, so that a remark behind it stays.
+        # In its place, so that a comment behind it stays.
         for word in set(servers[name]) - set(entry):
             del servers[name][word]
         servers[name].update(entry)
@@ -57,17 +57,17 @@ def rewritten(text: str, key: str, name: str, entry: Mapping[str, Any] | None) -
 
 
 def without_entry(text: str, key: str, name: str) -> str:
-    """The text without that table."""
+    """Return the text without that table."""
     there = _span(text, key, name)
     if there is None:
         return text
     head = text[: there[0]]
-    # The empty line before it came with it.
+    # The empty line before the table was added with it.
     return re.sub(r"(?<=\n)\r?\n\Z", "", head) + text[there[1] :]
 
 
 def _span(text: str, key: str, name: str) -> tuple[int, int] | None:
-    """Where the table's lines and those of the tables in it begin and end."""
+    """Return where the lines of the table and of its inner tables begin and end."""
     quote = "[\"']?"
     named = rf"[ \t]*\[[ \t]*{quote}{key}{quote}[ \t]*\.[ \t]*{quote}{name}{quote}[ \t]*[.\]]"
     header = re.compile(rf"^{named}", re.MULTILINE).search(text)
@@ -81,7 +81,7 @@ def _span(text: str, key: str, name: str) -> tuple[int, int] | None:
         if not inside:
             break
         at += len(line)
-        # Remarks and empty lines behind its last line belong to what follows.
+        # Comments and empty lines behind its last line belong to what follows.
         if line.strip() and not line.lstrip().startswith("#"):
             end = at
     return header.start(), end
@@ -93,5 +93,5 @@ def _value(value: Any) -> str:
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
-    # Texts, numbers, true and false are written alike.
+    # Texts, numbers, true and false are written as in JSON.
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""YAML, changed in one place: what else is in the text stays as it is."""
+"""YAML, changed in one place: everything else in the text stays as it is."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-#: The values that a file may mean. A few lines of aliases can mean more than can be compared.
+#: The most values that a file may mean. A few lines of aliases can mean more than can be compared.
 _MOST_VALUES = 1_000_000
 
 
 def parsed(text: str) -> Any:
-    """The value that the text means; an empty one means an empty mapping. Raises ValueError."""
+    """Return the value that the text means; empty means an empty mapping. Raises ValueError."""
     import yaml
 
     try:
@@ -28,8 +28,8 @@ def parsed(text: str) -> Any:
 
 
 def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The text with ``entry`` as ``name`` in the mapping ``key``. The caller checks that what
-    comes back means just this."""
+    """Return the text with ``entry`` as ``name`` in the mapping ``key``. The caller checks that the
+    result means exactly this."""
     import yaml
 
     end = "\r\n" if "\r\n" in text else "\n"
@@ -57,7 +57,7 @@ def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
         start, behind = there[1].start_mark.index, there[1].end_mark.index
         return text[:start] + json.dumps(entry, ensure_ascii=False) + text[behind:]
     if not value.value:
-        # Nothing yet, or braces without anything between.
+        # Nothing yet, or empty braces.
         at = text.index(":", holder[0].end_mark.index) + 1
         behind = value.end_mark.index if value.end_mark.index > value.start_mark.index else at
         rest = text[behind:]
@@ -72,7 +72,7 @@ def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 
 
 def without_entry(text: str, key: str, name: str) -> str:
-    """The text without that one."""
+    """Return the text without that entry."""
     import yaml
 
     holder = _child(yaml.compose(text), key)
@@ -85,15 +85,15 @@ def without_entry(text: str, key: str, name: str) -> str:
         return head + rest[behind.end() :] if behind else re.sub(r",\s*\Z", "", head) + rest
     start = text.rfind("\n", 0, there[0].start_mark.index) + 1
     if len(holder[1].value) == 1:
-        # A name with nothing behind it would mean nothing, and no mapping.
+        # A name with nothing behind it would mean null, and not a mapping.
         start = text.index(":", holder[0].end_mark.index) + 1
         return text[:start] + " {}\n" + text[_line_after(text, there) :]
     return text[:start] + text[_line_after(text, there) :]
 
 
 def _values(node: Any, counted: dict[int, float]) -> float:
-    """The number of values that a node means, those of an alias counted again. A node that holds
-    itself means endlessly many."""
+    """Return the number of values that a node means; an alias counts its values again. A node that
+    contains itself means infinitely many."""
     if node is None or isinstance(node.value, str):
         return 1
     if id(node) not in counted:
@@ -104,7 +104,7 @@ def _values(node: Any, counted: dict[int, float]) -> float:
 
 
 def _child(node: Any, name: str) -> tuple[Any, Any] | None:
-    """The nodes of a mapping's name and value."""
+    """Return the nodes of a mapping's name and value."""
     if node is None or not isinstance(node.value, list):
         return None
     pairs = (pair for pair in node.value if isinstance(pair, tuple))
@@ -112,16 +112,16 @@ def _child(node: Any, name: str) -> tuple[Any, Any] | None:
 
 
 def _into_braces(text: str, node: Any, name: str, value: Mapping[str, Any]) -> str:
-    """The text with one pair more in a mapping in braces. JSON is YAML there."""
+    """Return the text with one more pair in a mapping in braces. JSON is valid YAML there."""
     at = text.index("{", node.start_mark.index) + 1
     pair = json.dumps({name: value}, ensure_ascii=False)[1:-1]
     return text[:at] + pair + (", " if node.value else "") + text[at:]
 
 
 def _line_after(text: str, pair: tuple[Any, Any]) -> int:
-    """Where the line behind a pair begins. A block's own end is behind the remarks after it."""
+    """Return where the line behind a pair begins. A block's own end is behind later comments."""
     last, node = pair
-    # The node of an alias is elsewhere: what stands before it is the last that is known.
+    # The node of an alias is elsewhere: what stands before it is the last known position.
     while node.start_mark.index >= last.start_mark.index:
         last = node
         if isinstance(node.value, str) or not node.value or node.flow_style:
