@@ -1,7 +1,7 @@
 """Calls that are answered with a handle at once and go on without their request.
 
 A job is a call of a tool with ``execution: async``, or a workflow. Clients with the tasks extension
-poll it by ``tasks/get``; everybody else by the tools ``jobs__status`` and ``jobs__cancel``.
+poll it by ``tasks/get``; all others use the tools ``jobs__status`` and ``jobs__cancel``.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest, lacks
 
 log = logging.getLogger(__name__)
 
-#: The extension that lets a client poll long calls (2026-07-28).
+#: The extension with which a client polls long calls (2026-07-28).
 TASKS = "io.modelcontextprotocol/tasks"
 
 JobStatus = Literal["working", "input_required", "completed", "failed", "cancelled"]
 
-#: Milliseconds a job is kept, from its creation, and between two polls.
+#: Milliseconds for which a job is kept after its creation, and milliseconds between two polls.
 TTL_MS = 3_600_000
 POLL_MS = 500
-#: Jobs kept, finished ones included, and jobs that run: of one client half of them.
+#: The most jobs that are kept, and the most that run. One client may have half of them.
 KEPT_LIMIT = 512
 RUNNING_LIMIT = 128
 
@@ -42,7 +42,7 @@ Work = Callable[[PeerRequest], Awaitable[Json]]
 
 
 class Job:
-    """One job. On the server's loop."""
+    """One job. Runs on the server's loop."""
 
     def __init__(self, tool: str, owner: Owner) -> None:
         self.owner = owner
@@ -64,18 +64,18 @@ class Job:
         return self.status in ("completed", "failed", "cancelled")
 
     def watch(self, listener: Callable[[Job], None]) -> Callable[[], None]:
-        """Calls ``listener`` with the job at every change; returns the way to stop."""
+        """Call ``listener`` with the job at every change. Return the function that stops it."""
         return self._changes.watch(listener)
 
     def note(self, status: JobStatus | None = None) -> None:
-        """Something changed: the time of it, and whoever listens, know."""
+        """Note a change: set the time and notify the listeners."""
         if status is not None:
             self.status = status
         self.updated = datetime.now(timezone.utc)
         self._changes.tell(self)
 
     def describe(self) -> Json:
-        """``{job_id, tool, status, created, updated, progress?, result?, error?}``, as
+        """Return ``{job_id, tool, status, created, updated, progress?, result?, error?}``, as
         ``jobs__status`` and REST show it."""
         entry: Json = {
             "job_id": self.id,
@@ -94,8 +94,8 @@ class Job:
         return entry
 
     def as_task(self) -> Json:
-        """The job as the tasks extension of 2026-07-28 describes it, where a task with a result
-        is completed, a tool's error included (SEP-2663, Task Status)."""
+        """Return the job as the tasks extension of 2026-07-28 describes it. There, a task with a
+        result is completed, even if the result is a tool's error (SEP-2663, Task Status)."""
         status = "completed" if self.result is not None else self.status
         task: Json = {
             "taskId": self.id,
@@ -121,13 +121,13 @@ class Job:
 
 
 def knows_tasks(peer: Peer) -> bool:
-    """Whether the client declared the tasks extension, in the revision that has it."""
+    """Return whether the client declared the tasks extension, in the revision that has it."""
     extensions = peer.capabilities.get("extensions")
     return not peer.features.sessions and isinstance(extensions, dict) and TASKS in extensions
 
 
 def require_tasks(peer: Peer, method: str) -> None:
-    """Raises MethodNotFound or MissingClientCapability where the client knows no tasks."""
+    """Raise MethodNotFound or MissingClientCapability unless the client knows tasks."""
     if peer.features.sessions:
         raise MethodNotFound(f"Method not found: '{method}'; use jobs__status")
     if not knows_tasks(peer):
@@ -135,8 +135,8 @@ def require_tasks(peer: Peer, method: str) -> None:
 
 
 class JobRequest(PeerRequest):
-    """The request of a job: what it says goes to the job, what it asks waits there for an answer,
-    or goes to the session it came from."""
+    """The request of a job. Its notifications go to the job. Its questions wait there for an
+    answer, or go to the session that it came from."""
 
     def __init__(self, origin: PeerRequest, job: Job) -> None:
         super().__init__(origin.peer, origin.id, origin.method, origin.params)
@@ -185,13 +185,13 @@ class JobRequest(PeerRequest):
 
 
 class Jobs:
-    """The jobs of one server. On its loop."""
+    """The jobs of one server. Runs on its loop."""
 
     def __init__(self) -> None:
         self._jobs: dict[str, Job] = {}
 
     def start(self, origin: PeerRequest, tool: str, work: Work) -> Job:
-        """Starts ``work`` and returns its job. Raises HostBusy when too many run."""
+        """Start ``work`` and return its job. Raises HostBusy when too many run."""
         self._forget_old()
         holder = origin.peer.holder
         running = [job.owner.holder for job in self._jobs.values() if not job.ended]
@@ -207,7 +207,7 @@ class Jobs:
         return job
 
     def get(self, id: object, asker: Owner) -> Job:
-        """Raises InvalidParams for a job that isn't there, not any more, or not ``asker``'s."""
+        """Return a job. Raises InvalidParams for one that is gone, or isn't ``asker``'s."""
         job = self._jobs.get(id) if isinstance(id, str) else None
         if job is not None and not may_see(job.owner, asker):
             job = None
@@ -216,14 +216,14 @@ class Jobs:
         return job
 
     def cancel(self, id: object, asker: Owner) -> Job:
-        """Asks a job to end; one that has ended stays as it is. Raises InvalidParams."""
+        """Ask a job to end. One that has ended stays as it is. Raises InvalidParams."""
         job = self.get(id, asker)
         if not job.ended and job.work is not None:
             job.work.cancel()
         return job
 
     def answer(self, id: object, answers: object, asker: Owner) -> None:
-        """Takes a client's answers to what the job asks; keys it doesn't ask are ignored. Raises
+        """Take a client's answers to the job's questions; other keys are ignored. Raises
         InvalidParams."""
         job = self.get(id, asker)
         if not isinstance(answers, dict):
@@ -240,11 +240,11 @@ class Jobs:
             job.note("working")
 
     def all(self) -> list[Job]:
-        """Oldest first."""
+        """Return all jobs, oldest first."""
         return list(self._jobs.values())
 
     def end(self, which: Callable[[TokenHolder], bool]) -> None:
-        """Ends what the clients that ``which`` picks began."""
+        """End the jobs of the clients for which ``which`` returns True."""
         for job in self._jobs.values():
             if which(job.owner.holder) and job.work is not None:
                 job.work.cancel()
@@ -277,7 +277,7 @@ class Jobs:
         ended = [job for job in self._jobs.values() if job.ended]
         surplus = len(self._jobs) - KEPT_LIMIT
         if surplus > 0:
-            # Those of whoever has most go first.
+            # The jobs of the client that has the most go first.
             had = Counter(job.owner.holder for job in ended)
             ended.sort(key=lambda job: -had[job.owner.holder])
         for number, job in enumerate(ended):

@@ -14,15 +14,15 @@ from callboard.content import Image, Json, ResourceLink, Result
 from callboard.jobs.jobs import Job, Jobs
 from callboard.protocol.jsonrpc import encode
 
-#: Seconds that one call waits for a job at most: clients give a call up after 60.
+#: The most seconds that one call waits for a job, because clients abandon a call after 60.
 LONGEST_WAIT = 50
-#: Bytes of a job's result that its status shows; a larger one is a resource.
+#: The most bytes of a result that a job's status shows; a larger one is a resource.
 RESULT_LIMIT = 32 * 1024
-#: The tool that tells how far a job is.
+#: The tool that reports a job's status.
 STATUS = "jobs__status"
 #: The resource that is a job's result.
 RESULT = "job://{job_id}/result"
-#: Hints of the server's own tools: what they change they can put back, and nothing beyond the host.
+#: Hints of the server's own tools: their changes can be reversed and stay within the host.
 CHANGES: Json = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
 READS: Json = {**CHANGES, "readOnlyHint": True}
 _JOB: Json = {"type": "string", "description": "The id that the call was answered with."}
@@ -44,7 +44,7 @@ _STATUS_SCHEMA: Json = {
 
 
 def job_tools(jobs: Jobs) -> list[Tool]:
-    """The two tools over one server's jobs; they run on its loop."""
+    """Return the two tools for one server's jobs. They run on its loop."""
 
     async def status(
         ctx: AsyncToolContext, job_id: str, wait_s: float = 0, whole: bool = False
@@ -78,8 +78,8 @@ def job_tools(jobs: Jobs) -> list[Tool]:
 
 
 async def _wait(job: Job, seconds: float, ctx: AsyncToolContext) -> None:
-    """Until the job ended or asks something, or the time is over; its progress goes on to who
-    waits. On the server's loop, where jobs change too."""
+    """Wait until the job has ended or asks something, or the time is over. Its progress is passed
+    on to the caller. Runs on the server's loop, where jobs change too."""
     changed = asyncio.Event()
 
     def heard(job: Job) -> None:
@@ -100,7 +100,7 @@ async def _wait(job: Job, seconds: float, ctx: AsyncToolContext) -> None:
 
 
 def _shown(job: Job) -> Json | Result:
-    """Pictures in its result are shown as such: as text in it nobody could see them."""
+    """Return the job with its pictures as images, because a client can't see them as text."""
     content = (job.result or {}).get("content", [])
     pictures = [block for block in content if block.get("type") == "image"]
     described, links = _short(job, pictures)
@@ -111,7 +111,7 @@ def _shown(job: Job) -> Json | Result:
 
 
 def _short(job: Job, without: list[Json]) -> tuple[Json, list[ResourceLink]]:
-    """The job without those blocks, and a link to its result where that is large all the same."""
+    """Return the job without those blocks, with a link to its result if that is still large."""
     described = job.describe()
     if job.result is None:
         return described, []
@@ -139,7 +139,7 @@ def own_tool(
     execution: Literal["sync", "async"] = "sync",
     timeout_secs: float | None = None,
 ) -> Tool:
-    """A tool of the server's own, which runs on its loop."""
+    """Return a tool of the server's own, which runs on its loop."""
     entry = entry_of(function, name, name)
     return Tool(
         name=name,

@@ -1,4 +1,4 @@
-"""Runs of workflows. Reading what skills wrote is :mod:`callboard.skills.workflows`."""
+"""Runs of workflows. Their files are read by :mod:`callboard.skills.workflows`."""
 
-#: The tool that runs one.
+#: The tool that runs a workflow.
 RUN = "workflows__run"

@@ -1,4 +1,4 @@
-"""The workflows of a skill: those it lists, and those its prompt files name."""
+"""The workflows of a skill: those that it lists, and those that its prompt files name."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from callboard.skills.skill_files import FileProblem, expand, read_text, relativ
 from callboard.skills.workflows.files import read_workflow, read_workflows
 from callboard.skills.workflows.workflow import Workflow
 
-#: Of files that nothing names.
+#: The most files that are checked for being unnamed.
 _MOST_FILES = 100
 
 
 def workflows_of(skill: SkillMetadata) -> list[Workflow]:
-    """As they are on disk now; the first of a name wins. What isn't a workflow is left out here:
-    lint and the diagnostics of prompts tell of it."""
+    """Return the workflows that are on disk now; the first of a name wins. Invalid files are left
+    out here: lint and the diagnostics of prompts report them."""
     by_name = {workflow.name: workflow for workflow in read_workflows(skill)[0]}
     for path in _named_by_prompts(skill):
         workflow = read_workflow(skill, path)
@@ -29,8 +29,7 @@ def workflows_of(skill: SkillMetadata) -> list[Workflow]:
 
 
 def not_read(skill: SkillMetadata) -> Iterator[str]:
-    """Files whose author may miss their workflow, and why it isn't there: a line each, as
-    ``skill/file:line: why``."""
+    """Yield a line, ``skill/file:line: why``, for each file whose workflow can't be run."""
     read, failures = read_workflows(skill)
     names = {relative(skill.path, workflow.path) for workflow in read}
     for path in _named_by_prompts(skill):
@@ -41,7 +40,7 @@ def not_read(skill: SkillMetadata) -> Iterator[str]:
     names.update(failure.reference for failure in failures)
     first: dict[str, Failure] = {}
     for failure in failures:
-        first.setdefault(failure.reference, failure)  # lint tells the others of a file
+        first.setdefault(failure.reference, failure)  # lint reports a file's other failures
     for failure in first.values():
         yield f"{skill.name}/{failure.editor_line}"
     here = (skill.path.glob(f"{where}*.workflow.y*ml") for where in ("", "*/"))

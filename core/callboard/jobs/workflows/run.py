@@ -1,4 +1,4 @@
-"""One run of one workflow: its steps in order, their results, and the way back."""
+"""One run of one workflow: its steps in order, their results, and undoing them."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ log = logging.getLogger(__name__)
 RunStatus = Literal["running", "completed", "failed", "cancelled", "interrupted"]
 ReportProgress = Callable[[int, int | None, str], None]
 
-#: Steps of one run, counting every round of a loop.
+#: The most steps of one run, counting every round of a loop.
 PERFORMED_LIMIT = 10_000
-#: Bytes of one result, and of all results of a run, that its status still shows.
+#: The most bytes of one result, and of all results of a run, that its status shows.
 RESULT_LIMIT = 32 * 1024
 RESULTS_LIMIT = 4 * 1024 * 1024
 _NO_FORM: Json = {"type": "object", "properties": {}}
 
 
 class StepFailed(Exception):
-    """Ends the run."""
+    """Raised to end the run."""
 
 
 class WorkflowRun:
-    """On the server's loop. ``save`` is awaited whenever there is something new to keep."""
+    """One run. Runs on the server's loop. ``save`` is awaited when there is something to keep."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class WorkflowRun:
         #: Ends the run from outside.
         self.cancel: Callable[[], object] = lambda: None
         self.ended = asyncio.Event()
-        #: When it was last written down.
+        #: The time at which it was last saved.
         self.saved = float("-inf")
         self._scope: dict[str, Any] = {"inputs": dict(inputs)}
         self._request = request
@@ -93,9 +93,9 @@ class WorkflowRun:
         return f"{self.workflow.skill}.{self.workflow.name}"
 
     def describe(self) -> Json:
-        """``{run_id, workflow, status, started, updated, steps, skipped?, message?, undone?}``.
-        ``steps`` are those that began, ``{step, tool, status, attempts, seconds?, result?,
-        error?}``; ``skipped`` names those of branches that weren't taken; ``undone`` is
+        """Return ``{run_id, workflow, status, started, updated, steps, skipped?, message?,
+        undone?}``. ``steps`` are those that began, ``{step, tool, status, attempts, seconds?,
+        result, error?}``; ``skipped`` names the steps of branches that weren't taken; ``undone`` is
         ``{steps, left}``."""
         description: Json = {
             "run_id": self.id,
@@ -114,7 +114,7 @@ class WorkflowRun:
         return description
 
     async def perform(self) -> None:
-        """Runs to the end, whichever; ``status`` says how it went. Raises CancelledError."""
+        """Run to the end; ``status`` then holds the outcome. Raises CancelledError."""
         await self._save(self)
         try:
             await self._some(self.workflow.steps, self._scope, "")
@@ -132,7 +132,7 @@ class WorkflowRun:
             await self._end("completed", None)
 
     def interrupt(self) -> None:
-        """The server stops: nothing more is done. Any thread."""
+        """Mark the run as interrupted because the server stops. Call it from any thread."""
         self.status, self.message = "interrupted", "the server stopped"
 
     async def _end(self, status: RunStatus, message: str | None) -> None:
@@ -163,7 +163,7 @@ class WorkflowRun:
     # -- steps ------------------------------------------------------------------------------
 
     async def _some(self, steps: tuple[Step, ...], scope: dict[str, Any], where: str) -> Json:
-        """Runs the steps in order; their results by id, which join ``scope``."""
+        """Run the steps in order. Return their results by id, which are also added to ``scope``."""
         results: Json = {}
         for step in steps:
             results[step.id] = scope[step.id] = await self._one(step, scope, where)
@@ -200,7 +200,7 @@ class WorkflowRun:
         return {"took": "then" if then else "else", "results": results}
 
     def _skip(self, steps: tuple[Step, ...], where: str) -> None:
-        """The status names what wasn't done."""
+        """Add the steps to those that the status lists as skipped."""
         names = [where + step.id for step in every_step(steps)]
         self._skipped += names[: PERFORMED_LIMIT - len(self._skipped)]
 
@@ -222,7 +222,7 @@ class WorkflowRun:
         try:
             await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION)
         finally:
-            # The others don't go on behind the back of one that failed.
+            # The others must not go on after one has failed.
             for task in tasks.values():
                 task.cancel()
             await asyncio.wait(tasks.values())
@@ -310,7 +310,7 @@ class WorkflowRun:
 
 @contextmanager
 def _timed(entry: Json) -> Iterator[None]:
-    """Notes how long a step took, and whether it was cancelled."""
+    """Note how long a step took, and whether it was cancelled."""
     began = monotonic()
     try:
         yield
@@ -322,7 +322,7 @@ def _timed(entry: Json) -> Iterator[None]:
 
 
 def _value(result: Json) -> Any:
-    """What later steps see of a result: its structured content, else its text."""
+    """Return what later steps see of a result: its structured content, else its text."""
     return result.get("structuredContent", {"text": _text(result)})
 
 

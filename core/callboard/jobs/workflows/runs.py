@@ -1,4 +1,4 @@
-"""Workflows of loaded skills: found, run, told of, cancelled."""
+"""The workflows of loaded skills: finding, running, reporting and cancelling them."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from callboard.skills.workflows.workflow import ParallelStep, Step, ToolStep, Wo
 
 log = logging.getLogger(__name__)
 
-#: Runs that are kept in memory after they ended.
+#: The most runs that are kept in memory after they ended.
 ENDED_LIMIT = 64
-#: Runs of which ``workflows__status`` tells without an id.
+#: The number of runs that ``workflows__status`` lists without an id.
 RECENT = 20
-#: Seconds between two writings of a run that goes on.
+#: Seconds between two saves of a run that goes on.
 SAVE_PAUSE = 0.25
-#: Seconds that a cancel waits for what was done to be undone.
+#: Seconds that a cancel waits for the undoing of the run's changes.
 CANCEL_PATIENCE = 10.0
 
 
 class Workflows:
-    """The runs of one server. On its loop, except :meth:`close`."""
+    """The runs of one server. Runs on its loop, except :meth:`close`."""
 
     def __init__(
         self, dispatcher: Dispatcher, jobs: Jobs, catalog: SkillCatalog, folder: Path
@@ -52,8 +52,8 @@ class Workflows:
         self._runs: dict[str, WorkflowRun] = {}
 
     async def run(self, call: Call, name: str, inputs: Json, report: ReportProgress) -> Result:
-        """Runs a workflow to its end. ``call`` is the call that asks for it. Raises InvalidParams
-        for an unknown workflow, unknown tools and wrong inputs: then nothing has run."""
+        """Run a workflow to its end. ``call`` is the call that started it. Raises InvalidParams for
+        an unknown workflow, unknown tools and wrong inputs; nothing has run then."""
         if isinstance(call.request, StepRequest):
             raise InvalidParams("a workflow can't run another one; call its tools instead")
         workflow = await asyncio.get_running_loop().run_in_executor(None, self._find, name)
@@ -69,12 +69,12 @@ class Workflows:
         status = run.describe()
         if run.status == "completed":
             return Result([f"{run.name} is done"], structured=status)
-        # Who sees only this text, as a shell's or a record's reader does, can ask on.
+        # A reader who sees only this text, such as a shell's or a record's, learns how to ask on.
         told = f'{run.message}. workflows__status {{"run_id": "{id}"}} tells what each step did'
         return Result([told], structured=status, is_error=True)
 
     async def status(self, id: str, asker: Owner) -> Json:
-        """One run. Raises InvalidParams."""
+        """Return one run. Raises InvalidParams."""
         run = self._live(id, asker)
         if run is not None:
             return run.describe()
@@ -86,7 +86,7 @@ class Workflows:
         return known
 
     async def recent(self, asker: Owner) -> list[Json]:
-        """The asker's last runs, of every instance, newest first, without their steps."""
+        """Return the asker's latest runs, on all instances, newest first, without their steps."""
         loop = asyncio.get_running_loop()
         stored = await loop.run_in_executor(None, self._store.recent, RECENT, asker)
         runs = {run["run_id"]: run for run in stored}
@@ -97,7 +97,7 @@ class Workflows:
         return [{key: run[key] for key in run if key != "steps"} for run in newest[:RECENT]]
 
     async def cancel(self, id: str, asker: Owner) -> Json:
-        """Cancels a run of this instance and tells what became of it. Raises InvalidParams."""
+        """Cancel a run of this instance and return its outcome. Raises InvalidParams."""
         run = self._live(id, asker)
         if run is None:
             if self._not_begun(id, asker) is not None:
@@ -110,7 +110,7 @@ class Workflows:
         return run.describe()
 
     def close(self) -> None:
-        """What runs is interrupted, and written down as such. Main thread, outside the loop."""
+        """Interrupt the runs under way and save that. Main thread, outside the loop."""
         for run in self._runs.values():
             if run.status == "running":
                 run.interrupt()
@@ -124,7 +124,7 @@ class Workflows:
         return run if run is not None and may_see(run.owner, asker) else None
 
     def _not_begun(self, id: str, asker: Owner) -> Json | None:
-        """A run whose job is there, while it hasn't begun or because it never could."""
+        """Return a run that has a job and hasn't begun, or never could."""
         try:
             job = self._jobs.get(id, asker)
         except InvalidParams:
@@ -151,7 +151,7 @@ class Workflows:
             return by_name[bare[name][0]]
         if name in bare:
             raise InvalidParams(f"several workflows are called so; use {' or '.join(bare[name])}")
-        import difflib  # only for who errs
+        import difflib  # needed only for wrong names
 
         near = difflib.get_close_matches(name, [*by_name, *bare], 5) or sorted(by_name)[:5]
         hint = f"there is: {', '.join(near)}" if near else "no loaded skill has any"
@@ -161,7 +161,7 @@ class Workflows:
         raise InvalidParams(f"unknown workflow '{name[:200]}'; {hint}{''.join(broken[:3])}")
 
     def _admit(self, steps: Iterable[Step], *, surely: bool = True) -> None:
-        """Nothing starts that can't end: unknown tools and missing capabilities are told before."""
+        """Refuse unknown tools and missing capabilities before the first step runs."""
         for step in steps:
             if isinstance(step, ToolStep):
                 tool = self._dispatcher.tools.get(step.tool)
@@ -173,11 +173,11 @@ class Workflows:
                         raise InvalidParams(
                             f"'{one.tool}' runs on the main thread; 'parallel' needs affinity: any"
                         )
-            # A branch may not be taken, and a loop may have nothing to go through.
+            # A branch may not be taken, and a loop may have no items.
             self._admit(substeps(step), surely=surely and isinstance(step, ParallelStep))
 
     async def _save(self, run: WorkflowRun) -> None:
-        # A run of thousands of quick steps isn't written down thousands of times.
+        # A run of thousands of quick steps isn't saved thousands of times.
         if run.status == "running" and monotonic() - run.saved < SAVE_PAUSE:
             return
         async with self._writing:
@@ -200,7 +200,7 @@ class Workflows:
 
 
 def _checked(workflow: Workflow, given: Json) -> dict[str, Any]:
-    """The inputs with their defaults. Raises InvalidParams."""
+    """Return the inputs with their defaults. Raises InvalidParams."""
     values = workflow.input_values(given)
     schema = {"type": "object", "properties": {i.name: dict(i.schema) for i in workflow.inputs}}
     try:

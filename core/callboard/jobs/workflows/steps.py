@@ -1,4 +1,4 @@
-"""What a workflow's step is to the dispatcher, and how what steps changed is put back."""
+"""The request of a workflow's step, and undoing what steps changed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from callboard.skills.workflows.workflow import ToolStep
 
 
 class StepRequest(PeerRequest):
-    """One attempt at one step: asks whom the workflow may ask, and notes what it changed."""
+    """One attempt at one step. It asks whom the workflow may ask, and notes what it changed."""
 
     def __init__(self, origin: PeerRequest, step: str, changes: RunChanges) -> None:
-        # Progress is the workflow's; the rest of what the client said holds for its steps too.
+        # Progress is the workflow's; the rest of the client's meta holds for its steps too.
         meta = {key: value for key, value in origin.meta.items() if key != "progressToken"}
         super().__init__(origin.peer, origin.id, origin.method, {"_meta": meta})
         self.changes = changes
@@ -27,7 +27,7 @@ class StepRequest(PeerRequest):
         self._step = step
 
     def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
-        """Told of every call that ends while this one is under way."""
+        """Note a call of this attempt that ended. Called for every call that ends meanwhile."""
         if call.request is self:
             self.changes.note(call)
 
@@ -35,16 +35,16 @@ class StepRequest(PeerRequest):
         self._origin.notify(method, params)
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
-        # Two steps that run at once may call their questions the same.
+        # Two steps that run at once may use the same name for their questions.
         answers = await self._origin.ask_all({f"{self._step} {k}": a for k, a in asks.items()})
         return {key: answers[f"{self._step} {key}"] for key in asks}
 
 
 class RunChanges:
-    """The undo steps of one run's calls, in the order they ended. On the server's loop.
+    """The undo steps of one run's calls, in the order in which they ended. On the server's loop.
 
-    Not the ids that results carry: a call that is cancelled has no result, and may just have
-    changed the scene all the same.
+    These aren't the ids in results: a cancelled call has no result, and may have changed the scene
+    nevertheless.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class RunChanges:
             self._made.append((call.request, call.undo))
 
     def take(self, request: PeerRequest | None = None) -> list[UndoStep]:
-        """The steps of one attempt, or all; they are forgotten here."""
+        """Return the undo steps of one attempt, or all, and forget them here."""
         taken = [undo for one, undo in self._made if request is None or one is request]
         if request is None:
             self._made.clear()
@@ -67,9 +67,9 @@ class RunChanges:
 async def call_in_time(
     dispatcher: Dispatcher, request: StepRequest, step: ToolStep, arguments: Json
 ) -> Json:
-    """The step's ``tools/call`` result. Raises what the dispatcher raises, and CallTimeout."""
+    """Return the step's ``tools/call`` result. Raises CallTimeout, and the dispatcher's errors."""
     tool = dispatcher.tools.get(step.tool)
-    # A task of its own: the dispatcher ends a late call by cancelling the task that it is in.
+    # A task of its own, because the dispatcher ends a late call by cancelling its task.
     task = asyncio.get_running_loop().create_task(dispatcher.call(request, tool, arguments))
     stop = dispatcher.ended.watch(request.call_ended)
     task.add_done_callback(lambda _: stop())
@@ -85,14 +85,14 @@ async def call_in_time(
 
 
 async def put_back(dispatcher: Dispatcher, changes: Sequence[UndoStep]) -> tuple[int, int]:
-    """Undoes the steps, newest first, on the main thread: how many were undone, and how many had
-    to stay, because somebody else changed the scene after them."""
+    """Undo the steps, newest first, on the main thread. Return how many were undone, and how many
+    had to stay because of later changes to the scene."""
     port = dispatcher.host.undo
     if port is None or not changes:
         return 0, 0
 
     def undo_all() -> tuple[int, int]:
-        # Read here, not before: by now whatever a cancelled call did is done or rolled back.
+        # Read here, not before: by now a cancelled call has finished or was rolled back.
         ids = [id for step in changes for id in step.ids]
         undone = undo_newest(port, ids[::-1])
         dispatcher.changed.undone(undone)

@@ -1,5 +1,4 @@
-"""What is written down of every workflow run, so that a killed process leaves no run that seems
-to go on."""
+"""The files of workflow runs, so that a run of a killed process doesn't seem to go on."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from callboard.content import Json
 from callboard.ground.atomic_write import replacing
 from callboard.ground.file_lock import lock
 
-#: Runs that are kept on disk.
+#: The most runs that are kept on disk.
 KEPT = 200
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -28,8 +27,8 @@ INTERRUPTED = (
 
 
 class RunStore:
-    """One small file a run. Whoever writes holds a lock for as long as its process lives. Any
-    thread, one at a time."""
+    """One small file for each run. A process that writes holds a lock for as long as it lives. Call
+    it from any thread, one at a time."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -37,7 +36,7 @@ class RunStore:
         self._lock: int | None = None
 
     def save(self, run: Json, owner: Owner) -> None:
-        """Replaces the run's file, whole or not at all. Raises OSError, HostError."""
+        """Replace the run's file, whole or not at all. Raises OSError, HostError."""
         if self._lock is None:
             self._open()
         with replacing(str(self._folder / f"{run['run_id']}.json")) as partial:
@@ -46,25 +45,25 @@ class RunStore:
             Path(partial).write_text(text, encoding="utf-8", errors="surrogatepass")
 
     def read(self, id: str, asker: Owner) -> Json | None:
-        """The asker's run, or None. One whose process is gone is ``interrupted``."""
+        """Return the asker's run, or None. A run whose process is gone is ``interrupted``."""
         if not _ID.fullmatch(id):
             return None
         return self._read(self._folder / f"{id}.json", asker)
 
     def recent(self, limit: int, asker: Owner) -> list[Json]:
-        """The asker's newest runs, newest first."""
+        """Return the asker's newest runs, newest first."""
         runs = (self._read(path, asker) for path in self._files())
         return list(islice((run for run in runs if run is not None), limit))
 
     def close(self) -> None:
-        """Gives up the lock: what is still said to run is interrupted from now on."""
+        """Release the lock. Runs that are still marked as running now count as interrupted."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
             self._lock_file(self._owner).unlink(missing_ok=True)
 
     def _open(self) -> None:
-        # Results may be anything; nobody else may read them.
+        # Results may hold anything, so other users must not read them.
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self._lock_file(self._owner), os.O_RDWR | os.O_CREAT, 0o600)
         lock(descriptor)
@@ -93,7 +92,7 @@ class RunStore:
         return dict(run)
 
     def _theirs(self, client: object, owner: str, asker: Owner) -> bool:
-        """Whether the run is the asker's. A session lasts no longer than its process."""
+        """Return whether the run is the asker's. A session ends with its process."""
         if not isinstance(client, list) or client[:1] != [asker.holder.id]:
             return False
         return client in (_key(asker), _key(Owner(asker.holder))) or not self._lives(owner)

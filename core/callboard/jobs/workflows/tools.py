@@ -14,16 +14,16 @@ from callboard.jobs.workflows import RUN
 if TYPE_CHECKING:
     from callboard.jobs.workflows.runs import Workflows
 
-#: Seconds a whole workflow may take; its steps have limits of their own.
+#: Seconds that a whole workflow may take; its steps have limits of their own.
 LONGEST = 7 * 86_400.0
 
 
 def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
-    """The three tools over one server's workflows, which are asked for when a tool is called. They
-    run on its loop."""
+    """Return the three tools for one server's workflows. ``workflows`` is called when a tool is.
+    They run on the server's loop."""
 
     async def run(ctx: AsyncToolContext, name: str, inputs: Json | None = None) -> Result:
-        # Its steps are calls by the same request.
+        # The steps of the workflow are calls by the same request.
         call = call_of(ctx)
         return await workflows().run(call, name, inputs or {}, ctx.progress)
 
