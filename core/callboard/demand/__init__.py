@@ -1,1 +1,1 @@
-"""What agents asked for and did not get: the reserved tool, the intent, the report."""
+"""The capabilities that agents needed and didn't get: the reserved tool, the intent, the report."""

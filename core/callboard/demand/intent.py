@@ -1,7 +1,7 @@
 """The optional parameter in which an agent says why it calls a tool, and what it missed.
 
-Off unless ``capture_intent`` is on. It is added to what clients see and stripped before the tool
-runs.
+Off unless ``capture_intent`` is on. It is added to the schemas that clients see and removed before
+the tool runs.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ PARAM_DESCRIPTION = INTENT_PARAM_DESCRIPTION
 
 
 def add_intent(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of a tool's input schema that takes the intent too. A property of that name which the
-    tool declared itself stays as it is, and so does a schema of something that isn't an object."""
+    """Return a copy of a tool's input schema that also accepts the intent. A property of that name
+    that the tool itself declared stays as it is. So does the schema of anything but an object."""
     changed = dict(schema)
     kind = changed.get("type")
     if kind != "object" and "properties" not in changed and (kind is not None or changed):
@@ -33,8 +33,8 @@ def add_intent(schema: Mapping[str, Any]) -> dict[str, Any]:
 def strip_intent(
     arguments: Mapping[str, Any], schema: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], str | None]:
-    """The arguments without the intent, and the intent, or None where there is no text. Where the
-    tool's own ``schema``, as declared, has a parameter of that name, it is the tool's and stays."""
+    """Return the arguments without the intent, and the intent, or None when it has no text. If the
+    tool's own ``schema``, as declared, has a parameter of that name, it stays."""
     rest = dict(arguments)
     properties = (schema or {}).get("properties")
     if isinstance(properties, Mapping) and PARAM_NAME in properties:
@@ -47,7 +47,7 @@ def strip_intent(
 
 _SUBJECT = r"(?P<need>[^.;:!?\n]{3,160}?)"
 _END = r"(?=\s*(?:[.;:!?\n]|,? (?:but|so|and|because|since|which|therefore|hence)\b|,|$))"
-#: How agents put it, most telling first: only the first that fits a sentence is taken.
+#: The phrases that agents use, most reliable first: only the first that fits a sentence counts.
 _PHRASES = (
     rf"\b(?:want(?:ed|s)?|need(?:ed|s)?|tried|wish(?:ed|es)?|asked|hop(?:ed|es)) to {_SUBJECT}"
     r",? (?:but|yet|however)\b[^.;\n]*?"
@@ -64,8 +64,8 @@ _FILLER = r"(?i)^(?:(?:find (?:a|any) (?:way|tool|option) to|be able to|a|an|the
 
 
 def missing_capabilities(intent: str) -> list[str]:
-    """What an intent says could not be done, in its own words; empty where it complains of nothing.
-    A guess from phrases: whoever shows it says that it was inferred."""
+    """Return what an intent says could not be done, in its own words; empty when it reports nothing
+    missing. A guess from phrases, so mark it as inferred wherever it is shown."""
     needs: list[str] = []
     for sentence in re.split(r"(?<=[.!?;])\s+|\n+", intent[:4096]):
         for phrase in _PHRASES:

@@ -1,4 +1,4 @@
-"""The report while a server runs."""
+"""The report of a running server."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from callboard.records.store import Store
 
 
 async def report_on(records: Store, since: str | None, holder: TokenHolder) -> dict[str, Any]:
-    """What REST answers as the report of ``holder``'s calls, of all for the command line's token.
-    The last seven days by default. Raises ValueError, and
-    HostError where the records can't be read."""
-    import sqlite3  # a report is rarely asked for: a start needs none of these
+    """Return the report of ``holder``'s calls, or of all calls for the command line's token, for
+    REST. The default is the last seven days. Raises ValueError, and HostError when the records
+    can't be read."""
+    import sqlite3  # reports are rare: a start needs none of these
 
     from callboard.demand.period import parse_since
     from callboard.demand.report import build

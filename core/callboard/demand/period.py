@@ -1,4 +1,4 @@
-"""The time that a report is about, in words."""
+"""The period of a report, in words."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 import time
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-#: Nothing was recorded before: Windows has no local dates there, and some years on nobody has.
+#: Earlier than any record. Windows has no local dates before it, and no system before year 1.
 _EARLIEST = 2 * 86_400.0
 
 
 def parse_since(text: str, now: float | None = None) -> float | None:
-    """When ``--since`` begins, Unix seconds: ``30m``, ``12h``, ``7d``, ``2w``, a local date such as
-    ``2026-11-01``, or ``all``, which is None. Raises ValueError that says what to write."""
+    """Return the beginning of ``--since`` in Unix seconds: ``30m``, ``12h``, ``7d``, ``2w``, a
+    local date such as ``2026-11-01``, or ``all``, which is None. Raises ValueError."""
     text = text.strip().lower()
     if text == "all":
         return None

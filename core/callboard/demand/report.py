@@ -1,4 +1,4 @@
-"""What the records add up to: what was missing, what failed, what was slow, how much was asked."""
+"""The report over the records: what was missing, what failed, what was slow, how many calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from callboard.records.reader import EVERYTHING, Reader
 
 TOP = 20
 EXAMPLES = 3
-#: Strongest first: a need that was both asked for and inferred was asked for.
+#: Strongest first: a capability that was both requested and inferred counts as requested.
 SOURCES = ("requested", "refused", "inferred")
 _CONFIDENCE = {"requested": "high", "refused": "high", "inferred": "low"}
 
@@ -34,9 +34,9 @@ def build(
     until: float | None = None,
     holder: str | None = None,
 ) -> dict[str, Any]:
-    """The report over calls that started in [since, until), Unix seconds; JSON values only.
-    ``holder`` is the id of the one client whose calls they are, None for everybody's. Days are
-    local ones. Reads every call of that time: not for the main thread. Raises sqlite3.Error."""
+    """Return the report over calls that started in [since, until), Unix seconds; JSON values only.
+    ``holder`` is the id of the one client whose calls count, None for all clients. Days are local
+    ones. Reads every call of that period, so not for the main thread. Raises sqlite3.Error."""
     until = time.time() if until is None else until
     before, calls_before = _Missing(), 0
     with reader.connect() as db:
@@ -68,7 +68,7 @@ def build(
 
 @dataclass(frozen=True)
 class _Call:
-    """The columns that a report looks at."""
+    """The columns that a report uses."""
 
     started: float
     duration_ms: float
@@ -90,13 +90,13 @@ class _Call:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether no tool has the name."""
-        start = f"{UNKNOWN_TOOL}{self.tool[:200]}'"  # a workflow may lack one of its steps'
+        """True when no tool has the name."""
+        start = f"{UNKNOWN_TOOL}{self.tool[:200]}'"  # a workflow may miss a step's tool
         return self.error_code == INVALID_PARAMS and (self.error_message or "").startswith(start)
 
     @property
     def visit(self) -> str:
-        """Its session; where the protocol has none, a client's day counts as one."""
+        """The session, or a client's day when the protocol has no sessions."""
         return self.session or f"{self.client_name}, {self.day}"
 
 
@@ -104,7 +104,7 @@ def _calls(
     db: sqlite3.Connection, since: float | None, until: float, holder: str | None
 ) -> Iterable[_Call]:
     columns = [
-        # Arguments are looked at only where they are the request itself.
+        # Arguments are read only for calls of the reserved tool, where they are the request itself.
         "CASE WHEN tool = :tool THEN arguments END" if name == "arguments" else name
         for name in _Call.__dataclass_fields__
     ]
@@ -131,11 +131,11 @@ class _Need:
 
     @property
     def name(self) -> str:
-        """Its most frequent spelling."""
+        """The most frequent spelling."""
         return self.spellings.most_common(1)[0][0]
 
     def other_wordings(self) -> list[str]:
-        """How else it was put, in other words and not in other letters only."""
+        """Return other wordings, but not those that differ in letters only."""
         by_words = {plain(spelling): spelling for spelling in reversed(self.spellings)}
         by_words.pop(plain(self.name), None)
         return list(reversed(by_words.values()))[:EXAMPLES]
@@ -177,13 +177,13 @@ class _Missing:
         return len(self._needs)
 
     def refused_here(self) -> list[str]:
-        """Those that a tool has, and that this host didn't offer or the artist withdrew; nobody
-        has to build them."""
+        """Return the capabilities that a tool has, and that this host didn't offer or the artist
+        withdrew. Nothing has to be built for these."""
         needs = self._needs.values()
         return sorted(need.name for need in needs if "refused" in need.sources)
 
     def changes(self, before: _Missing, calls: int) -> dict[str, Any]:
-        """Against the time before, which was as long and had so many calls."""
+        """Compare with the period before, which was as long and had that many calls."""
         new, gone = self._needs.keys() - before._needs.keys(), before._needs.keys() - self._needs
         return {
             "callsBefore": calls,
@@ -221,7 +221,7 @@ class _Fault:
 
 
 class _Unknown:
-    """Tools that were called and aren't there."""
+    """Tools that were called and don't exist."""
 
     def __init__(self) -> None:
         self._visits: dict[str, list[str]] = defaultdict(list)
@@ -247,7 +247,7 @@ class _Errors:
         return len(self._faults)
 
     def add(self, call: _Call) -> None:
-        # A missing capability is no error of the tool: it is in the list of those.
+        # A missing capability isn't an error of the tool: it is in the list of those.
         if call.outcome in ("ok", "cancelled") or call.error_code == CAPABILITY_MISSING:
             return
         if call.is_unknown:
@@ -325,7 +325,7 @@ class _Days:
         self._days[call.day][kind] += 1
 
     def result(self, since: float | None, until: float) -> list[dict[str, Any]]:
-        """Every day of the period, quiet ones too; at most a year of them."""
+        """Return every day of the period, including those without calls; at most a year of them."""
         if not self._days:
             return []
         first = min(self._days) if since is None else dt.datetime.fromtimestamp(since).date()
@@ -365,7 +365,7 @@ class _Totals:
 
 
 def _percentile(values: list[float], share: float) -> float | None:
-    """The smallest value that ``share`` of them don't exceed."""
+    """Return the smallest value that at least ``share`` of the values don't exceed."""
     if not values:
         return None
     ordered = sorted(values)
@@ -377,8 +377,8 @@ def _rounded(value: float) -> float:
 
 
 def _line(text: str) -> str:
-    """What somebody said, as one line that every terminal and file takes: without the controls
-    that a terminal obeys, and without halves of characters."""
+    """Return a text as one line for any terminal and file: without the control characters that a
+    terminal obeys, and without unpaired surrogates."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", "�", " ".join(text.split()))[:300]
 
 

@@ -1,7 +1,7 @@
-"""The reserved tool with which an agent says what no tool here can do.
+"""The reserved tool with which an agent reports what no tool here can do.
 
-It is listed last, answered here with :data:`ACK` and never reaches the host; the call is recorded
-like any other, and that record is the point. A host tool of the same name wins.
+It is listed last, answered here with :data:`ACK`, and never reaches the host. The call is recorded
+like any other, and that record is its purpose. A host tool of the same name takes precedence.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ ACK = REQUEST_CAPABILITY_ACK
 
 
 def input_schema() -> dict[str, Any]:
-    """The tool's input schema, a fresh dict each time. Arguments aren't validated against it: a
-    request that is put badly is still a request."""
+    """Return the tool's input schema, a fresh dict each time. Arguments aren't validated against
+    it: a malformed request is still a request."""
     return {
         "type": "object",
         "properties": {
@@ -37,5 +37,5 @@ def input_schema() -> dict[str, Any]:
 
 
 def descriptor() -> dict[str, Any]:
-    """The tool's entry in ``tools/list``, a fresh dict each time."""
+    """Return the tool's entry in ``tools/list``, a fresh dict each time."""
     return {"name": TOOL_NAME, "description": TOOL_DESCRIPTION, "inputSchema": input_schema()}

@@ -1,11 +1,11 @@
-"""Wordings of one wish, told from wordings of another."""
+"""Recognizing different wordings of the same request."""
 
 from __future__ import annotations
 
 import re
 
 _WORD = re.compile(r"[^\W_][\w.+/-]*")
-#: Words that say nothing about what is wished for.
+#: Words that say nothing about the request.
 _EMPTY = frozenset(
     {
         *("a", "an", "and", "any", "as", "be", "can", "could", "for", "from", "i", "in", "into"),
@@ -18,12 +18,12 @@ _ENDINGS = ("ing", "ies", "ed", "es", "s")
 
 
 def plain(text: str) -> str:
-    """The wording without case, punctuation and spare spaces; empty where it holds no word."""
+    """Return the wording without case, punctuation and spare spaces; empty without words."""
     return re.sub(r"[^\w.+/-]+", " ", text.casefold()).strip(" .")
 
 
 def key_of(text: str) -> str:
-    """The same for wordings of one wish: the stems of its words, in whatever order they come."""
+    """Return the sorted stems of the words, the same for all wordings of one request."""
     written = plain(text)
     words = [word.strip(".-/+") for word in _WORD.findall(written)]
     stems = sorted({stem(word) for word in words if word and word not in _EMPTY})
@@ -31,8 +31,8 @@ def key_of(text: str) -> str:
 
 
 def stem(word: str) -> str:
-    """``exporting``, ``exports`` and ``export`` are one. Words that aren't plain letters, such as
-    ``scene.mutate``, and short ones stand as they are."""
+    """Return the stem: the same for ``exporting``, ``exports`` and ``export``. Short words, and
+    words that aren't plain letters, such as ``scene.mutate``, stay as they are."""
     if not word.isascii() or not word.isalpha() or len(word) < 4:
         return word
     for ending in _ENDINGS:
