@@ -1,1 +1,1 @@
-"""What an agent has done on a farm: a process of the command line for each map, and its report."""
+"""Maps, an agent's work on a farm: a process of the command line for each, and its report."""

@@ -1,4 +1,4 @@
-"""A headless host's process, as whoever starts it sees it: a ready line, an end, last words."""
+"""A headless host's process from its starter's side: a ready line, an end, last words."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from typing import Any
 from callboard.content import Json, json_object
 from callboard.errors import CALL_TIMEOUT, HostError
 
-#: Seconds until it must serve, and for its goodbye.
+#: Seconds until it must serve, and seconds that it has to end.
 START, GOODBYE = 120.0, 10.0
-#: Bytes of its last words that an error tells.
+#: The most bytes of its last words that an error includes.
 LAST_WORDS = 1000
 
 
 class HostLost(HostError):
-    """The process ended, or was ended, before it answered."""
+    """Raised when the process ended, or was ended, before it answered."""
 
 
 class HostProcess:
-    """A program that says in a line of JSON that it is ready, and ends with its stdin. A context
-    manager; what doesn't say so belongs to one thread."""
+    """A program that prints a line of JSON when it is ready, and ends with its stdin. A context
+    manager. Use it from one thread, except for the methods that allow any."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class HostProcess:
         goodbye: float = GOODBYE,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """``goodbye`` is how many seconds it has to end; ``env`` is ours where it is None."""
+        """``goodbye`` is how many seconds it has to end. ``env`` None means our own environment."""
         self._command = list(command)
         self._env = env
         self._goodbye = goodbye
@@ -44,9 +44,9 @@ class HostProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> HostProcess:
-        """Raises OSError where there is no such program."""
+        """Start the program. Raises OSError when there is no such program."""
         self._words = tempfile.TemporaryFile()
-        # Ctrl+C is for whoever started it, and ends it in order.
+        # Ctrl+C is for the process that started it, which ends it in order.
         apart: dict[str, Any] = {"start_new_session": True}
         if sys.platform == "win32":
             apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
@@ -62,7 +62,7 @@ class HostProcess:
         except OSError:
             self._words.close()
             raise
-        if self._killed:  # meanwhile
+        if self._killed:  # another thread did so meanwhile
             self._process.kill()
         return self
 
@@ -72,7 +72,7 @@ class HostProcess:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Politely, then at once."""
+        """End the program: first by closing its stdin, then by force."""
         process = self._process
         assert process is not None
         assert process.stdout is not None
@@ -86,7 +86,7 @@ class HostProcess:
         self._words.close()
 
     def dismiss(self) -> None:
-        """Asks it to end. Any thread."""
+        """Ask it to end. Call it from any thread."""
         assert self._process is not None
         assert self._process.stdin is not None
         self._process.stdin.close()
@@ -101,20 +101,20 @@ class HostProcess:
         return self._process is not None and self._process.poll() is None
 
     def ready(self, *texts: str) -> Json:
-        """Its first line, which has these texts. Raises HostLost where it doesn't start, or says
-        something else."""
+        """Return its first line, which has these texts. Raises HostLost when it doesn't start, or
+        prints something else."""
         with self.in_time(START):
             printed = self._read_line()
         line = json_object(printed)
         if line is not None and all(isinstance(line.get(text), str) for text in texts):
             return line
-        if printed:  # else it has ended
+        if printed:  # otherwise it has ended
             shown = printed[:LAST_WORDS].decode("utf-8", "replace").strip()
             self.kill(f"instead of being ready it printed '{shown}'")
         raise self.lost("it didn't start")
 
     def line(self) -> Json | None:
-        """Its next line; None where it says no more, or no JSON."""
+        """Return its next line. None when there is no more, or it isn't JSON."""
         return json_object(self._read_line())
 
     def _read_line(self) -> bytes:
@@ -123,7 +123,7 @@ class HostProcess:
         return self._process.stdout.readline()
 
     def kill(self, why: str, code: int | None = None) -> None:
-        """Ends it at once; :meth:`lost` then tells ``why``, the first of several. Any thread."""
+        """End it at once; :meth:`lost` then reports the first ``why``. Call it from any thread."""
         if not self._killed:
             self._killed, self._code = why, code
         if self._process is not None:
@@ -131,7 +131,7 @@ class HostProcess:
 
     @contextmanager
     def in_time(self, seconds: float | None) -> Iterator[None]:
-        """Kills it where what is inside takes longer."""
+        """Kill it if the block takes longer."""
         if seconds is None:
             yield
             return
@@ -145,7 +145,7 @@ class HostProcess:
             late.cancel()
 
     def lost(self, otherwise: str = "it crashed or was killed") -> HostLost:
-        """What is known of its end; ``otherwise`` where nobody here ended it."""
+        """Return the error about its end, with ``otherwise`` if it wasn't ended from here."""
         assert self._process is not None
         status = self._process.wait()
         ended = f"a signal ({-status})" if status < 0 else f"the status {status}"

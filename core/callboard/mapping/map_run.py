@@ -1,4 +1,4 @@
-"""One map while its process lives: it is started, listened to and ended."""
+"""One map while its process lives: starting it, reading its reports and ending it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from callboard.mapping.host_process import HostProcess
 from callboard.mapping.reports import Tally
 
 State = Literal["preparing", "asking", "working", "completed", "failed", "cancelled"]
-#: Seconds for a process to end in order: it hands back what is out.
+#: Seconds for a process to end in order: it returns the tasks that are out.
 _GOODBYE = 15.0
-#: Seconds between two words about progress.
+#: Seconds between two reports of progress.
 _AGAIN = 0.5
 
 
 class MapRun:
-    """On the server's loop; its numbers are counted by a thread."""
+    """One map. Runs on the server's loop; a thread counts its numbers."""
 
     def __init__(self, name: str, job_id: str, tool: str, owner: Owner) -> None:
         self.owner = owner
         self.name, self.job_id, self.tool = name, job_id, tool
-        #: Which hosts do it.
+        #: The kind of hosts that run it.
         self.kind = ""
         self.state: State = "preparing"
         self.total = 0
@@ -36,7 +36,7 @@ class MapRun:
         self.ended = asyncio.Event()
         self._tally = Tally()
         self._out = self._known = 0
-        #: Hosts that suit; None before that is known.
+        #: The number of suitable hosts; None before it is known.
         self._hosts: int | None = None
         self._began = self._over = 0.0
         self._guard = threading.Lock()
@@ -44,7 +44,7 @@ class MapRun:
         self._dismissed = False
 
     def close(self, state: State, message: str = "") -> None:
-        """What became of it."""
+        """Note the outcome."""
         self.state, self.message = state, message
         self.ended.set()
 
@@ -84,8 +84,8 @@ class MapRun:
         env: Mapping[str, str] | None,
         progress: Callable[[int, int], None],
     ) -> None:
-        """To its end; ``progress`` is told on a thread. Cancelled, it ends its process first.
-        Raises HostError."""
+        """Run to the end. ``progress`` is called on a thread. When cancelled, it ends its process
+        first. Raises HostError."""
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[HostError | None] = loop.create_future()
 
@@ -122,7 +122,7 @@ class MapRun:
         env: Mapping[str, str] | None,
         progress: Callable[[int, int], None],
     ) -> HostError | None:
-        """Why it didn't come to its end."""
+        """Return the reason why it didn't finish, or None."""
         told = 0.0
         try:
             with HostProcess(command, _GOODBYE, env) as process:

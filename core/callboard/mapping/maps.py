@@ -1,4 +1,4 @@
-"""The maps of one server: what ``farm__map`` begins, and what the other tools tell of it."""
+"""The maps of one server: begun by ``farm__map`` and reported by the other tools."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from callboard.ports.capability_names import SCRIPT
 from callboard.workspace.containment import WorkspaceRoots
 
 T = TypeVar("T")
-#: Processes of maps side by side.
+#: The most maps that run at once.
 _MOST_AT_ONCE = 4
-#: Seconds that a cancelled map is waited for: its process ends in order.
+#: Seconds to wait for a cancelled map, whose process ends in order.
 _ENDING = 30.0
-#: Runs of this server that are known once they have ended.
+#: The most ended runs of this server that stay in memory.
 _KEPT = 64
 _SHOWN_ROWS = 3
 _NO_SUCH_RUN = "no such run of yours; farm__map answers with the id of a new one"
 
 
 class Maps:
-    """On the server's loop."""
+    """The maps of one server. Runs on the server's loop."""
 
     def __init__(
         self, dispatcher: Dispatcher, jobs: Jobs, config: McpHttpConfig, folder: Path
@@ -62,8 +62,8 @@ class Maps:
         options: Sequence[str],
         progress: Callable[[int, int], None],
     ) -> Json:
-        """A whole map, to its end. Raises InvalidParams, WorkspaceResolveError, CapabilityMissing,
-        RefusedByArtist, HostBusy and HostError: then nothing has run, or what has is kept."""
+        """Run a whole map to its end. Raises InvalidParams, WorkspaceResolveError,
+        CapabilityMissing, RefusedByArtist, HostBusy and HostError; results so far are kept."""
         run = self._begin(call, name or secrets.token_hex(6), tool)
         try:
             mapped = await self._mappable(call, tool)
@@ -91,7 +91,7 @@ class Maps:
         return run.describe()
 
     async def status(self, call: Call, name: str, wait_s: float) -> Json:
-        """One run, once it has ended or after so many seconds. Raises InvalidParams."""
+        """Return one run, once it has ended or after that many seconds. Raises InvalidParams."""
         run = self._find(call, name)
         if run is not None:
             if wait_s > 0:
@@ -115,7 +115,7 @@ class Maps:
     async def results(
         self, call: Call, name: str, offset: int, limit: int, failed_only: bool
     ) -> Json:
-        """A page of what came so far. Raises InvalidParams."""
+        """Return a page of the results so far. Raises InvalidParams."""
         run = self._find(call, name)
         name = name if run is None else run.name
         reports = Reports(self._folder, call.request.peer.holder)
@@ -125,7 +125,7 @@ class Maps:
         return {"run": name, **page}
 
     async def cancel(self, call: Call, name: str) -> Json:
-        """Ends what runs and tells what was done. Raises InvalidParams."""
+        """End a run and return what was done. Raises InvalidParams."""
         run, asker = self._find(call, name), call.request.peer.owner
         if run is None:
             if self._unmade(name, asker) is not None:
@@ -167,8 +167,8 @@ class Maps:
                 f"{name} runs code, and a map names tools only; put the code into a skill that the "
                 "farm's hosts have, and map its tool"
             )
-        # What the artist took back here isn't to be had by way of the farm; what only this host
-        # has no port for, those of the farm may have.
+        # A capability that the artist withdrew here isn't available through the farm either. One
+        # that only this host has no port for may exist on the farm's hosts.
         taken = self._dispatcher.capabilities.withdrawn
         if lacking := [one for one in tool.required_capabilities if one in taken]:
             offered = dispatcher.capabilities.declared
@@ -194,7 +194,7 @@ class Maps:
         run.state = "asking"
         call.state = "asking"
         await self._dispatcher.consent.ask_about_map(call, tool, why, shown)
-        self._dispatcher.admit(call.tool)  # whoever could be asked may have left meanwhile
+        self._dispatcher.admit(call.tool)  # the client that could be asked may have left
         call.state = "running"
 
     def _command(
@@ -224,7 +224,7 @@ class Maps:
         return named[0] if named else None
 
     def _unmade(self, id: str, asker: Owner) -> Job | None:
-        """The job of a map that was refused before it was one."""
+        """Return the job of a map that was refused before it began."""
         try:
             return self._jobs.get(id, asker)
         except InvalidParams:
@@ -266,7 +266,8 @@ def _certificates(config: McpHttpConfig) -> list[str]:
 
 
 def _environment(command: Sequence[str]) -> Mapping[str, str] | None:
-    """Another Python than an application's own mustn't be told where that one has its modules."""
+    """Return the environment without PYTHONHOME for any other Python than an application's own,
+    which would look for its modules in the wrong place."""
     if command[0] == sys.executable:
         return None
     return {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}

@@ -1,5 +1,5 @@
-"""What a map is asked to do, made plain: a row for each task, with arguments that fit the tool and
-files that lie in the workspace. Beside the main thread: it looks at folders and reads tables."""
+"""The plan of a map: a row for each task, with arguments that fit the tool and files that lie in
+the workspace. Runs beside the main thread, because it reads folders and tables."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.fields import has_folder
 from callboard.workspace.path_text import shown
 
-#: What of a row is its scene. No argument has such a name.
+#: The key of a row's scene. No argument has such a name.
 SCENE = "(scene)"
 _MOST_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
 class MapRequest:
-    """What is worked over, one of the four, and how."""
+    """The input of a map, which is one of the first four, and how to work over it."""
 
     files: Sequence[str] = ()
     frames: str | None = None
@@ -37,8 +37,8 @@ class MapRequest:
 
 
 def rows_of(asked: MapRequest, tool: Tool, roots: WorkspaceRoots | None, most: int) -> list[Json]:
-    """The arguments of each task, and below ``SCENE`` what is opened first. Raises InvalidParams,
-    WorkspaceResolveError."""
+    """Return the arguments of each task, with the file to open first under ``SCENE``. Raises
+    InvalidParams, WorkspaceResolveError."""
     held = _Held(roots)
     try:
         tasks = _tasks(asked, held, most)
@@ -54,7 +54,7 @@ def rows_of(asked: MapRequest, tool: Tool, roots: WorkspaceRoots | None, most: i
 
 
 class _Held:
-    """The workspace, which nothing of a map leaves, whatever its policy is."""
+    """The workspace, which no path of a map may leave, whatever its policy is."""
 
     def __init__(self, roots: WorkspaceRoots | None) -> None:
         self._roots = roots
@@ -99,7 +99,7 @@ def _table(path: str) -> list[Task]:
     try:
         size = Path(path).stat().st_size
     except OSError:
-        size = 0  # reading it says why
+        size = 0  # reading it reports the reason
     if size > _MOST_BYTES:
         raise InvalidParams(f"the table {shown(path)} has {size:,} bytes; split it")
     return tasks_over([path])
@@ -115,7 +115,7 @@ def _row(asked: MapRequest, tool: Tool, held: _Held, task: Task) -> Json:
     try:
         row: Json = tool.strict_paths.resolve(arguments, _admitting(tool, held))
         if task.file:
-            # A pattern may lead out by a link.
+            # A pattern may lead out through a link.
             file = held.admit(task.file, write=asked.save)
             row = {**row, SCENE: file} if asked.open else row
     except WorkspaceResolveError as error:

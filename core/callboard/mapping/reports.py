@@ -1,4 +1,4 @@
-"""What runs of maps leave on disk: a report for each, which a later map goes on from."""
+"""The files that maps leave on disk: a report for each, from which a later map continues."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.ground.private_file import write_private
 
-#: Days that what was done is kept.
+#: Days for which reports are kept.
 _KEPT = 30
-#: Failures that are told without being asked for, and characters of each.
+#: Failures that every status includes, and characters of each.
 _FIRST, _MOST_TEXT = 5, 500
-#: Bytes of one page, and of one result on it.
+#: The most bytes of one page, and of one result on it.
 _PAGE, _RESULT = 256 * 1024, 32 * 1024
 
 
 class Tally:
-    """What the lines of a run say, counted."""
+    """The counted lines of a run."""
 
     def __init__(self) -> None:
         self.done = self.failed = 0
         self.first_errors: list[Json] = []
-        #: Why it couldn't be done at all.
+        #: The reason why it couldn't run at all.
         self.refused: str | None = None
         self.finished = False
 
@@ -48,7 +48,7 @@ class Tally:
 
 
 class Reports:
-    """The files of one client's runs. Any thread that may wait for a disk."""
+    """The files of one client's runs. Call it from any thread that may wait for a disk."""
 
     def __init__(self, folder: Path, holder: TokenHolder) -> None:
         self._folder = folder / hashlib.sha256(holder.id.encode()).hexdigest()[:16]
@@ -57,8 +57,7 @@ class Reports:
         return self._folder / f"map-{run}.jsonl"
 
     def begin(self, run: str, rows: list[Json]) -> Path:
-        """Writes down what is to be done, and forgets what is old. The rows' file. Raises
-        OSError."""
+        """Write the tasks down, and remove old reports. Return the tasks' file. Raises OSError."""
         path = self.tasks(run)
         write_private(path, "".join(json.dumps(row) + "\n" for row in rows))
         old = time.time() - _KEPT * 86_400
@@ -68,18 +67,18 @@ class Reports:
         return path
 
     def begun(self, run: str) -> Json | None:
-        """How the report begins; None where there is none."""
+        """Return the report's first line; None when there is no report."""
         return next(self._lines(self.report(run)), None)
 
     def tally(self, run: str) -> tuple[Tally, int]:
-        """What was done, and how many tasks there were."""
+        """Return what was done, and how many tasks there were."""
         tally = Tally()
         for line in self._lines(self.report(run)):
             tally.take(line)
         return tally, sum(1 for _ in self._lines(self.tasks(run)))
 
     def page(self, run: str, offset: int, limit: int, failed_only: bool) -> Json:
-        """``{results, next_offset?}``, in the order in which they came."""
+        """Return ``{results, next_offset?}``, in the order in which the results came."""
         results: list[Json] = []
         seen = size = 0
         for line in self._lines(self.report(run)):
@@ -96,7 +95,7 @@ class Reports:
         return {"results": results}
 
     def tasks(self, run: str) -> Path:
-        # Its name is part of how the report begins.
+        # Its name is part of the report's beginning.
         return self._folder / f"map-{run}.tasks.jsonl"
 
     @staticmethod

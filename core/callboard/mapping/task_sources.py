@@ -1,4 +1,4 @@
-"""What a farm works over: files, frames, or the rows of a table."""
+"""The input of a farm: files, frames, or the rows of a table."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _FRAMES = re.compile(r"(-?\d+)(?:-(-?\d+)(?:x(\d+))?)?")
 
 
 class TooManyFrames(PeerError):
-    """More than are wanted; they were not counted."""
+    """Raised for more frames than allowed; they were not counted."""
 
 
 def tasks_over(over: Sequence[str], scene: str | None = None) -> list[Task]:
-    """A task for each file of the patterns, each frame of ``1-100``, ``1-100x5`` or ``1,7,9-12``,
-    each row of one ``.jsonl`` or ``.csv`` file, where ``scene`` names what of a row is its file.
-    Every one has its idempotency key. Raises PeerError."""
+    """Return a task for each file of the patterns, each frame of ``1-100``, ``1-100x5`` or
+    ``1,7,9-12``, or each row of one ``.jsonl`` or ``.csv`` file, in which ``scene`` names the
+    column of its file. Every task has its idempotency key. Raises PeerError."""
     if len(over) == 1:
         frames = frames_of(over[0])
         if frames is not None:
@@ -50,8 +50,8 @@ def _task(index: int, row: Json, scene: str | None) -> Task:
 
 
 def keyed(tasks: Iterable[Task]) -> list[Task]:
-    """Each with a key that the same task has in every run, wherever it stands; equal rows are
-    counted."""
+    """Return the tasks with a key each, which is the same in every run, at any position. Equal rows
+    are numbered."""
     seen: Counter[str] = Counter()
     keyed = []
     for task in tasks:
@@ -63,8 +63,8 @@ def keyed(tasks: Iterable[Task]) -> list[Task]:
 
 
 def frames_of(text: str, most: float = math.inf) -> list[int] | None:
-    """Each frame once, in the order of ``text``; None where these are no frames. Raises PeerError
-    for a step of 0 and no frame at all, TooManyFrames for more than ``most``."""
+    """Return each frame once, in the order of ``text``; None when it doesn't hold frames. Raises
+    PeerError for a step of 0 and for no frame at all, TooManyFrames for more than ``most``."""
     parts = [_FRAMES.fullmatch(part) for part in text.split(",")]
     frames: dict[int, None] = {}  # a frame named twice is done once
     for part in parts:
@@ -95,7 +95,7 @@ def _rows(path: Path, suffix: str) -> list[Json]:
 
 
 def _csv(file: Iterable[str]) -> Iterator[Json]:
-    """By the names in its first line; every value is a text."""
+    """Yield the rows by the names in the first line. Every value is a text."""
     reader = csv.DictReader(file, strict=True)
     for row in reader:
         if None in row or None in row.values():

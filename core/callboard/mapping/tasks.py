@@ -1,4 +1,4 @@
-"""What a batch or a farm has to do: tasks, and what each is answered with."""
+"""The tasks of a batch or a farm, and their results."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from callboard.content import Json
 from callboard.errors import PeerError
 
 _PLACE = re.compile(r"\{(\w+)\}")
-#: Of the files' words, those that every file has.
+#: The places that are filled in for every file.
 PLACES = ("file", "folder", "stem", "index")
-#: Neither doubled, as a workflow's are, nor anything but one word.
+#: One word between single braces. Workflows use double ones.
 _WORD = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 
 
 @dataclass(frozen=True)
 class Task:
-    """Its place among all, and what it is for: a file, absolute, or ``values`` by name, such as a
-    row of a table, where ``file`` is empty. ``key`` tells it apart where no file does."""
+    """One task: its index among all, and a file with an absolute path, or ``values`` by name, such
+    as a row of a table; then ``file`` is empty. ``key`` identifies it when no file does."""
 
     index: int
     file: str
@@ -31,11 +31,11 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """How a task ended. ``value`` is the tool's result, or the failure. ``stamp`` is what the file
-    was when the task was done: who resumes does it again if somebody changed it since, or one of
-    the ``artefacts``: the files that it wrote, each with its SHA-256. No line holds ``content``,
-    the pictures, sounds and files that came with it as MCP's blocks, and ``about``: ``{worker?,
-    printed?, seconds?, unsaved?}``."""
+    """The outcome of a task. ``value`` is the tool's result, or the failure. ``stamp`` is the state
+    of the file when the task was done. ``artefacts`` are the files that the task wrote, each with
+    its SHA-256. If the file or an artefact has changed since, a resumed run does the task again.
+    Lines leave out ``content``, the pictures, sounds and files that came with it as MCP's blocks,
+    and ``about``: ``{worker?, printed?, seconds?, unsaved?}``."""
 
     index: int
     file: str
@@ -49,7 +49,7 @@ class TaskResult:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def line(self) -> Json:
-        """``{index, file?, status, result | error, attempts, stamp?, key?, artefacts?}``."""
+        """Return ``{index, file?, status, result | error, attempts, stamp?, key?, artefacts?}``."""
         line = dict(vars(self))
         del line["content"], line["about"]
         value = line.pop("value")
@@ -60,7 +60,7 @@ class TaskResult:
 
 
 def tasks_of(patterns: Sequence[str]) -> list[Task]:
-    """A task for each file that matches, sorted. Raises PeerError where none does."""
+    """Return a task for each file that matches, sorted. Raises PeerError for no match."""
     names: set[str] = set()
     for pattern in patterns:
         whole = Path(pattern).absolute()
@@ -73,9 +73,9 @@ def tasks_of(patterns: Sequence[str]) -> list[Task]:
 
 
 def filled(given: Any, task: Task) -> Any:
-    """The arguments of a task: in every text ``{file}``, ``{folder}``, ``{stem}`` and ``{index}``
-    are the file's, other names the values'. A text that is nothing but one of these becomes the
-    value itself, a number for instance; names that nobody knows stay as they are."""
+    """Return the arguments of a task. In every text ``{file}``, ``{folder}``, ``{stem}`` and
+    ``{index}`` are replaced with the file's, other names with the values'. A text that is only one
+    of these becomes the value itself, for instance a number. Unknown names stay as they are."""
     if isinstance(given, dict):
         return {key: filled(value, task) for key, value in given.items()}
     if isinstance(given, list):
@@ -93,7 +93,7 @@ def filled(given: Any, task: Task) -> Any:
 
 
 def unfilled(given: Any, places: Collection[str] = PLACES) -> list[str]:
-    """Words between braces that stay as they are, each once: most likely meant to be a place."""
+    """Return the words between braces that stay as they are, each once: probably mistakes."""
     if isinstance(given, dict):
         return unfilled(list(given.values()), places)
     if isinstance(given, list):
@@ -103,7 +103,7 @@ def unfilled(given: Any, places: Collection[str] = PLACES) -> list[str]:
 
 
 def stamp_of(file: str) -> str:
-    """What tells a changed file from an unchanged one; empty where there is no file."""
+    """Return a text that differs for a changed file; empty when there is no file."""
     if not file:
         return ""
     try:

@@ -15,12 +15,12 @@ from callboard.ports.capability_names import FARM, FILESYSTEM_READ
 
 #: Seconds that a whole map may take; its tasks have limits of their own.
 LONGEST = 7 * 86_400.0
-#: Results on one page.
+#: The most results on one page.
 _MOST = 200
 
 
 class _Calls:
-    """What each tool does."""
+    """The functions of the tools."""
 
     def __init__(self, maps: Maps) -> None:
         self._maps = maps
@@ -61,7 +61,7 @@ class _Calls:
 
 
 def farm_tools(maps: Maps) -> list[Tool]:
-    """The four tools over one server's maps; they run on its loop."""
+    """Return the four tools for one server's maps. They run on its loop."""
     calls = _Calls(maps)
     return [
         own_tool(
