@@ -1,1 +1,1 @@
-"""What every room stands on: files, locks, pictures, matrices, names."""
+"""The basis of all other rooms: files, locks, pictures, matrices, names."""

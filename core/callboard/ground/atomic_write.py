@@ -15,31 +15,30 @@ from callboard.ground.held_folder import HeldFolder, held, require_folder
 
 @contextmanager
 def replacing(path: str) -> Iterator[str]:
-    """Yields the name of a file to write, in the same folder and with the same suffix; it takes
-    the place of ``path`` when the block ends, and is removed when the block fails. A symbolic link
-    stays one: what it points at is replaced. A file that was there keeps its mode, and one that
-    nobody may write is refused."""
+    """Yield the name of a file to write, in the same folder and with the same suffix. It replaces
+    ``path`` when the block ends, and is removed when the block fails. A symbolic link stays a link:
+    its target is replaced. An existing file keeps its mode, and a read-only one is refused."""
     with _place(path) as (folder, written):
         named = Path(folder.path, written)
         try:
             yield str(named)
         finally:
-            # Where the folder was swapped, what was written by name is somewhere else.
+            # If the folder was replaced, what was written by name is somewhere else.
             if folder.stat(written) is None:
                 named.unlink(missing_ok=True)
 
 
 @contextmanager
 def replacing_bytes(path: str) -> Iterator[BinaryIO]:
-    """Like :func:`replacing`, for what is written here and not by an application: yields a file,
-    which is in the folder that was checked even if that is swapped for a link meanwhile."""
+    """Yield a file to write, like :func:`replacing`, for content that callboard writes itself. It
+    is in the folder that was checked, even if that is replaced with a link meanwhile."""
     with _place(path) as (folder, written), folder.create(written) as file:
         yield file
 
 
 @contextmanager
 def _place(path: str) -> Iterator[tuple[HeldFolder, str]]:
-    """The folder, and a name in it whose file takes the place of ``path``."""
+    """Yield the folder, and a name in it whose file replaces ``path``."""
     asked = target = Path(path)
     if target.is_symlink():
         target = pointed_at(target)
@@ -63,7 +62,7 @@ def _place(path: str) -> Iterator[tuple[HeldFolder, str]]:
 
 
 def _mode(folder: HeldFolder, name: str) -> int | None:
-    """Of the file that is replaced; None where there is none."""
+    """Return the mode of the file that is replaced; None when there is none."""
     there = folder.stat(name)
     if there is None:
         return None
@@ -73,7 +72,7 @@ def _mode(folder: HeldFolder, name: str) -> int | None:
 
 
 def mode_to_keep(name: str, mode: int) -> int:
-    """The mode of a file that is to be replaced. Raises HostError where nobody may write it."""
+    """Return the mode of a file that is to be replaced. Raises HostError when it is read-only."""
     if not mode & 0o222:
         raise HostError(
             f"'{name}' is read-only, so it was left as it is; write to another name, or make"
@@ -83,7 +82,7 @@ def mode_to_keep(name: str, mode: int) -> int:
 
 
 def pointed_at(link: Path) -> Path:
-    """What a symbolic link leads to. Raises HostError where that is the link itself."""
+    """Return the target of a symbolic link. Raises HostError when that is the link itself."""
     try:
         target = link.resolve()
     except (OSError, RuntimeError):  # a loop, before Python 3.13

@@ -1,4 +1,4 @@
-"""Colours as agents write them, and as every port wants them: linear RGB."""
+"""Colors as agents write them, converted for ports: linear RGB."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _HEX = re.compile(r"#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 
 def linear(color: str | Sequence[float]) -> list[float]:
-    """``[r, g, b]`` is linear already; ``#rrggbb`` and ``#rgb`` are for a screen, sRGB. Raises
-    ValueError."""
+    """Return linear ``[r, g, b]``. Three numbers are linear already; ``#rrggbb`` and ``#rgb`` are
+    sRGB, for a screen. Raises ValueError."""
     if not isinstance(color, str):
         return [float(value) for value in color]
     if not _HEX.fullmatch(color):
@@ -24,13 +24,13 @@ def linear(color: str | Sequence[float]) -> list[float]:
 
 
 def _decoded(value: float) -> float:
-    """By the curve of sRGB, IEC 61966-2-1."""
+    """Decode by the curve of sRGB, IEC 61966-2-1."""
     return float(value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4)
 
 
 def of_kelvin(kelvin: float) -> list[float]:
-    """The colour of a glowing body of 1,667 to 25,000 K, its largest part 1. By Kim et al.'s
-    approximation of the Planckian locus, to the primaries of Rec. 709."""
+    """Return the color of a black body of 1,667 to 25,000 K, with its largest component 1. Uses Kim
+    et al.'s approximation of the Planckian locus, and the primaries of Rec. 709."""
     t = max(1667.0, min(25000.0, kelvin))
     if t <= 4000:
         x = -0.2661239e9 / t**3 - 0.2343589e6 / t**2 + 0.8776956e3 / t + 0.179910

@@ -1,4 +1,4 @@
-"""A lock on an open file, which the system gives up when the process that holds it is gone."""
+"""A lock on an open file, which the system releases when the process that holds it is gone."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import time
 
 
 def lock(fd: int, patience: float = 0.0) -> None:
-    """Locks an open file for as long as it is open and the process lives; tries for ``patience``
-    seconds. Raises OSError when another holds it."""
+    """Lock an open file for as long as it is open and the process lives. Try for ``patience``
+    seconds. Raises OSError when another process holds it."""
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -24,7 +24,7 @@ def _lock(fd: int) -> None:
     if sys.platform == "win32":
         import msvcrt
 
-        # A byte far behind the end: Windows' locks are mandatory, and readers must get through.
+        # A byte far past the end: Windows' locks are mandatory, and readers must get through.
         position = os.lseek(fd, 0, os.SEEK_CUR)
         os.lseek(fd, 2**40, os.SEEK_SET)
         try:

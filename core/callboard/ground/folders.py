@@ -1,5 +1,5 @@
-"""Where callboard keeps its files: the user's data and cache folders, or all below
-``CALLBOARD_HOME`` where that is set; and the site's folder, which it only reads."""
+"""The folders of callboard's files: the user's data and cache folders, or all below
+``CALLBOARD_HOME`` if that is set; and the site's folder, which callboard only reads."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import platformdirs
 
 
 def path_of(written: str) -> Path:
-    """A path as people write it: ``~`` is the user's home. One of a user whom nobody knows stays as
-    it is, and isn't there."""
+    """Return the path for a text in which ``~`` is the user's home. The ``~name`` of an unknown
+    user stays as it is, and doesn't exist."""
     path = Path(written)
     try:
         return path.expanduser()
@@ -20,19 +20,19 @@ def path_of(written: str) -> Path:
 
 
 def data_folder() -> Path:
-    """For what must last: records, installed skills, running instances. Not created."""
+    """The folder for what must last: records, skills, running instances. Not created."""
     home = os.environ.get("CALLBOARD_HOME")
     return Path(home) if home else platformdirs.user_data_path("callboard", appauthor=False)
 
 
 def site_folder() -> Path | None:
-    """What a studio gives all its users to read, where ``CALLBOARD_SITE`` names it."""
+    """The folder that a studio gives all its users to read, if ``CALLBOARD_SITE`` names one."""
     site = os.environ.get("CALLBOARD_SITE")
     return path_of(site).absolute() if site else None
 
 
 def cache_folder() -> Path:
-    """For what may be deleted at any time. Not created."""
+    """The folder for what may be deleted at any time. It isn't created."""
     home = os.environ.get("CALLBOARD_HOME")
     if home:
         return Path(home) / "cache"

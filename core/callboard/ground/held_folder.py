@@ -1,8 +1,8 @@
-"""A folder held open: what is written lands in it, whatever its name means by then.
+"""A folder held open: files are written into it, whatever its name means by then.
 
-Between the check of a path and the moment it is written to, somebody who may write in the folder
-above can put a link in a folder's place. Where the system lets files be named from an open folder,
-each folder on the way is opened by itself and none may be a link; elsewhere names have to do.
+Between the check of a path and the moment it is written to, a program that may write in the parent
+folder can replace a folder with a link. If the system can name files from an open folder, each
+folder on the way is opened separately, and none may be a link. Otherwise names are used.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from callboard.errors import HostError
 from callboard.ground.patient_rename import rename_over
 
 CAN_HOLD = {os.open, os.stat, os.unlink, os.rename, os.mkdir} <= os.supports_dir_fd
-#: For opening a folder by itself. O_PATH, where there is one, needs no right to list it.
+#: The flags for opening a folder alone. O_PATH, where available, needs no right to list it.
 _FLAGS = getattr(os, "O_PATH", os.O_RDONLY)
 for _name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"):
     _FLAGS |= getattr(os, _name, 0)
 
-#: Told, in a call that names folders to write in, the folder as the call has it and where it really
-#: is; raises where that may not be written to any more.
+#: Set in a call that names folders to write in. Called with the folder as the call names it and
+#: where it really is; raises if that may not be written to any more.
 recheck: ContextVar[Callable[[str, str], None] | None] = ContextVar("recheck", default=None)
 
-#: Told a folder that is to be written in and isn't there: makes it where the call may.
+#: Called with a missing folder that is to be written in; makes it if the call may do so.
 make_missing: ContextVar[Callable[[str], None] | None] = ContextVar("make_missing", default=None)
 
 
 def require_folder(file: Path) -> None:
-    """The folder that a file is to be written in is there, or is made below a root of the call's.
-    Raises HostError."""
+    """Make sure that the folder of a file to be written exists, and make it below one of the call's
+    roots if it doesn't. Raises HostError."""
     if file.parent.is_dir():
         return
     make = make_missing.get()
@@ -48,8 +48,8 @@ def require_folder(file: Path) -> None:
 
 
 def make_below(base: str, parts: Sequence[str]) -> None:
-    """Makes folders one below the other in ``base``, a real path; those that are there already are
-    fine. Raises HostError where one is something else, a link for instance."""
+    """Make folders one below the other in ``base``, a real path. Existing folders are fine. Raises
+    HostError when one is something else, such as a link."""
     handle = _open(base) if CAN_HOLD else None
     path = base
     try:
@@ -72,8 +72,8 @@ def make_below(base: str, parts: Sequence[str]) -> None:
 
 
 class HeldFolder:
-    """One folder, by its handle where there is one. Names are those of files right inside it, and
-    never followed. Methods raise OSError."""
+    """One folder, with its handle if there is one. Names are those of files directly inside it, and
+    links are never followed. Methods raise OSError."""
 
     def __init__(self, path: str, handle: int | None) -> None:
         self.path = path
@@ -83,14 +83,14 @@ class HeldFolder:
         return name if self._handle is not None else str(Path(self.path, name))
 
     def stat(self, name: str) -> os.stat_result | None:
-        """None where there is nothing."""
+        """Return the file's status; None when it doesn't exist."""
         try:
             return os.stat(self._at(name), dir_fd=self._handle, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
     def create(self, name: str) -> BinaryIO:
-        """A new file, for writing."""
+        """Return a new file, open for writing."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         return os.fdopen(os.open(self._at(name), flags, 0o666, dir_fd=self._handle), "wb")
 
@@ -105,19 +105,19 @@ class HeldFolder:
             os.close(file)
 
     def rename(self, name: str, to: str) -> None:
-        """Takes the place of what is there."""
+        """Rename a file. It replaces an existing one."""
         rename_over(self._at(name), self._at(to), folder=self._handle)
 
     def remove(self, name: str) -> None:
-        """What isn't there is fine."""
+        """Remove a file. A missing one is fine."""
         with suppress(FileNotFoundError):
             os.unlink(self._at(name), dir_fd=self._handle)
 
 
 @contextmanager
 def held(folder: Path, asked: Path) -> Iterator[HeldFolder]:
-    """Holds a folder that exists; ``asked`` is how the call named it. Raises what ``recheck`` does,
-    and HostError where a folder on the way is swapped meanwhile."""
+    """Hold an existing folder open. ``asked`` is its path as the call named it. Raises what
+    ``recheck`` raises, and HostError when a folder on the way is replaced meanwhile."""
     real = os.path.realpath(folder)
     check = recheck.get()
     if check is not None:
@@ -133,7 +133,7 @@ def held(folder: Path, asked: Path) -> Iterator[HeldFolder]:
 
 
 def _open(real: str) -> int:
-    """A handle of the folder, none of whose parts may be a link now. Raises HostError."""
+    """Return a handle of the folder, of which no part may be a link now. Raises HostError."""
     handle = os.open("/", _FLAGS)
     try:
         for part in filter(None, real.split("/")):

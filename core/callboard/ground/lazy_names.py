@@ -1,4 +1,4 @@
-"""The names of a public face, each loaded when it is asked for: a host pays for what it uses."""
+"""The names of a public face, loaded when first used: a host pays only for what it uses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Transforms as rows: three that are the axes and one that is the place; points are rows
-(``p * m``)."""
+"""Transforms as four rows: three for the axes and one for the position. Points are rows (``p *
+m``)."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ Rows = list[list[float]]
 #: Translate, rotate (Euler XYZ, degrees) and scale.
 Components = tuple[list[float], list[float], list[float]]
 
-#: Closer to straight up or down than this, X and Z can't be told apart: some applications keep
-#: single precision.
+#: Closer to straight up or down than this, X and Z can't be separated, because some applications
+#: keep single precision.
 _UPRIGHT = 1e-6
 
 
 def rows_of_sixteen(numbers: Sequence[float]) -> Rows:
-    """Of a 4x4 matrix that is written row by row."""
+    """Return the rows of a 4x4 matrix, which is given row by row."""
     return [[float(value) for value in numbers[i : i + 3]] for i in (0, 4, 8, 12)]
 
 
 def sixteen_of(rows: Sequence[Sequence[float]]) -> list[float]:
-    """A 4x4 matrix, row by row."""
+    """Return the 4x4 matrix, row by row."""
     return [value for row in rows[:3] for value in (*row, 0.0)] + [*rows[3], 1.0]
 
 
 def times(a: Rows, b: Rows) -> Rows:
-    """First ``a``, then ``b``."""
+    """Return the product: first ``a``, then ``b``."""
     product = [[sum(row[k] * b[k][j] for k in range(3)) for j in range(3)] for row in a]
     product[3] = [value + b[3][j] for j, value in enumerate(product[3])]
     return product
 
 
 def inverse(m: Rows) -> Rows:
-    """Raises HostError where something is scaled to zero."""
+    """Return the inverse. Raises HostError when an axis is scaled to zero."""
     a, b, c = m[:3]
     det = _dot(a, cross(b, c))
     if abs(det) < 1e-30:
@@ -47,7 +47,7 @@ def inverse(m: Rows) -> Rows:
 
 
 def compose(translate: Sequence[float], rotate: Sequence[float], scale: Sequence[float]) -> Rows:
-    """Scales, turns about X, then Y, then Z (degrees), and moves."""
+    """Return the transform that scales, turns about X, then Y, then Z (degrees), and moves."""
     (sx, cx), (sy, cy), (sz, cz) = ((sin(radians(angle)), cos(radians(angle))) for angle in rotate)
     turned = (
         (cy * cz, cy * sz, -sy),
@@ -59,13 +59,13 @@ def compose(translate: Sequence[float], rotate: Sequence[float], scale: Sequence
 
 
 def decompose(m: Rows) -> Components:
-    """Translate, rotate and scale, without shear."""
+    """Return translate, rotate and scale, without shear."""
     scale = [sqrt(_dot(row, row)) for row in m[:3]]
     if _dot(m[0], cross(m[1], m[2])) < 0:
         scale[0] = -scale[0]
     a, b, c = ([v / s for v in row] if s else row for row, s in zip(m[:3], scale, strict=True))
     level = hypot(a[0], a[1])
-    # Near straight up and down, asin would make much of the last digits.
+    # Near straight up and down, asin would amplify the error of the last digits.
     about_y = atan2(-a[2], level)
     if level > _UPRIGHT:
         about_x, about_z = atan2(b[2], c[2]), atan2(a[1], a[0])
@@ -76,7 +76,7 @@ def decompose(m: Rows) -> Components:
 
 
 def without_jumps(turns: Sequence[Sequence[float]]) -> list[list[float]]:
-    """The same angles, in degrees, one after the other without jumps of a whole circle."""
+    """Return the same angles, in degrees, one after the other without jumps of a whole circle."""
     smooth: list[list[float]] = []
     for turn in turns:
         last = smooth[-1] if smooth else turn
@@ -85,7 +85,7 @@ def without_jumps(turns: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def unit(vector: Sequence[float]) -> list[float]:
-    """The same way, one long; nothing stays nothing."""
+    """Return a vector of length one in the same direction; a zero vector stays zero."""
     length = sqrt(_dot(vector, vector)) or 1.0
     return [value / length for value in vector]
 

@@ -1,9 +1,9 @@
 """Files that a file names: a layer, a library, a texture, an output.
 
-Under the policy ``strict`` a call uses none of them outside of its roots. What a file names only
-its host can tell, so hosts ask here: before they read it, and before they write beside what was
-asked. A call's context says where its roots are; outside of a call, and without ``strict``, nothing
-is held back. The host's main thread.
+Under the policy ``strict`` a call uses none of them outside its roots. Only the host knows which
+files a file names, so hosts ask here before they read it, and before they write files next to the
+requested one. A call's context holds its roots. Outside a call, and without ``strict``, nothing is
+refused. Use it on the host's main thread.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from pathlib import Path
 
 from callboard.errors import HostError
 
-#: Whether the call may read (False) or write (True) the file of that absolute path. None: any.
+#: Returns whether the call may read (False) or write (True) the file at an absolute path.
 may_use: ContextVar[Callable[[str, bool], bool] | None] = ContextVar("may_use", default=None)
-#: Names that an error lists.
+#: The most names that an error lists.
 _LISTED = 5
-#: What stands for a number, and a number that may be the first of many.
+#: A placeholder for a number, and a number that may be the first of many.
 _NUMBERED = re.compile(r"<[A-Za-z]+>|#+")
 _FIRST = re.compile(r"<[A-Za-z]+>|#+|[0-9]+(?=\.[^./\\]*$)")
-#: Files that are looked at of one that stands for many.
+#: The most files that are considered for a name that stands for many.
 _MANY = 10_000
 
 
 def held_to_roots() -> bool:
-    """Whether this call may use files of its roots only."""
+    """Return whether this call may use files of its roots only."""
     return may_use.get() is not None
 
 
 def outside(paths: Iterable[str], *, write: bool = False) -> list[str]:
-    """Those of the absolute paths that this call may not use, each once."""
+    """Return those of the absolute paths that this call may not use, each once."""
     allowed = may_use.get()
     if allowed is None:
         return []
@@ -41,8 +41,8 @@ def outside(paths: Iterable[str], *, write: bool = False) -> list[str]:
 
 
 def refuse_outside(paths: Iterable[str], name: str, done: str) -> None:
-    """Raises HostError where this call may not read one of the absolute paths, which ``name`` uses;
-    so it was not ``done``: opened, rendered."""
+    """Raise HostError if this call may not read one of the absolute paths, which ``name`` uses.
+    ``done`` says what was refused: opened, rendered."""
     leaving = outside(paths)
     if not leaving:
         return
@@ -55,7 +55,7 @@ def refuse_outside(paths: Iterable[str], name: str, done: str) -> None:
 
 
 def beginning(start: str) -> list[str]:
-    """The paths that begin like this one and are in its folder."""
+    """Return the paths that begin like this one and are in its folder."""
     folder, name = Path(start).parent, Path(start).name
     try:
         alike = (each for each in folder.iterdir() if each.name.startswith(name))
@@ -65,14 +65,14 @@ def beginning(start: str) -> list[str]:
 
 
 def of_many(path: str, *, sequences: bool = False) -> list[str]:
-    """The path, and, where it stands for many numbered files, those of them that are there. With
-    ``sequences`` a number at the end of the name stands for others too."""
+    """Return the path, and, if it stands for many numbered files, those of them that exist. With
+    ``sequences``, a number at the end of the name stands for others too."""
     numbered = (_FIRST if sequences else _NUMBERED).search(path)
     return [path, *beginning(path[: numbered.start()])] if numbered else [path]
 
 
 def unreadable(path: str, why: str) -> HostError:
-    """For a file of which can't be told what it names, where that matters."""
+    """Return the error for a file whose named files can't be found out, when they matter."""
     return HostError(
         f"'{Path(path).name}' {why}, so whether it stays inside the workspace can't be told, and "
         "it was not opened. Ask the artist to open it."

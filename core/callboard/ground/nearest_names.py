@@ -1,4 +1,4 @@
-"""What somebody who errs in a name may have meant."""
+"""Suggestions for a mistyped name."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 
 def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
-    """The ``count`` of ``names`` most like ``name``, best first; any others where none is alike,
-    so that the answer is empty only if ``names`` is. Bounded work: of a large scene's names, those
-    that share the first letters are compared."""
+    """Return the ``count`` of ``names`` most like ``name``, best first. If none is similar, return
+    any others, so that the result is empty only if ``names`` is. The work is bounded: of a large
+    scene's names, only those that share the first letters are compared."""
     wanted = name.rsplit("/", 1)[-1].lower()
     unique = dict.fromkeys(names)
     likely = list(unique)
@@ -18,8 +18,8 @@ def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
 
 
 def names_hint(name: str, names: Sequence[str]) -> str:
-    """How an error about ``name`` goes on, with what ``nearest_names`` chose; begins with "; ".
-    Empty for no names. Names that are unlike it aren't called the nearest."""
+    """Return the end of an error about ``name``, with the names that ``nearest_names`` chose; it
+    begins with "; ". Empty without names. Only similar names are called the nearest."""
     if not names:
         return ""
     alike = _alike(name.rsplit("/", 1)[-1].lower(), names, 1)
@@ -31,7 +31,7 @@ def _alike(wanted: str, names: Iterable[str], count: int) -> list[str]:
     spelled: dict[str, list[str]] = {}
     for name in names:
         spelled.setdefault(name.lower(), []).append(name)
-    import difflib  # only for who errs
+    import difflib  # needed only for wrong names
 
     close = difflib.get_close_matches(wanted, spelled, n=count, cutoff=0.5)
     return [name for key in close for name in spelled[key]]

@@ -1,5 +1,5 @@
-"""Where a camera stands to see a scene, around it or from one angle, and what the pictures of a
-turntable are called."""
+"""Camera positions that show a scene, around it or from one angle, and the names of a turntable's
+pictures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard.errors import HostError
 
 Point = Sequence[float]
 
-#: Half of what is seen along the picture's shorter side, and how far the camera looks down.
+#: Half of the angle seen along the picture's shorter side, and how far the camera looks down.
 _HALF_ANGLE = radians(20)
 _DOWN = radians(20)
 _MARGIN = 1.08
@@ -22,9 +22,9 @@ _MARGIN = 1.08
 
 @dataclass(frozen=True)
 class View:
-    """A camera that looks along its own -Z, with Y upwards. Lengths are the box's."""
+    """A camera that looks along its own -Z, with Y upwards. Lengths are in the box's unit."""
 
-    #: Its axes X, Y and Z, and its place, in the world.
+    #: Its axes X, Y and Z, and its position, in the world.
     rows: list[list[float]]
     #: Tangent of half the horizontal angle.
     wide: float
@@ -33,7 +33,7 @@ class View:
 
 
 def around(boxes: Iterable[tuple[Point, Point]]) -> tuple[list[float], list[float]]:
-    """The box around boxes ``(low, high)``. Raises HostError where there are none."""
+    """Return the box around boxes ``(low, high)``. Raises HostError when there are none."""
     known = list(boxes)
     if not known:
         raise HostError("the scene holds nothing that can be rendered")
@@ -43,8 +43,8 @@ def around(boxes: Iterable[tuple[Point, Point]]) -> tuple[list[float], list[floa
 
 
 def orbiting(low: Point, high: Point, turn: float, aspect: float, up_axis: str) -> View:
-    """Sees the whole box from ``turn``, 0 to 1, of the way around it, beginning at its front.
-    ``aspect`` is the picture's width by its height; ``up_axis`` is ``Y`` or ``Z``."""
+    """Return a view of the whole box from ``turn``, 0 to 1, of the way around it, beginning at its
+    front. ``aspect`` is the picture's width by its height; ``up_axis`` is ``Y`` or ``Z``."""
     axes = _axes(turn, _DOWN, up_axis)
     radius = _radius(low, high)
     # The same distance from everywhere: the scene must not jump while it turns.
@@ -55,8 +55,8 @@ def orbiting(low: Point, high: Point, turn: float, aspect: float, up_axis: str) 
 def seeing(
     low: Point, high: Point, turn: float, down: float, half: float, aspect: float, up_axis: str
 ) -> View:
-    """Sees the whole box, as large as it can be, from ``turn`` of the way around it and ``down``
-    degrees above it; ``half`` is half of the angle seen along the shorter side, in degrees."""
+    """Return a view of the whole box, as large as possible, from ``turn`` of the way around it and
+    ``down`` degrees above it. ``half`` is half of the angle along the shorter side, in degrees."""
     axes = _axes(turn, radians(down), up_axis)
     tall = tan(radians(half)) / min(1.0, aspect)
     wide = tall * aspect
@@ -70,7 +70,7 @@ def seeing(
 
 
 def reaching(view: View, low: Point, high: Point) -> View:
-    """The same, with nothing of that box cut off behind."""
+    """Return the same view, with no part of that box cut off at the far end."""
     *_, back, eye = view.rows
     corners = product(*zip(low, high, strict=True))
     depth = max(
@@ -80,7 +80,7 @@ def reaching(view: View, low: Point, high: Point) -> View:
 
 
 def _axes(turn: float, down: float, up_axis: str) -> list[list[float]]:
-    """To the right, up, and back to who looks."""
+    """Return the axes to the right, up, and back to the viewer."""
     s, c = sin(tau * turn), cos(tau * turn)
     # In a world with Z upwards; X, Y and Z there are X, -Z and Y in the other one.
     right = [c, s, 0.0]
@@ -108,7 +108,7 @@ def _radius(low: Point, high: Point) -> float:
 
 
 def numbered(pattern: str, number: int) -> str:
-    """The path with the run of ``#`` in the file's name replaced by the number."""
+    """Return the path with the run of ``#`` in the file's name replaced by the number."""
     file = Path(pattern)
     name = re.sub("#+", lambda run: str(number).zfill(len(run.group())), file.name)
     return str(file.with_name(name))

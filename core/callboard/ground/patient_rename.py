@@ -1,4 +1,4 @@
-"""Putting a file in another's place, also while a virus scanner reads that one."""
+"""Replacing a file, even while a virus scanner reads the old one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 #: Seconds to wait before each further try: about one in all.
 _PAUSES = (0.01, 0.03, 0.06, 0.1, 0.2, 0.3, 0.3)
-#: What Windows says of a file that somebody else has open: access denied, and a sharing violation.
+#: Windows' errors for a file that another program has open: access denied, and a sharing violation.
 _HELD = (5, 32)
 
 
@@ -19,9 +19,9 @@ def rename_over(
     folder: int | None = None,
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """``source`` takes the place of ``target``; names are those in the open ``folder`` where there
-    is one. Any thread; takes up to a second on Windows while another program has the target open.
-    Raises OSError."""
+    """Replace ``target`` with ``source``. Names are relative to the open ``folder`` if there is
+    one. Call it from any thread. Takes up to a second on Windows while another program has the
+    target open. Raises OSError."""
     for seconds in _PAUSES:
         try:
             os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)

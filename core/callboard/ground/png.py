@@ -1,4 +1,4 @@
-"""Pictures as PNG files, without anything but the standard library. Any thread."""
+"""Pictures as PNG files, with the standard library alone. Call it from any thread."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from itertools import accumulate
 _MAGIC = b"\x89PNG\r\n\x1a\n"
 #: Bytes of one pixel with 8 bits a channel, by the format's colour type: grey, RGB, with alpha.
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
-#: What is unpacked here in Python takes about a second.
+#: The most pixels; decoding that many here, in Python, takes about a second.
 LARGEST = 8_000_000
 
 
 class NotAPicture(ValueError):
-    """It isn't a PNG file that is read here: broken, too large, interlaced or with a palette."""
+    """Raised for anything but a PNG file that can be read here: broken, too large, interlaced or
+    with a palette."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """``rgb`` has three bytes a pixel, from the top left, row by row."""
+    """A picture. ``rgb`` has three bytes a pixel, from the top left, row by row."""
 
     width: int
     height: int
@@ -33,7 +34,7 @@ class Picture:
 
 
 def png_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height of a PNG file, None for what is none."""
+    """Return width and height of a PNG file, None for anything else."""
     if data[:8] != _MAGIC or len(data) < 24:
         return None
     width, height = struct.unpack(">II", data[16:24])
@@ -41,7 +42,7 @@ def png_size(data: bytes) -> tuple[int, int] | None:
 
 
 def jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height of a JPEG file, None for what is none."""
+    """Return width and height of a JPEG file, None for anything else."""
     if data[:2] != b"\xff\xd8":
         return None
     at = 2
@@ -56,9 +57,9 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def encode(picture: Picture) -> bytes:
-    """The PNG file."""
+    """Return the PNG file."""
     stride = picture.width * 3
-    # Each row as what differs from the one above it: flat areas become nothing.
+    # Each row is stored as its difference from the one above, so that flat areas become zeros.
     above = bytes(stride) + picture.rgb[:-stride]
     lines = _less(picture.rgb, above)
     rows = b"".join(b"\2" + lines[at : at + stride] for at in range(0, len(lines), stride))
@@ -72,7 +73,7 @@ def encode(picture: Picture) -> bytes:
 
 
 def decode(data: bytes) -> Picture:
-    """The picture in a PNG file of 8 or 16 bits a channel; alpha is dropped. Raises
+    """Return the picture in a PNG file of 8 or 16 bits a channel; alpha is dropped. Raises
     NotAPicture."""
     size = png_size(data)
     if size is None or len(data) < 33:
@@ -122,7 +123,7 @@ def _unpacked(packed: bytes, size: int) -> bytes:
 
 
 def _unfiltered(rows: bytes, stride: int, pixel: int) -> bytes:
-    """Takes back what each row was filtered by (PNG specification, 9.2)."""
+    """Reverse the filter of each row (PNG specification, 9.2)."""
     above = bytes(stride)
     lines: list[bytes] = []
     for at in range(0, len(rows), stride + 1):
@@ -177,7 +178,7 @@ _FILTERS: dict[int, Callable[[bytes, bytes, int], bytes]] = {
 
 
 def _plus(a: bytes, b: bytes) -> bytes:
-    """Byte by byte, modulo 256: as whole numbers, whose bytes are kept from carrying over."""
+    """Add byte by byte, modulo 256: as whole numbers, with carries between bytes masked out."""
     x, y, low = *map(_number, (a, b)), _number(b"\x7f" * len(a))
     return (((x & low) + (y & low)) ^ ((x ^ y) & ~low)).to_bytes(len(a), "little")
 

@@ -1,4 +1,4 @@
-"""Files with a secret in them: this user's alone, and whole or not at all."""
+"""Files with a secret in them: readable by this user alone, and whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callboard.ground.patient_rename import rename_over
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replaces ``path``, mode 0600. Its folder is made, for this user alone. Raises OSError."""
+    """Replace ``path``, with mode 0600. Its folder is made, for this user alone. Raises OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.{token_hex(4)}")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -24,9 +24,9 @@ def write_private(path: Path, text: str) -> None:
 
 
 def read_private(path: Path, most: int) -> bytes:
-    """What ``path`` holds. Raises OSError, and ValueError where it isn't a file of this user's that
-    only this user writes, or has more than ``most`` bytes."""
-    # A pipe in its place mustn't hold up who reads.
+    """Return the content of ``path``. Raises OSError, and ValueError when it isn't a file of this
+    user's that only this user can write, or has more than ``most`` bytes."""
+    # Opening a pipe in its place must not block.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(file.fileno())

@@ -1,4 +1,4 @@
-"""Python's own parser, from several threads at once. Any thread."""
+"""Python's own parser, from several threads at once. Call it from any thread."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _TRIES = 20
 
 
 def parse_python(source: str | bytes, file: str = "<unknown>") -> ast.Module:
-    """Raises what ``ast.parse`` does. CPython 3.11 counts with one number for all threads how deep
-    a tree is, so one that is parsed beside another one fails now and then with SystemError; it is
-    parsed again."""
+    """Return the syntax tree. Raises what ``ast.parse`` raises. CPython 3.11 counts a tree's depth
+    in one number for all threads, so parsing in parallel sometimes fails with SystemError; it is
+    tried again then."""
     for _ in range(_TRIES):
         try:
             return ast.parse(source, file)

@@ -1,4 +1,4 @@
-"""Files that a person names: nothing that could be waited for without end."""
+"""Checks of files that a person names, so that reading one can't block for ever."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK,
 
 
 def refuse_special(path: Path) -> None:
-    """Raises OSError, whose ``strerror`` says what it is, for a folder, a pipe or a device; what
-    isn't there is left to who opens it. Any thread."""
+    """Raise OSError for a folder, a pipe or a device; its ``strerror`` says which. A missing file
+    is left to the code that opens it. Call it from any thread."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

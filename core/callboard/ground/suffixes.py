@@ -1,4 +1,4 @@
-"""What kind of file a path names, by its ending."""
+"""The kind of file that a path names, by its suffix."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from callboard.errors import HostError
 
 
 def checked_suffix(path: str, allowed: Iterable[str], because: str = "") -> str:
-    """The path's ending in lower case, ``.png``. Raises HostError unless it is allowed; ``because``
-    is added to its words."""
+    """Return the path's suffix in lower case, ``.png``. Raises HostError unless it is allowed;
+    ``because`` is added to the message."""
     suffix = Path(path).suffix.lower()
     known = tuple(allowed)
     if suffix not in known:

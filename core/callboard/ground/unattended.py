@@ -1,16 +1,18 @@
-"""What an application does by itself while its interface goes on: a render, for instance.
+"""Work that an application does on its own while its interface goes on, such as a render.
 
-A port's method that begins such work may return a generator instead of the answer: it yields
-``UNATTENDED`` until the work is over, and returns the answer. Closed before, it ends the work.
+A port's method that begins such work may return a generator instead of the answer. It yields
+``UNATTENDED`` until the work is over, and returns the answer. Closing the generator early ends the
+work.
 """
 
 from __future__ import annotations
 
 from contextvars import ContextVar
 
-#: What is yielded meanwhile. The next slice comes by and by, whatever the application is busy with,
-#: which is this very work. It is in no undo step, so it changes nothing in the scene.
+#: Yielded while the application works on its own. The next slice comes after a moment, even while
+#: the application is busy, because it is busy with this very work. It runs outside an undo step, so
+#: it must not change the scene.
 UNATTENDED = object()
 
-#: Whether slices come by and by, and the application goes on between them. In a batch they don't.
+#: True when slices are repeated and the application goes on between them. In a batch they aren't.
 comes_back: ContextVar[bool] = ContextVar("comes_back", default=False)

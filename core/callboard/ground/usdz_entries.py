@@ -1,7 +1,7 @@
-"""The entries of a USDZ package, where both ways to read it agree.
+"""The entries of a USDZ package, if both ways to read it agree.
 
 OpenUSD walks from one local header to the next; programs that list a package read the directory at
-its end. A package of which the two differ hides a layer from whoever looks before it is opened.
+its end. A package in which the two differ hides a layer from a check before it is opened.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pathlib import Path
 
 #: Signature, version, flags, method, time, date, CRC, both sizes, lengths of name and extra field.
 _LOCAL = struct.Struct("<4s5H3I2H")
-#: UTF-8 names, the only flag that changes nothing of where an entry begins and ends.
+#: UTF-8 names, the only flag that doesn't affect where an entry begins and ends.
 _UTF8 = 0x800
 
 
 def usdz_entries(path: str) -> list[str]:
-    """The entries' names. Raises BadZipFile where the package isn't laid out as USDZ's own
-    specification says, OSError."""
+    """Return the entries' names. Raises BadZipFile when the package isn't laid out as USDZ's
+    specification requires, and OSError."""
     with zipfile.ZipFile(path) as package:
         listed, directory = package.infolist(), package.start_dir
     names: list[str] = []

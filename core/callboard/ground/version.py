@@ -1,3 +1,3 @@
-"""Which callboard this is."""
+"""The version of callboard."""
 
 __version__ = "0.1.0"

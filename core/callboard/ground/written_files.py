@@ -1,4 +1,4 @@
-"""What an application wrote in a folder of our own is put where it was asked for."""
+"""Moving what an application wrote in a folder of ours to the requested place."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 from callboard.errors import HostError
 from callboard.ground.atomic_write import replacing_bytes
 
-#: What belongs to the file that is asked for, and is replaced with it.
+#: Suffixes of files that belong to the requested file, and are replaced with it.
 _PARTS = (".mtl", ".bin")
 
 
 def put_in_place(written: Path, path: str) -> list[str]:
-    """Moves the file to ``path``, and what lies beside it into the same folder; the asked one is
-    the last to be replaced, and the first of the answer. A picture that is there with other content
-    is nobody's to replace. Raises HostError before anything is written where that can be known."""
+    """Move the file to ``path``, and the files beside it into the same folder. The requested file
+    is replaced last, and is the first in the result. An existing picture with other content is
+    never replaced. Raises HostError, before anything is written if that can be known."""
     target = Path(path)
     others = sorted(each for each in written.parent.iterdir() if each != written)
     moved = {each: target.parent / each.name for each in others if each.is_file()}
@@ -35,7 +35,8 @@ def put_in_place(written: Path, path: str) -> list[str]:
                 " export to another folder"
             )
     with ExitStack() as written_whole:
-        # Each takes its place when all are written, the asked one, the first here, as the last.
+        # All are written before any is renamed. The requested one, entered first here, is renamed
+        # last.
         for source, place in {written: target, **moved}.items():
             file = written_whole.enter_context(replacing_bytes(str(place)))
             with source.open("rb") as stream:
@@ -44,7 +45,7 @@ def put_in_place(written: Path, path: str) -> list[str]:
 
 
 def embedded(described: dict[str, Any], binary: bytes) -> bytes:
-    """A .gltf that needs no file beside it."""
+    """Return a .gltf that needs no file beside it."""
     if binary:
         data = base64.b64encode(binary).decode("ascii")
         described["buffers"][0]["uri"] = f"data:application/octet-stream;base64,{data}"
