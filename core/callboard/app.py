@@ -116,7 +116,7 @@ class Callboard:
         subscriptions, by_tools = self.endpoint.subscriptions, self.dispatcher.resource_updated
         self._updates = ResourceUpdates(self.resources, subscriptions, self.guest.loop, by_tools)
         self._listener = Listener()
-        #: What undoes the start, newest first.
+        #: The actions that undo the start, newest first.
         self._ending = ExitStack()
         self._scene = instances.OpenScene()
         self._announcement = instances.Announcement()
@@ -158,8 +158,8 @@ class Callboard:
 
     @cached_property
     def controls(self) -> Controls:
-        """What a panel shows and does. Any thread. Made for the first who asks: a host without
-        one shouldn't load it."""
+        """The content and the actions of a panel. Use it from any thread. Made on first use, so
+        that a host without a panel doesn't load it."""
         from callboard.panel.controls import Controls
         from callboard.panel.view import ServedView
 
@@ -192,7 +192,7 @@ class Callboard:
 
     @cached_property
     def rest(self) -> RestEndpoint:
-        """What answers below ``/v1``, made at the first request there."""
+        """The endpoint below ``/v1``, made at the first request there."""
         from callboard.demand.live_report import report_on
         from callboard.rest.artist_routes import artist_routes
         from callboard.rest.capability_switches import offering_routes
@@ -205,14 +205,14 @@ class Callboard:
 
     @cached_property
     def workflows(self) -> Workflows:
-        """The runs of workflows, made for the first who asks. On the server's loop."""
+        """The runs of workflows, made on first use. On the server's loop."""
         from callboard.jobs.workflows.runs import Workflows
 
         return Workflows(self.dispatcher, self.jobs, self.catalog, data_folder() / "workflows")
 
     def start(self) -> Callboard:
-        """Loads the skills, opens the port and serves. Main thread. Raises OSError when the port
-        is taken; whatever it raises, nothing is left running."""
+        """Load the skills, open the port and serve. Main thread. Raises OSError when the port is
+        taken. Whatever it raises, nothing is left running."""
         with ExitStack() as began:
             self._start(began)
             self._ending = began.pop_all()
@@ -253,7 +253,7 @@ class Callboard:
         self._tell_of_changes(began)
         for work in self.skills.deferred():
             self.guest.loop.call_soon_threadsafe(self.guest.loop.run_in_executor, None, work)
-        # What ships doesn't change under us, and bundles are looked at by their keeper.
+        # Shipped skills don't change while we run, and bundles are watched by their own keeper.
         shipped = {BUNDLED, *map(Path, self.host.skill_paths)}
         own = [path for path in self._skill_paths if path not in shipped]
         watcher = self.skills.watcher(own, self.config.poll_skills)
@@ -284,7 +284,7 @@ class Callboard:
         self.guest.run(self._listener.start(access))
 
     def _end_client(self, holder: TokenHolder) -> None:
-        """A revoked client has nothing open here any more, and nothing of it runs."""
+        """End everything of a revoked client: its sessions, connections, jobs and calls."""
         self.endpoint.end(holder)
         self._listener.end(holder)
         self.jobs.end(lambda client: client == holder)
@@ -295,7 +295,7 @@ class Callboard:
                 call.task.cancel()
 
     def _tell_of_changes(self, began: ExitStack) -> None:
-        """From now on clients hear of what changes."""
+        """Notify clients of changes from now on."""
         tell = self._tell
         began.callback(self.tools.watch(partial(tell, "tools")))
         began.callback(self.capabilities.watch(partial(tell, "tools")))
@@ -304,7 +304,7 @@ class Callboard:
         began.callback(self._updates.watch())
 
     def stop(self) -> None:
-        """Ends every call and connection and gives everything back. Main thread; idempotent."""
+        """End every call and connection and release everything. Main thread; idempotent."""
         self._ending.close()
 
     async def _close(self) -> None:
@@ -318,7 +318,7 @@ class Callboard:
             self.workflows.close()
 
     def _offer(self) -> None:
-        """The tools and resources that are there before any client comes."""
+        """Add the tools and resources that exist before any client comes."""
         if self.config.skills:
             self.bundles.start()
             self.skills.start()
@@ -376,7 +376,7 @@ class Callboard:
 
 
 def start(host: Host, config: McpHttpConfig | None = None) -> Callboard:
-    """Starts a server inside ``host``. Main thread."""
+    """Start a server inside ``host``. Main thread."""
     return Callboard(host, config).start()
 
 
@@ -396,5 +396,5 @@ def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillSco
 
 
 def _cache_file(config: McpHttpConfig) -> Path | None:
-    """Where what was read of skills is kept for the next start."""
+    """Return the file that keeps what was read of skills for the next start."""
     return cache_folder() / "skills.json" if config.skills else None

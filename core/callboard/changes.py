@@ -1,4 +1,4 @@
-"""The one way to observe something: ``watch(listener)`` returns the way to stop."""
+"""The one way to observe something: ``watch(listener)`` returns the function that stops it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ P = ParamSpec("P")
 
 
 class Changes(Generic[P]):
-    """Who wants to hear of a change. Any thread. Listeners are called on the thread that tells, in
-    the order in which they came; they return at once and don't raise."""
+    """The listeners of a change. Call it from any thread. Listeners are called on the thread that
+    notifies, in the order in which they were added; they return at once and don't raise."""
 
-    #: Whether anybody listens; for whoever tells often, and reads it first.
+    #: True while there are listeners; code that notifies often reads it first.
     watched: bool
-    #: Calls everyone who listens now: the listener itself where there is one, since a call of a
-    #: tool is told of too.
+    #: Calls all present listeners. With a single one this is the listener itself, because every
+    #: call of a tool is notified.
     tell: Callable[P, object]
 
     def __init__(self) -> None:
@@ -24,8 +24,8 @@ class Changes(Generic[P]):
         self._replace({})
 
     def watch(self, listener: Callable[P, object]) -> Callable[[], None]:
-        """Calls ``listener`` at every change from now on; returns the way to stop, which may be
-        called twice."""
+        """Call ``listener`` at every change from now on. Return the function that stops it, which
+        may be called twice."""
         place = object()
         with self._lock:
             self._replace({**self._listeners, place: listener})
@@ -37,7 +37,7 @@ class Changes(Generic[P]):
         return stop
 
     def _replace(self, listeners: dict[object, Callable[P, object]]) -> None:
-        # Replaced as a whole, never mutated, so that telling needs no lock.
+        # Replaced as a whole, never mutated, so that notifying needs no lock.
         self._listeners = listeners
         self.watched = bool(listeners)
         self.tell = next(iter(listeners.values())) if len(listeners) == 1 else self._tell_all

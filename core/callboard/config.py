@@ -11,13 +11,14 @@ from typing import Literal
 
 from callboard.workspace.containment import RootsPolicy
 
-#: What a request's first line and its headers carry as it is.
+#: Characters that a request's first line and its headers can carry unchanged.
 _PLAIN = re.compile(r"[!-~]+")
 
 
 @dataclass(frozen=True)
 class ExportTarget:
-    """Where records go. ``url`` is http(s), with or without ``/ingest``; times are seconds."""
+    """The destination of records. ``url`` is http(s); ``/ingest`` is added if it is missing. Times
+    are seconds."""
 
     url: str
     project_id: str
@@ -31,7 +32,7 @@ class ExportTarget:
         parts = urllib.parse.urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("the ingest URL must begin with http:// or https:// and name a host")
-        _ = parts.port  # raises ValueError where it is none
+        _ = parts.port  # raises ValueError if it isn't a port
         if not _PLAIN.fullmatch(self.url):
             raise ValueError("the ingest URL has a character that must be percent-encoded")
         if self.secret and not _PLAIN.fullmatch(self.secret):
@@ -46,16 +47,16 @@ class ExportTarget:
 
     @property
     def key(self) -> str:
-        """What the database remembers it by."""
+        """The key of this target in the database."""
         return f"{self.endpoint} {self.project_id}"
 
 
 @dataclass(eq=False, repr=False)
 class McpHttpConfig:
-    """What ``start`` and ``create_skill_server`` take; change it before the server starts.
+    """The settings for ``start`` and ``create_skill_server``; change them before the start.
 
-    ``port`` 0 lets the system choose. ``token`` is made up where ``auth`` wants one.
-    ``declared_capabilities`` None means: what the host's ports say.
+    ``port`` 0 lets the system choose. ``token`` is generated when ``auth`` needs one.
+    ``declared_capabilities`` None means those of the host's ports.
     """
 
     port: int = 0
@@ -64,49 +65,49 @@ class McpHttpConfig:
     declared_capabilities: list[str] | None = None
     #: Capabilities withdrawn from the start.
     deny: Sequence[str] = ()
-    #: Capabilities offered though nobody is there to be asked: ``script.execute``.
+    #: Capabilities offered even when no person can be asked: ``script.execute``.
     allow: Sequence[str] = ()
-    #: Whether skills are looked for at all.
+    #: True to look for skills at all.
     skills: bool = True
-    #: Folders of skills, besides the environment's and the bundled ones.
+    #: Folders of skills, in addition to the environment's and the bundled ones.
     skill_paths: Sequence[str | Path] = ()
-    #: The artist's own workspace roots, used where the client names none.
+    #: The artist's own workspace roots, used when the client names none.
     roots: Sequence[str] = ()
     roots_policy: RootsPolicy = "advisory"
-    #: Hosts (``name:port``) and Origins allowed besides this machine's own.
+    #: Hosts (``name:port``) and Origins allowed in addition to this machine's own.
     allowed_hosts: Sequence[str] = ()
     allowed_origins: Sequence[str] = ()
     max_sessions: int = 256
     session_idle_secs: float = 3600.0
-    #: Whether the instance is written down where ``callboard list`` and its friends look.
+    #: True to announce the instance, so that ``callboard list`` and other programs find it.
     announce: bool = True
     enable_prompts: bool = True
-    #: Whether agents are offered the tool that says what no tool here can do.
+    #: True to offer agents the tool that reports what no tool here can do.
     capture_missing_capabilities: bool = True
-    #: Whether tools take an optional parameter in which agents say why they call.
+    #: True to give tools an optional parameter in which agents say why they call.
     capture_intent: bool = False
-    #: Whether calls are written down, in the user's data folder.
+    #: True to record calls in the user's data folder.
     records: bool = True
-    #: Whether what they answered is kept, too, for skills to be made of them.
+    #: True to record the results too, so that skills can be made from them.
     record_results: bool = False
-    #: Where they are also sent; without it, where ``CALLBOARD_EXPORT_URL`` says, else nowhere.
+    #: The target to which records are also sent; None uses ``CALLBOARD_EXPORT_URL``, if set.
     export: ExportTarget | None = None
-    #: Whether what the artist decides is kept for the project, in the user's data folder.
+    #: True to keep the artist's decisions for the project, in the user's data folder.
     rules: bool = True
-    #: Seconds a call without ``timeout_hint_secs`` may take.
+    #: Seconds that a call without ``timeout_hint_secs`` may take.
     call_timeout: float = 300.0
-    #: Capabilities that a site forbids: nobody restores them here.
+    #: Capabilities that a site forbids; they can't be restored here.
     forbidden: Sequence[str] = ()
-    #: Whether a site wants strict roots, which nobody loosens here.
+    #: True when a site requires strict roots, which can't be loosened here.
     always_strict: bool = False
-    #: Whether changed skills are looked for, because a network drive tells of no changes.
+    #: True to poll for changed skills, because a network drive doesn't report changes.
     poll_skills: bool = False
     #: The scheduler of the farm that agents may map tools over, such as ``tcp://127.0.0.1:8786``;
     #: empty for none.
     farm_scheduler: str = ""
-    #: CA, certificate and key, PEM files, where that farm is guarded by them.
+    #: CA, certificate and key of that farm, as PEM files, if it needs them.
     farm_tls: Sequence[str] = ()
-    #: Tasks that one map may have.
+    #: The most tasks of one map.
     farm_limit: int = 1000
-    #: The command line of a callboard that has Dask; found where it isn't named.
+    #: The command line of a callboard that has Dask; searched for when empty.
     farm_command: Sequence[str] = ()

@@ -1,4 +1,4 @@
-"""What a tool may return besides plain JSON: images, audio, resources, several blocks at once."""
+"""The values that a tool may return besides plain JSON: images, audio, resources, blocks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Text:
 
 @dataclass
 class Image:
-    """``data`` are the file's bytes; ``mime_type`` says which format."""
+    """An image. ``data`` are the file's bytes; ``mime_type`` is its format."""
 
     data: bytes
     mime_type: str = "image/png"
@@ -101,7 +101,7 @@ class Result:
 
 
 def blocks(value: Any) -> list[Json] | None:
-    """The content blocks that ``value`` is, or None where it is plain data."""
+    """Return the content blocks of ``value``, or None when it is plain data."""
     if isinstance(value, BLOCKS):
         return [value.block()]
     if isinstance(value, (list, tuple)) and value and all(isinstance(v, BLOCKS) for v in value):
@@ -110,7 +110,7 @@ def blocks(value: Any) -> list[Json] | None:
 
 
 def json_object(text: str | bytes) -> Json | None:
-    """The object of JSON that ``text`` is, or None where it is anything else."""
+    """Return the JSON object that ``text`` is, or None when it is anything else."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,9 +1,9 @@
-"""The exceptions of callboard, named by whose fault it is. What one room alone raises is a kind of
-these, and stands there.
+"""The exceptions of callboard, named by whose fault it is. Exceptions that only one room raises
+derive from these, and are defined there.
 
-Each carries what a JSON-RPC error needs: a ``code``, a message that says what to
-do next, and optional ``data``. Codes -32xxx are JSON-RPC's and MCP's; codes -31xxx
-are ours and lie outside JSON-RPC's reserved range, as the specification asks.
+Each has the parts of a JSON-RPC error: a ``code``, a message that says what to do next, and
+optional ``data``. Codes -32xxx are JSON-RPC's and MCP's. Codes -31xxx are ours and lie outside
+JSON-RPC's reserved range, as the specification requires.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HOST_OFFLINE = -31005
 
 
 class CallboardError(Exception):
-    """Root of the tree. ``code``, ``message`` and ``data`` are a JSON-RPC error's members."""
+    """The base of all exceptions. Its attributes are a JSON-RPC error's members."""
 
     code: int = INTERNAL_ERROR
 
@@ -41,31 +41,31 @@ class CallboardError(Exception):
 
 
 class PeerError(CallboardError):
-    """The MCP client sent something that can't be served as it stands."""
+    """Raised when the MCP client sent something that can't be served as it stands."""
 
     code = INVALID_REQUEST
 
 
 class ParseError(PeerError):
-    """The bytes aren't JSON, or not JSON that we are willing to read (depth, encoding)."""
+    """Raised when the bytes aren't JSON, or exceed our limits on JSON (depth, encoding)."""
 
     code = PARSE_ERROR
 
 
 class MethodNotFound(PeerError):
-    """The method doesn't exist, or not in the revision the client speaks."""
+    """Raised when the method doesn't exist, or not in the revision that the client speaks."""
 
     code = METHOD_NOT_FOUND
 
 
 class InvalidParams(PeerError):
-    """The method exists; its params are wrong. The message names the field and the rule."""
+    """Raised when a method's params are wrong. The message names the field and the rule."""
 
     code = INVALID_PARAMS
 
 
 class CapabilityMissing(PeerError):
-    """The tool needs capabilities that this host doesn't offer, or that the artist withdrew."""
+    """Raised when this host doesn't offer what the tool needs, or the artist withdrew it."""
 
     code = CAPABILITY_MISSING
 
@@ -84,73 +84,74 @@ class CapabilityMissing(PeerError):
 
 
 class WorkspaceResolveError(InvalidParams, ValueError):
-    """A path can't be resolved inside the workspace. Nothing was opened."""
+    """Raised when a path can't be resolved inside the workspace. Nothing was opened."""
 
 
 class NoWorkspaceRoots(WorkspaceResolveError):
-    """A ``workspace://`` path was used, and there is no root to resolve it against."""
+    """Raised when a ``workspace://`` path was used and there is no root to resolve it against."""
 
 
 class RefusedByArtist(PeerError):
-    """The artist, or the policy the artist set, said no."""
+    """Raised when the artist, or the policy that the artist set, refused."""
 
     code = REFUSED_BY_ARTIST
 
 
 class SkillError(CallboardError):
-    """A skill package, or a tool's script, is wrong. Reaches the agent as ``isError``."""
+    """Raised when a skill, or a tool's script, is wrong. Reaches the agent as ``isError``."""
 
 
 class HostError(CallboardError):
-    """The host can't do it now. Nothing was changed unless the message says so."""
+    """Raised when the host can't do it now. Nothing was changed unless the message says so."""
 
 
 class WrongArgument(CallboardError, ValueError):
-    """A tool can't do what it was given, for a reason that its schema doesn't tell. Reaches the
-    agent as ``isError``: a sentence, and no traceback."""
+    """Raised when a tool can't use an argument, for a reason that its schema doesn't express.
+    Reaches the agent as ``isError``: a sentence, and no traceback."""
 
     code = INVALID_PARAMS
 
 
 class HostBusy(HostError):
-    """The host's main thread isn't answering and the queue is full."""
+    """Raised when the host's main thread isn't answering and the queue is full."""
 
     code = HOST_BUSY
 
 
 class HostOffline(HostError):
-    """No host runs that could take the call, or it went away during the call."""
+    """Raised when no running host can take the call, or when the host went away during the call."""
 
     code = HOST_OFFLINE
 
 
 class CallTimeout(HostError):
-    """The call passed its deadline (``timeout_hint_secs``); its late answer is dropped."""
+    """Raised when the call passed its deadline (``timeout_hint_secs``). A late answer is
+    dropped."""
 
     code = CALL_TIMEOUT
 
 
 class Paused(HostError):
-    """The artist paused callboard. Lists still work."""
+    """Raised while the artist has paused callboard. Lists still work."""
 
     code = PAUSED
 
 
 class CallCancelled(CallboardError):
-    """The call was cancelled by its client, by the artist, or by the server stopping."""
+    """Raised when the client or the artist cancelled the call, or the server stopped."""
 
 
 class CallboardBug(CallboardError):
-    """Our own mistake."""
+    """Raised for a mistake of our own."""
 
 
-#: How the message of a call to a tool that isn't there begins.
+#: The beginning of the message about a call to a tool that doesn't exist.
 UNKNOWN_TOOL = "unknown tool '"
 
 
 class ResourceNotFound(InvalidParams):
-    """No resource of that URI. Which code that is depends on the era: -32002 in sessions, -32602
-    after."""
+    """Raised when there is no resource with that URI. The code depends on the era: -32002 in
+    sessions, -32602 after."""
 
     def __init__(self, uri: str) -> None:
         super().__init__(

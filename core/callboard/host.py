@@ -1,4 +1,4 @@
-"""What adapters import: the host contract, its ports, and what adapters share."""
+"""The names that adapters import: the host contract, its ports, and what adapters share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from callboard.ground.lazy_names import lazy_names as lazy_names
 
-#: Modules, and what is shown of each.
+#: Modules, and the names shown of each.
 _HOMES = {
     "callboard.content": "Json",
     "callboard.ground.atomic_write": "mode_to_keep pointed_at replacing replacing_bytes",

@@ -1,10 +1,10 @@
-"""What a server is started with: from the command line, the environment and files, by precedence.
+"""The settings that a server starts with: from the command line, the environment and files.
 
-The first that says something of a setting counts: the command line (in an application, what the
+The first source with a value for a setting counts: the command line (in an application, what the
 artist chose there), ``CALLBOARD_<NAME>``, the files that ``CALLBOARD_SETTINGS`` names, the site's
 file for the project that ``CALLBOARD_PROJECT`` names, the user's file, the site's file. Folders of
-skills and what is denied are added up instead, and ``strict`` stays strict: what a site forbids
-nobody below it allows. Nothing is read because a scene lies beside it.
+skills and denied capabilities are added up instead, and ``strict`` stays strict: no source below a
+site can allow what it forbids. Settings are never read merely because they lie beside a scene.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _PATHS = ("folders", "files")
 FILE = "settings.yaml"
 _PROJECT = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _MOST_BYTES = 2**20
-#: That a sentence names.
+#: The most projects that a message names.
 _MOST_PROJECTS = 20
 
 
 class SettingsError(PeerError):
-    """A setting that can't be meant: the server isn't started without what it may forbid."""
+    """Raised for an invalid setting: the server doesn't start without what it might forbid."""
 
 
 class ServerSetting(NamedTuple):
-    """``name`` is McpHttpConfig's. ``adds``: every source adds to it."""
+    """One setting. ``name`` is McpHttpConfig's. With ``adds``, all sources' values count."""
 
     name: str
     kind: Kind
@@ -69,7 +69,7 @@ SETTINGS = (
     ServerSetting("farm_command", "words", "the command line of a callboard that has Dask", ()),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
-#: The variables that are read and are no settings: docs/deployment.md says what each is.
+#: Variables that are read and aren't settings; docs/deployment.md describes each.
 OTHER_VARIABLES = (
     "CALLBOARD_ARGUMENTS",
     "CALLBOARD_EXPORT_PROJECT",
@@ -87,13 +87,13 @@ OTHER_VARIABLES = (
     "CALLBOARD_TOKEN",
 )
 _PREFIX = "CALLBOARD_"
-#: How alike two names are behind the prefix, of 1, for one to be a misspelling of the other.
+#: How alike two names must be after the prefix, of 1, to count as a misspelling.
 _ALIKE = 0.7
 
 
 class Source(NamedTuple):
-    """``label`` is how it is called, with the file where it is one. ``forbids``: what it denies and
-    its ``strict`` hold against the artist as well."""
+    """A source of settings. ``label`` is its name, with the file if it is one. With ``forbids``,
+    its denials and its ``strict`` also bind the artist."""
 
     label: str
     values: Mapping[str, Any]
@@ -103,7 +103,7 @@ class Source(NamedTuple):
 
 
 class ResolvedSetting(NamedTuple):
-    """One setting's value, and who said something of it, the most important first."""
+    """One setting's value, and the sources that set it, the most important first."""
 
     setting: ServerSetting
     value: Any
@@ -111,8 +111,8 @@ class ResolvedSetting(NamedTuple):
 
 
 def config_from(given: Mapping[str, Any], **others: Any) -> McpHttpConfig:
-    """The configuration for what was given on the command line, or in the application, and for all
-    other sources. ``others`` are no settings. Raises SettingsError."""
+    """Return the configuration from what was given on the command line, or in the application, and
+    from all other sources. ``others`` aren't settings. Raises SettingsError."""
     named = sources(given)
     values = {each.setting.name: each.value for each in settled(named)}
     sites = [source.values for source in named if source.forbids]
@@ -125,12 +125,12 @@ def config_from(given: Mapping[str, Any], **others: Any) -> McpHttpConfig:
 
 
 def settled(named: list[Source]) -> list[ResolvedSetting]:
-    """Each setting as these sources have it, the most important first."""
+    """Return each setting as these sources define it, the most important source first."""
     return [_settle(setting, named) for setting in SETTINGS]
 
 
 def setting_line(one: ResolvedSetting) -> str:
-    """A line: name, value, whose that is, and whom nobody heard."""
+    """Return a line with the name, the value, its source, and the sources that were overruled."""
     line = f"{one.setting.name:16}{_shown(one.value)}"
     if not one.by:
         return f"{line}  (default)"
@@ -151,8 +151,8 @@ def _shown(value: Any) -> str:
 
 
 def named_skill_paths() -> list[Path]:
-    """Those of the setting skill_paths. Wrong settings name none: whoever starts a server, and
-    ``callboard doctor``, tell what is wrong with them."""
+    """Return the folders in the setting skill_paths. Invalid settings name none: the start of a
+    server, and ``callboard doctor``, report what is wrong with them."""
     try:
         return [Path(path) for path in config_from({}).skill_paths]
     except SettingsError:
@@ -160,7 +160,7 @@ def named_skill_paths() -> list[Path]:
 
 
 def unknown_project() -> str | None:
-    """A sentence where the site has files for projects, and none for this one. Looks at the
+    """Return a sentence if the site has files for projects, but none for this one. Reads the
     disk."""
     site, project = site_folder(), os.environ.get("CALLBOARD_PROJECT", "")
     if site is None or not re.fullmatch(_PROJECT, project):
@@ -168,7 +168,7 @@ def unknown_project() -> str | None:
     path = site / "projects" / f"{project}.yaml"
     try:
         stems = [] if path.is_file() else [each.stem for each in path.parent.glob("*.yaml")]
-    except OSError:  # who reads the settings says so
+    except OSError:  # reading the settings reports it
         return None
     known = sorted(stem for stem in stems if re.fullmatch(_PROJECT, stem))
     if not known:
@@ -181,9 +181,9 @@ def unknown_project() -> str | None:
 
 
 def unread_variables() -> Iterator[tuple[str, str | None]]:
-    """The ``CALLBOARD_`` variables of the environment that nothing reads, each with the one that
-    may be meant."""
-    import difflib  # only for who errs
+    """Yield the ``CALLBOARD_`` variables of the environment that nothing reads, each with the one
+    that was probably meant."""
+    import difflib  # needed only for wrong names
 
     known = {*OTHER_VARIABLES, *(setting.variable for setting in SETTINGS)}
     for name in sorted(os.environ):
@@ -194,8 +194,8 @@ def unread_variables() -> Iterator[tuple[str, str | None]]:
 
 
 def absent(named: list[Source]) -> Iterator[str]:
-    """A sentence for the project without a file, and for each folder that somebody names and that
-    isn't there. Looks at the disk."""
+    """Yield a sentence for a project without a file, and for each folder in the settings that
+    doesn't exist. Reads the disk."""
     if unknown := unknown_project():
         yield unknown
     for source in named:
@@ -208,7 +208,7 @@ def absent(named: list[Source]) -> Iterator[str]:
 
 
 def sources(given: Mapping[str, Any]) -> list[Source]:
-    """Whoever says anything, the most important first. Raises SettingsError."""
+    """Return the sources that set anything, the most important first. Raises SettingsError."""
     environ = os.environ
     named = [Source("here", given), Source("environment", dict(_from(environ)))]
     for written in environ.get("CALLBOARD_SETTINGS", "").split(os.pathsep):
@@ -249,7 +249,7 @@ def _settle(setting: ServerSetting, named: list[Source]) -> ResolvedSetting:
 def _from(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     for setting in SETTINGS:
         text = environ.get(setting.variable, "").strip()
-        # Discovery reads this one itself, for every host and beside those of dcc-mcp.
+        # Discovery reads this one itself, for every host, along with those of dcc-mcp.
         if text and setting.name != "skill_paths":
             value: Any = text
             if setting.kind in (*_PATHS, "words"):
@@ -318,7 +318,7 @@ def _read(label: str, path: Path, text: str) -> Source:
 
 
 def _unknown(name: str) -> str:
-    import difflib  # only for who errs
+    import difflib  # needed only for wrong names
 
     nearest = difflib.get_close_matches(name, _BY_NAME, 1)
     hint = f"did you mean {nearest[0]}?" if nearest else f"there are: {', '.join(_BY_NAME)}"
@@ -326,7 +326,7 @@ def _unknown(name: str) -> str:
 
 
 def _checked(setting: ServerSetting, value: Any, where: str, folder: Path) -> Any:
-    """The value, folders made absolute from ``folder``. Raises SettingsError."""
+    """Return the value, with folders made absolute from ``folder``. Raises SettingsError."""
     good, needed = False, ""
     if setting.kind in (*_PATHS, "words"):
         value = [value] if isinstance(value, str) else value

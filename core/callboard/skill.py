@@ -1,4 +1,4 @@
-"""What skills import: reading back, framing, bringing files in, and the words of ports."""
+"""The names that skills import: reading back, framing, importing, and the words of ports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from callboard.ground.lazy_names import lazy_names
 
-#: Modules, and what is shown of each.
+#: Modules, and the names shown of each.
 _HOMES = {
     "callboard.ground.atomic_write": "replacing_bytes",
     "callboard.ground.colors": "linear of_kelvin",

@@ -1,7 +1,7 @@
 """Servers without an application: skills served from any Python program.
 
 The program keeps its own threads; the server gets one that is its host's main thread. Names and
-shapes are those that programs written for dcc-mcp-core use.
+signatures are those that programs written for dcc-mcp-core use.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from callboard.guest.inbox import MainThreadInbox
 from callboard.ports.contract import Host, HostIdentity
 from callboard.skills.prompts.registry import PromptRegistry
 
-#: How long a running call may hold up a shutdown, seconds.
+#: Seconds that a running call may delay a shutdown.
 SHUTDOWN_TIMEOUT = 10.0
 
 
 class BareHost(Host):
-    """A host that offers no ports: what its tools can do is what ``declared_capabilities`` says."""
+    """A host without ports: its tools can do what ``declared_capabilities`` says."""
 
     def __init__(self, kind: str, post: Callable[[Callable[[], None]], None]) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class BareHost(Host):
 
 
 class ServerHandle:
-    """A running server; a context manager. Every method from any thread but the server's."""
+    """A running server; a context manager. Call its methods from any thread but the server's."""
 
     def __init__(self, app: Callboard, inbox: MainThreadInbox, thread: threading.Thread) -> None:
         self._app = app
@@ -52,16 +52,16 @@ class ServerHandle:
 
     @property
     def url(self) -> str:
-        """The MCP endpoint."""
+        """The URL of the MCP endpoint."""
         return self._app.url
 
     def mcp_url(self) -> str:
-        """The MCP endpoint."""
+        """Return the URL of the MCP endpoint."""
         return self._app.url
 
     @property
     def token(self) -> str | None:
-        """What clients present as a bearer token; None where ``auth`` is ``none``."""
+        """The bearer token that clients present; None when ``auth`` is ``none``."""
         return self._app.token
 
     @property
@@ -69,16 +69,16 @@ class ServerHandle:
         return int(self.url.rsplit(":", 1)[1].partition("/")[0])
 
     def withdraw(self, capability: str) -> None:
-        """Stops offering it, at once, to every client; they hear of it."""
+        """Stop offering the capability to all clients, at once. They are notified."""
         self._app.capabilities.withdraw(capability)
 
     def restore(self, capability: str) -> None:
-        """Offers it again."""
+        """Offer the capability again."""
         self._app.capabilities.restore(capability)
 
     def shutdown(self) -> None:
-        """Ends every call and connection, then returns; idempotent. Raises HostError where a tool
-        still holds the main thread after ``SHUTDOWN_TIMEOUT``; it ends with the process."""
+        """End every call and connection, then return; idempotent. Raises HostError when a tool
+        still holds the main thread after ``SHUTDOWN_TIMEOUT``; it then ends with the process."""
         self._inbox.stop()
         self._app.guest.interrupt()
         self._thread.join(SHUTDOWN_TIMEOUT)
@@ -102,7 +102,7 @@ class ServerHandle:
 class McpHttpServer:
     """Serves the tools of a registry, and the skills its configuration names, over HTTP.
 
-    Nothing runs before :meth:`start`; ``registry`` may change while it runs. ``kind`` is the host
+    Nothing runs before :meth:`start`. ``registry`` may change while it runs. ``kind`` is the host
     that skills are chosen for.
     """
 
@@ -119,11 +119,11 @@ class McpHttpServer:
         self._prompts = PromptRegistry()
 
     def prompts(self) -> PromptRegistry:
-        """The handle through which prompts are registered, before or after the start."""
+        """Return the handle through which prompts are registered, before or after the start."""
         return self._prompts
 
     def start(self) -> ServerHandle:
-        """Serves on a thread of its own, from when this returns. Raises OSError when the port is
+        """Serve on a thread of its own, from when this returns. Raises OSError when the port is
         taken; then nothing is left running."""
         started: Future[Callboard] = Future()
         inbox = MainThreadInbox()
@@ -152,8 +152,8 @@ def create_skill_server(
     extra_paths: Sequence[str | Path] | None = None,
     dcc_name: str | None = None,
 ) -> McpHttpServer:
-    """A server with every skill that suits ``app_name`` (``maya``, ``blender`` …), or
-    ``dcc_name`` where that is given. ``extra_paths`` are folders of skills."""
+    """Return a server with every skill that suits ``app_name`` (``maya``, ``blender`` …), or
+    ``dcc_name`` if that is given. ``extra_paths`` are folders of skills."""
     chosen = McpHttpConfig() if config is None else config
     if extra_paths:
         chosen = replace(chosen, skill_paths=[*extra_paths, *chosen.skill_paths])

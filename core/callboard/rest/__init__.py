@@ -1,1 +1,1 @@
-"""The REST face below ``/v1``."""
+"""The REST interface below ``/v1``."""

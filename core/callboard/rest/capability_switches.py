@@ -1,4 +1,4 @@
-"""What this host offers: every client reads it, and the command line of its user changes it."""
+"""The capabilities that this host offers: clients read them, the user's commands change them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ PATH = "/v1/capabilities"
 
 
 def offering_routes(capabilities: Capabilities) -> tuple[Route, ...]:
-    """The two routes. A change is the artist's, as one in the panel is: every client hears of it,
-    and it holds for the project."""
+    """Return the two routes. A change counts as the artist's, like one in the panel: every client
+    is notified, and it holds for the project."""
 
     async def read(asked: ReadRequest) -> RestAnswer:
         return 200, capabilities.describe()

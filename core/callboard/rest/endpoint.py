@@ -1,4 +1,4 @@
-"""REST under ``/v1``: the same service, dispatcher and gate as ``/mcp``, for what speaks no MCP."""
+"""REST under ``/v1``, for clients without MCP: the same service and gate as ``/mcp``."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ log = logging.getLogger(__name__)
 
 FEATURES = NEWEST_WITH_SESSIONS
 UNASKABLE = "a REST client can't be asked; call over MCP, at /mcp"
-#: The report over the calls since ``30m``, ``7d``, a date …, or the default where None. Raises
-#: ValueError for anything else.
+#: Returns the report over the calls since ``30m``, ``7d``, a date …; None is the default period.
+#: Raises ValueError for anything else.
 BuildReport = Callable[[str | None, TokenHolder], Awaitable[Json]]
 
 _ids = count(1)
@@ -51,7 +51,7 @@ _JOB = Parameter("id", "A job_id", NAME, in_path=True)
 
 
 class RestEndpoint:
-    """Answers every path below ``/v1/``. On the server's loop."""
+    """Answers every path below ``/v1/``. Runs on the server's loop."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class RestEndpoint:
         reread_clients: Callable[[], None],
         others: Sequence[Route] = (),
     ) -> None:
-        """``build_report`` is None where no records are kept; ``others`` are served beside."""
+        """``build_report`` is None when no records are kept. ``others`` are additional routes."""
         self._reread_clients = reread_clients
         self._instance = instance
         self._service = service
@@ -84,7 +84,7 @@ class RestEndpoint:
             self._fail(incoming, error)
             return
         task = asyncio.get_running_loop().create_task(self._answer(route, asked))
-        # The loop keeps weak references only; a task that nobody holds may vanish.
+        # The loop keeps weak references only; a task without another reference may vanish.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         incoming.on_gone = task.cancel
@@ -298,7 +298,7 @@ class RestEndpoint:
 
     async def _list_resources(self, asked: ReadRequest) -> RestAnswer:
         offer, registry = self._service.offer, self._service.resources
-        listed = listed_for({}, registry.all(templates=False))  # nobody declares anything here
+        listed = listed_for({}, registry.all(templates=False))  # REST clients declare none
         resources = [each.describe(FEATURES, offer) for each in listed]
         templates = [each.describe(FEATURES, offer) for each in registry.all(templates=True)]
         return 200, {"total": len(resources), "resources": resources, "templates": templates}
@@ -325,7 +325,7 @@ class RestEndpoint:
 
     @staticmethod
     async def _elsewhere(work: Callable[[], Json]) -> Json:
-        # The catalog keeps its lock while it looks at the disk.
+        # The catalog holds its lock while it reads the disk.
         told: Json = shown(await asyncio.get_running_loop().run_in_executor(None, work))
         return told
 
@@ -372,7 +372,7 @@ class RestEndpoint:
         )
 
     async def _handle(self, asked: ReadRequest, method: str, **params: Any) -> Json:
-        """What MCP answers to the method."""
+        """Return what MCP answers to the method."""
         agent, holder = asked.incoming.headers.get("user-agent", ""), asked.incoming.holder
         peer = Peer(f"REST {holder.id}", FEATURES, ClientInfo(agent[:200] or "REST"), {}, holder)
         request = UnaskableRequest(peer, next(_ids), method, params, UNASKABLE)
@@ -385,7 +385,7 @@ def _asker(asked: ReadRequest) -> Owner:
 
 @contextmanager
 def _missing_is_404() -> Iterator[None]:
-    """A look-up that finds nothing is a 404."""
+    """Turn a look-up that finds nothing into a 404."""
     try:
         yield
     except InvalidParams as error:

@@ -13,7 +13,7 @@ from callboard.rest.schemas import SCHEMAS
 
 
 def document(routes: Sequence[Route], version: str, url: str) -> Json:
-    """``url`` is what the paths are below."""
+    """Return the document. ``url`` is the address that the paths are relative to."""
     paths: dict[str, Json] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)

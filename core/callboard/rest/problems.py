@@ -21,10 +21,10 @@ from callboard.errors import (
 )
 
 PROBLEM_TYPE = "application/problem+json"
-#: Seconds after which a host that was busy or paused may be asked again.
+#: Seconds after which a client may try again when a host was busy or paused.
 RETRY_AFTER = 5
 
-#: The first that fits counts.
+#: The first match counts.
 _STATUSES: tuple[tuple[type[CallboardError], int], ...] = (
     (CapabilityMissing, 403),
     (RefusedByArtist, 403),
@@ -39,11 +39,11 @@ _STATUSES: tuple[tuple[type[CallboardError], int], ...] = (
 
 
 class NotFound(InvalidParams):
-    """The path names something that isn't there."""
+    """The path names something that doesn't exist."""
 
 
 class Unacceptable(PeerError):
-    """The request can't be served as it was sent; ``status`` says what is wrong with it."""
+    """The request can't be served as it was sent. ``status`` says what is wrong with it."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class Unacceptable(PeerError):
 
 
 def status_of(error: CallboardError) -> int:
-    """The HTTP status that says the same as the error's code."""
+    """Return the HTTP status that corresponds to the error's code."""
     if isinstance(error, Unacceptable):
         return error.status
     if isinstance(error, NotFound):
@@ -60,7 +60,7 @@ def status_of(error: CallboardError) -> int:
 
 
 def problem(error: CallboardError) -> Json:
-    """``{type, title, status, detail, code, data?}``; ``code`` is the JSON-RPC one."""
+    """Return ``{type, title, status, detail, code, data?}``. ``code`` is the JSON-RPC code."""
     status = status_of(error)
     body: Json = {
         "type": f"urn:callboard:problem:{_kebab(type(error).__name__)}",

@@ -1,4 +1,4 @@
-"""The table of REST routes, and the reading of a request by it. No sockets, no server."""
+"""The table of REST routes, and the reading of requests. No sockets, no server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from callboard.transport.http.incoming_request import IncomingRequest
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter in the path or the query. ``as_json``: its text is a JSON value."""
+    """One parameter in the path or the query. With ``as_json`` its text is a JSON value."""
 
     name: str
     description: str
@@ -33,7 +33,7 @@ class Parameter:
         return Validator(self.schema, name=self.name)
 
     def read(self, text: str) -> Any:
-        """The value. Raises InvalidParams."""
+        """Return the value. Raises InvalidParams."""
         value: Any = text
         if self.as_json:
             try:
@@ -54,22 +54,22 @@ class Parameter:
 
 @dataclass
 class ReadRequest:
-    """One request, read. ``values`` are its parameters, ``body`` its JSON object."""
+    """One request that was read. ``values`` are its parameters, ``body`` its JSON object."""
 
     incoming: IncomingRequest
     values: dict[str, Any]
     body: Json
 
 
-#: A status and what to answer; None where the handler answers by itself.
+#: A status and the JSON to answer; None when the handler has answered itself.
 RestAnswer = tuple[int, Json] | None
 RouteHandler = Callable[[ReadRequest], Awaitable[RestAnswer]]
 
 
 @dataclass(frozen=True)
 class Route:
-    """One operation. ``answers`` maps a status to the name of its schema, or to a content type that
-    isn't JSON; problems need not be named."""
+    """One operation. ``answers`` maps a status to the name of its schema, or to a content type
+    other than JSON. Problems needn't be listed."""
 
     method: str
     path: str
@@ -95,7 +95,7 @@ class Route:
         return Validator(self.body or {}, name="body")
 
     def read(self, incoming: IncomingRequest) -> ReadRequest:
-        """Raises InvalidParams, ParseError, Unacceptable."""
+        """Read the request. Raises InvalidParams, ParseError, Unacceptable."""
         match = self.pattern.fullmatch(incoming.path)
         assert match is not None
         texts = {name: _decoded(text) for name, text in match.groupdict().items()}
@@ -138,11 +138,11 @@ class Route:
 
 
 def find(routes: Sequence[Route], incoming: IncomingRequest) -> Route | list[str]:
-    """The route, or the methods that the path allows. Raises NotFound."""
+    """Return the route, or the methods that the path allows. Raises NotFound."""
     matching = [route for route in routes if route.pattern.fullmatch(incoming.path)]
     if not matching:
         raise NotFound("nothing is served here; /v1/openapi.json lists what is")
-    # An answer to HEAD is that to GET, without its body.
+    # HEAD is answered like GET, without the body.
     method = "GET" if incoming.method == "HEAD" else incoming.method
     for route in matching:
         if route.method == method:

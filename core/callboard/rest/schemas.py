@@ -1,4 +1,4 @@
-"""What REST answers look like, for the OpenAPI document."""
+"""The schemas of REST answers, for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CAPABILITIES_CHANGE: Json = {
     "additionalProperties": False,
 }
 
-#: The body of ``POST /v1/artist/act``. What holds for longer than one call is for the panel.
+#: The body of ``POST /v1/artist/act``. Decisions that outlast one call are left to the panel.
 ARTIST_ACT: Json = {
     "type": "object",
     "properties": {
