@@ -10,7 +10,7 @@ from typing import Any
 def lazy_names(
     face: str, homes: Mapping[str, str]
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Make ``__all__``, ``__getattr__`` and ``__dir__`` of a module. ``homes`` names modules, with
+    """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a module. ``homes`` maps modules to
     the names that the face takes from each, separated by spaces."""
     home_of = {name: home for home, names in homes.items() for name in names.split()}
     names = sorted(home_of)

@@ -1,4 +1,4 @@
-"""The errors that revision 2026-07-28 has of its own."""
+"""The errors that only revision 2026-07-28 has."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ UNSUPPORTED_VERSION = -32022
 
 
 class HeaderMismatch(PeerError):
-    """A header is missing, malformed, or says something else than the body (2026-07-28,
-    Streamable HTTP)."""
+    """Raised when a header is missing, malformed, or differs from the body (2026-07-28, Streamable
+    HTTP)."""
 
     code = HEADER_MISMATCH
 
 
 class MissingClientCapability(PeerError):
-    """The call needs to ask its client something that the client can't be asked (2026-07-28).
-    ``needed`` has the shape of ClientCapabilities."""
+    """Raised when the call needs to ask its client something that the client can't be asked
+    (2026-07-28). ``needed`` has the shape of ClientCapabilities."""
 
     code = MISSING_CLIENT_CAPABILITY
 
@@ -35,7 +35,7 @@ class MissingClientCapability(PeerError):
 
 
 class UnsupportedVersion(PeerError):
-    """The client speaks a revision that we don't."""
+    """Raised when the client speaks a revision that callboard doesn't."""
 
     code = UNSUPPORTED_VERSION
 

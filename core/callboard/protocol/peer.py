@@ -16,8 +16,8 @@ from callboard.protocol.revisions import Revision
 #: RFC 5424's levels, as MCP's logging uses them.
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
-#: What 2026-07-28 has a place for and a session has not stands in ``_meta``: a question's name,
-#: and, in what failed, what the client would have had to declare (docs/decisions/0320).
+#: Keys in ``_meta`` for what 2026-07-28 has a place for and a session doesn't: a question's name,
+#: and the capabilities that a failed request would have needed (docs/decisions/0320).
 NAME_KEY = "callboard/name"
 NEEDS_KEY = "callboard/requiredCapabilities"
 

@@ -1,1 +1,1 @@
-"""Bytes in and out: HTTP, and the instances of this machine."""
+"""The transports that carry MCP: HTTP and REST; and the files that announce instances."""

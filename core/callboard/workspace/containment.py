@@ -1,24 +1,25 @@
-"""Workspace roots: what ``workspace://`` means, and which paths a tool may be given.
+"""Workspace roots: the meaning of ``workspace://``, and the paths that a tool may be given.
 
 A ``workspace://`` path and a relative path always end up inside the first usable root, or are
-refused. An absolute path passes as it is under the policy ``advisory`` and must lie inside some
-root under ``strict``. Inside means: the real path, symlinks resolved as far as it exists, lies
-under the root's real path. What is returned is the path as the artist would write it.
+refused. An absolute path passes unchanged under the policy ``advisory``, and must lie inside some
+root under ``strict``. Inside means: the real path, with symlinks resolved as far as it exists, lies
+under the root's real path. The result is the path as the artist would write it.
 
-What is checked is what is opened, to the letter: a path that applications read in more than one
-way is refused. A backslash separates names on Windows and in some applications everywhere, and is
-part of a name elsewhere, so on POSIX only another platform's absolute path, which nothing here
-opens, may hold one; ``//`` begins a path relative to the scene in one application and an absolute
-one in others. ``Host.misreads`` says what else an application puts in a path's place.
+The path that is checked is exactly the path that is opened, so a path that applications read in
+more than one way is refused. A backslash separates names on Windows, and in some applications
+everywhere; elsewhere it is part of a name. So on POSIX only another platform's absolute path, which
+nothing here opens, may hold one. ``//`` begins a path relative to the scene in one application and
+an absolute path in others. ``Host.misreads`` reports what else an application puts in a path's
+place.
 
-The check holds for the moment it is made. Who can write inside a root can swap a folder for a
-symlink between our answer and the moment the host opens the path, and hosts open by name, so nobody
-can close that gap from here: resolve late, right before opening, and don't store the answer. What
-is written here and not by the application goes through the folder itself, looked at again once it
-is open (``ground/held_folder.py``). Roots keep an agent from straying; they are no sandbox against
+The check holds for the moment it is made. A program that can write inside a root can swap a folder
+for a symlink between our answer and the moment the host opens the path. Hosts open by name, so this
+gap can't be closed from here: resolve late, right before opening, and don't store the answer. Files
+that callboard writes itself, and not the application, go through the open folder, which is checked
+again (``ground/held_folder.py``). Roots keep an agent from straying; they are no sandbox against
 programs that already run as the artist.
 
-Any thread. Construction is text only; every question may wait for the file system.
+Call it from any thread. Construction is text only; every question may wait for the file system.
 """
 
 from __future__ import annotations
