@@ -1,9 +1,9 @@
-"""Rules that keep the house readable: one name for one thing, and modules and functions of a size
-that one can take in at once."""
+"""Rules that keep the house readable: one name for one thing, and functions taken in at once."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 
 from source_trees import PROJECT, facts
 
-MOST_LINES = 400
+MANY_LINES = 500
 MOST_LINES_OF_A_FUNCTION = 60
 #: The folders in which a word counts as use. Tests alone keep nothing alive.
 USES = ("core", "hosts", "ui", "packaging", "benchmarks", "examples", "docs")
@@ -58,18 +58,22 @@ def sources(*roots: str) -> list[Path]:
     return [path for root in roots for path in sorted((PROJECT / root).rglob("*.py"))]
 
 
+@pytest.mark.filterwarnings("default::UserWarning")
 @pytest.mark.parametrize("root", ["core", "hosts", "ui"])
-def test_modules_and_functions_are_taken_in_at_once(root: str) -> None:
-    long = [
+def test_functions_are_taken_in_at_once(root: str) -> None:
+    """A long module is a question and no fault: CONTRIBUTING says why."""
+    for path in sources(root):
+        if facts(path).lines > MANY_LINES:
+            warnings.warn(
+                f"{path.relative_to(PROJECT)} has {facts(path).lines} lines: is it two ideas?",
+                stacklevel=1,
+            )
+    assert [
         f"{path.relative_to(PROJECT)}: {name}, {lines} lines"
         for path in sources(root)
-        for name, lines, most in [
-            ("the module", facts(path).lines, MOST_LINES),
-            *((name, lines, MOST_LINES_OF_A_FUNCTION) for name, lines in facts(path).functions),
-        ]
-        if lines > most
-    ]
-    assert long == []
+        for name, lines in facts(path).functions
+        if lines > MOST_LINES_OF_A_FUNCTION
+    ] == []
 
 
 def test_no_public_class_of_core_has_a_namesake() -> None:

@@ -37,14 +37,12 @@ from callboard.records.record_settings import export_target, store
 from callboard.records.recorder import Recorder
 from callboard.service.apps import views
 from callboard.service.file_tools import file_template, file_tools
-from callboard.service.job_results import job_results
-from callboard.service.live_resources import live_resources
+from callboard.service.live_resources import job_results, live_resources, waiting_calls
 from callboard.service.resource_updates import ResourceUpdates
 from callboard.service.resources import ResourceRegistry
 from callboard.service.served_skills import SKILLS, ServedSkills
 from callboard.service.service import Service
 from callboard.service.skill_resources import SkillResources
-from callboard.service.waiting_calls import waiting_calls
 from callboard.skills.catalog import SkillCatalog, SkillScope, scoped_paths
 from callboard.skills.discovery import BUNDLED
 from callboard.skills.prompts.registry import PromptRegistry

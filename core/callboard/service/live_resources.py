@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 from itertools import islice
+from time import time
 from typing import Any
 
 from callboard.calls.capabilities import Capabilities
-from callboard.calls.context import BaseContext, call_of
+from callboard.calls.consent import ConsentDesk
+from callboard.calls.context import AsyncToolContext, BaseContext, call_of
 from callboard.calls.recent_log import RecentLog
+from callboard.clients.owner import may_see
 from callboard.content import Json
-from callboard.errors import ResourceNotFound
+from callboard.errors import InvalidParams, ResourceNotFound
+from callboard.jobs.jobs import Jobs
+from callboard.jobs.tools import RESULT
 from callboard.ports.capability_names import FILESYSTEM_READ, SCENE_READ
 from callboard.ports.contract import Host
 from callboard.ports.scene import ObjectNotFound
@@ -172,3 +177,49 @@ def _starting(typed: str, values: Any) -> list[str]:
 
 def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+def job_results(jobs: Jobs) -> ServedResource:
+    """Return ``job://{job_id}/result``: the answer that the job's call would have had."""
+
+    async def result(ctx: AsyncToolContext, job_id: str) -> str | None:
+        try:
+            job = jobs.get(job_id, call_of(ctx).request.peer.owner)
+        except InvalidParams:
+            raise ResourceNotFound(RESULT.format(job_id=job_id)) from None
+        return None if job.result is None else json.dumps(job.result, ensure_ascii=False)
+
+    return ServedResource(
+        RESULT,
+        "job result",
+        result,
+        title="A job's result",
+        description="The whole result of a job that has ended; jobs__status names it.",
+        mime_type="application/json",
+    )
+
+
+def waiting_calls(desk: ConsentDesk) -> ServedResource:
+    """Return ``host://waiting``: the artist's open questions about this client's calls."""
+
+    async def waiting(ctx: AsyncToolContext) -> str:
+        asker = call_of(ctx).request.peer.owner
+        told = [
+            {
+                "tool": question.tool,
+                "why": question.why,
+                "seconds_left": max(0, round(question.deadline - time())),
+            }
+            for question in desk.questions.values()
+            if may_see(question.owner, asker)
+        ]
+        return json.dumps({"waiting": told, "where": desk.where}, ensure_ascii=False)
+
+    return ServedResource(
+        "host://waiting",
+        "waiting",
+        waiting,
+        title="What waits for the artist",
+        description="Your calls that the artist is asked about now, and where they answer.",
+        mime_type="application/json",
+    )
