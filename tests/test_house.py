@@ -34,7 +34,10 @@ CALLED_BY = {
         *("dragEnterEvent", "dropEvent", "eventFilter", "headerData", "keyPressEvent"),
         *("paintEvent", "setData", "wheelEvent"),
     },
-    "Tornado": {"read_until", "read_until_regex", "set_nodelay", "start_request"},
+    "Tornado": {
+        *("headers_received", "io_loop", "read_until", "read_until_regex", "set_nodelay"),
+        "start_request",
+    },
     "skills written for dcc-mcp": {
         *("DccMcpCancelledError", "check_dcc_cancelled", "current_cancel_token", "run_main"),
         *("skill_entry", "skill_success", "skill_warning"),

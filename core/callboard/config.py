@@ -15,7 +15,7 @@ from callboard.workspace.containment import RootsPolicy
 _PLAIN = re.compile(r"[!-~]+")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ExportTarget:
     """The destination of records. ``url`` is http(s); ``/ingest`` is added if it is missing. Times
     are seconds."""

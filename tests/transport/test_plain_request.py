@@ -4,8 +4,13 @@ comes before, after or in pieces is answered in order."""
 from __future__ import annotations
 
 import json
-from typing import BinaryIO
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, BinaryIO
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from raw_http import RawConnection
@@ -13,7 +18,9 @@ from tornado.httputil import HTTPHeaders, parse_request_start_line
 
 from callboard.transport.http.access import HEADER_LIMIT
 from callboard.transport.http.plain_post import plain_request
+from callboard.transport.http.socket_stream import READ_AHEAD
 from callboard_testing.fake_client import FakeClient
+from callboard_testing.fake_host import DEADLINE
 from serving import Served
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n"
@@ -92,8 +99,10 @@ def test_what_is_taken_tornado_reads_the_same(start: str, lines: list[str]) -> N
 # -- over a connection --------------------------------------------------------------------------
 
 
-def ping(raw: RawConnection, server: Served, session: FakeClient, id: int, *more: str) -> bytes:
-    body = json.dumps({"jsonrpc": "2.0", "id": id, "method": "ping"}).encode()
+def ping(
+    raw: RawConnection, server: Served, session: FakeClient, id: int, *more: str, **message: Any
+) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", "id": id, "method": "ping", **message}).encode()
     lines = [
         "POST /mcp HTTP/1.1",
         f"Host: {raw.host}",
@@ -143,6 +152,21 @@ def test_a_request_in_pieces_is_one_request(server: Served) -> None:
             assert answered(answers) == 7
 
 
+def test_a_large_request_that_comes_early_is_read_to_its_end(server: Served) -> None:
+    go_on = threading.Event()
+    server.tool("wait", lambda: go_on.wait(DEADLINE), affinity="any")
+    with server.client() as session, RawConnection(server.app.url) as raw:
+        call = {"method": "tools/call", "params": {"name": "wait", "arguments": {}}}
+        large = {"params": {"_meta": {"padding": "x" * 16 * READ_AHEAD}}}
+        first = ping(raw, server, session, 1, "Accept: application/json", **call)
+        raw.send(first + ping(raw, server, session, 2, **large))
+        server.client().send("GET", b"", {}, "/v1/healthz")  # it has come by now
+        go_on.set()
+        answers = raw.socket.makefile("rb")
+        assert answered(answers) == 1
+        assert answered(answers) == 2
+
+
 def test_the_last_request_of_a_connection_closes_it(server: Served) -> None:
     with server.client() as session, RawConnection(server.app.url) as raw:
         raw.send(ping(raw, server, session, 1) + ping(raw, server, session, 2, "Connection: close"))
@@ -157,3 +181,24 @@ def test_a_refused_head_is_answered_before_its_body_comes(server: Served) -> Non
         raw.send_head("POST", Content_Length="4", Authorization="Bearer wrong")
         assert raw.status() == 401
         assert raw.closed_by_the_server()
+
+
+CALL = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from serving import served
+with served(skills=True) as server, server.client() as client:
+    server.tool("there", lambda: "there")
+    assert client.call("there")["isError"] is False
+    print("tornado" in sys.modules)
+    client.send("GET", b"", {}, "/v1/healthz")
+    print("tornado" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_a_start_and_a_plain_call_load_nothing_of_tornado() -> None:
+    tests = str(Path(__file__).parent.parent)
+    command = [sys.executable, "-c", CALL, tests]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True"]

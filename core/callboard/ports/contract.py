@@ -38,7 +38,7 @@ class HostIdentity:
             object.__setattr__(self, "pid", os.getpid())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlugIn:
     """The plug-in that brings a capability which isn't built in. ``advice`` tells the artist how to
     get it. ``load`` loads an installed one on the main thread, and raises HostError; it is None

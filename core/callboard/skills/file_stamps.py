@@ -37,10 +37,11 @@ def tree_stamps(folder: Path) -> dict[str, Stamp]:
     """Return the stamp of every file below ``folder`` by relative path, without byte-code caches,
     hidden files and vendored packages. Stops at MAX_FILES."""
     stamps: dict[str, Stamp] = {}
+    above = len(os.path.join(folder, ""))  # noqa: PTH118
     for path in _files(folder):
         if len(stamps) == MAX_FILES:
             break
-        stamps[os.path.relpath(path, folder)] = stamp(path)
+        stamps[path[above:]] = stamp(path)
     return stamps
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from callboard.skills.file_stamps import Stamp, settled, tree_stamps
 from callboard.skills.model import Failure, SkillMetadata
 
+_TESTS = f"tests{os.sep}"
 #: Failures of a whole file, as a half-written one has.
 _FILE_KINDS = ("read", "parse", "missing", "empty")
 
@@ -57,6 +59,9 @@ def seen_now(skill: SkillMetadata) -> SeenSkill:
 def _stamps(skill: SkillMetadata) -> dict[str, Stamp]:
     """Return the stamps of its files, without tests unless they contain a tool's script."""
     stamps, tests = tree_stamps(skill.path), skill.path / "tests"
+    served = {path: seen for path, seen in stamps.items() if not path.startswith(_TESTS)}
+    if len(served) == len(stamps):
+        return served
     if any(tool.script is not None and tests in tool.script.parents for tool in skill.tools):
         return stamps
-    return {path: seen for path, seen in stamps.items() if Path(path).parts[0] != tests.name}
+    return served

@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import json
 import secrets
-from dataclasses import dataclass
+from typing import NamedTuple
 
 PATH = "/v1/prove"
 HEADER = "Callboard-Challenge"
@@ -24,8 +24,7 @@ NOT_PROVED = (
 )
 
 
-@dataclass(frozen=True)
-class Challenge:
+class Challenge(NamedTuple):
     """The challenge of one connection to the instance with that token."""
 
     token: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import socket
 import sys
 from functools import cache
@@ -32,6 +31,8 @@ def this_boot() -> str:
 
 def _system_id() -> bytes:
     if sys.platform == "darwin":
+        import ctypes  # elsewhere a start needs none of it
+
         id, at_once = ctypes.create_string_buffer(16), (ctypes.c_long * 2)()
         return b"" if ctypes.CDLL(None).gethostuuid(id, at_once) else id.raw
     if sys.platform == "win32":

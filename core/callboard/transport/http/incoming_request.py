@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping
-from http import HTTPStatus
+from collections.abc import AsyncIterator, Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
-
-from tornado.http1connection import HTTP1Connection
-from tornado.httputil import (
-    HTTPHeaders,
-    HTTPMessageDelegate,
-    RequestStartLine,
-    ResponseStartLine,
-)
-from tornado.iostream import StreamClosedError
 
 from callboard.clients.holder import NOBODY, TokenHolder
 from callboard.content import Json
@@ -29,14 +19,15 @@ from callboard.transport.http.access import (
     check_length,
 )
 from callboard.transport.http.limits import HttpLimits
-from callboard.transport.http.plain_post import PlainConnection
+from callboard.transport.http.plain_post import REASONS
 from callboard.transport.http.socket_stream import SocketStream
 
 if TYPE_CHECKING:
+    from tornado.httputil import RequestStartLine
+
     from callboard.transport.http.stream import EventStream
 
 _NO_HEADERS: Mapping[str, str] = {}
-_REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
 class RequestListener(Protocol):
@@ -44,9 +35,9 @@ class RequestListener(Protocol):
 
     access: Access
     limits: HttpLimits
-    strangers: dict[object, float]
+    strangers: dict[SocketStream, float]
     lingering: set[SocketStream]
-    incoming_requests: dict[object, IncomingRequest]
+    incoming_requests: dict[SocketStream, IncomingRequest]
 
     def serve(self, incoming: IncomingRequest) -> None: ...
 
@@ -55,21 +46,20 @@ class RequestListener(Protocol):
     def turned_away(self, incoming: IncomingRequest) -> None: ...
 
 
-class IncomingRequest(HTTPMessageDelegate):
+class IncomingRequest:
     """One request and its answer."""
 
     def __init__(
         self,
         listener: RequestListener,
-        connection: HTTP1Connection | PlainConnection,
-        sender: object,
+        connection: Any,
+        sender: SocketStream,
     ) -> None:
-        """``sender`` is the connection that the request arrived on. It outlives the request."""
+        """``connection`` is a plain one or a general one. ``sender`` is the stream below it, which
+        outlives the request."""
         self._listener = listener
         self._sender = sender
-        self._connection: Any = connection
-        plain = isinstance(connection, PlainConnection)
-        self._new_headers: Callable[[], MutableMapping[str, str]] = dict if plain else HTTPHeaders
+        self._connection = connection
         self._chunks: list[bytes] = []
         self._size = 0
         #: The whole body, once it has arrived.
@@ -93,16 +83,12 @@ class IncomingRequest(HTTPMessageDelegate):
         self.began = monotonic()
         self._listener.incoming_requests[self._sender] = self
 
-    # -- called by Tornado, or for it -------------------------------------------------------
-
-    def headers_received(
-        self, start_line: RequestStartLine | ResponseStartLine, headers: Mapping[str, str]
-    ) -> None:
-        assert isinstance(start_line, RequestStartLine)
+    def begin(self, method: str, target: str, headers: Mapping[str, str]) -> None:
+        """Take the head, and refuse a request that isn't allowed."""
         self.began = monotonic()
         self.state = "reading"
-        self.method = start_line.method
-        self.path, _, self.query = start_line.path.partition("?")
+        self.method = method
+        self.path, _, self.query = target.partition("?")
         self.headers = headers
         if self.method == "OPTIONS" and "origin" in headers:
             refusal = self._listener.access.check_origin(headers)
@@ -121,6 +107,11 @@ class IncomingRequest(HTTPMessageDelegate):
             refusal = check_length(headers.get("content-length", "0"))
         if refusal is not None:
             self.refuse(refusal, close=True)
+
+    # -- called by Tornado, or for it -------------------------------------------------------
+
+    def headers_received(self, start_line: RequestStartLine, headers: Mapping[str, str]) -> None:
+        self.begin(start_line.method, start_line.path, headers)
 
     def data_received(self, chunk: bytes) -> None:
         if self.state == "reading":
@@ -187,10 +178,9 @@ class IncomingRequest(HTTPMessageDelegate):
         answer["Content-Length"] = str(len(body))
         if close:
             answer["Connection"] = "close"
-        start = ResponseStartLine("HTTP/1.1", status, _REASONS[status])
         # Tornado starts the next request once this is written, and reports a client that has left.
         # An answer to HEAD has the headers of the one to GET.
-        self._connection.write_headers(start, answer, b"" if self.method == "HEAD" else body)
+        self._connection.write_headers(status, answer, b"" if self.method == "HEAD" else body)
         self._connection.finish()
 
     async def pour(
@@ -198,13 +188,14 @@ class IncomingRequest(HTTPMessageDelegate):
     ) -> None:
         """Send a JSON answer in parts as they arrive, as fast as the client reads. Raises whatever
         ``parts`` raises; half of the answer has been sent by then."""
+        from tornado.iostream import StreamClosedError  # few answers come in parts
+
         self.state = "writing"
         self.on_slow = None
         answer = self._headers(headers)
         answer["Content-Type"] = "application/json"
         answer["Content-Length"] = str(size)
-        start = ResponseStartLine("HTTP/1.1", 200, _REASONS[200])
-        written = self._connection.write_headers(start, answer)
+        written = self._connection.write_headers(200, answer)
         try:
             async for part in parts:
                 self.began = monotonic()
@@ -229,7 +220,7 @@ class IncomingRequest(HTTPMessageDelegate):
         body = encode(
             {
                 "type": "about:blank",
-                "title": _REASONS[status],
+                "title": REASONS[status],
                 "status": status,
                 "detail": refusal.message,
             }
@@ -246,10 +237,8 @@ class IncomingRequest(HTTPMessageDelegate):
         )
         return self.stream
 
-    def _headers(self, headers: Mapping[str, str] | None) -> MutableMapping[str, str]:
-        answer = self._new_headers()
-        if headers:
-            answer.update(headers)
+    def _headers(self, headers: Mapping[str, str] | None) -> dict[str, str]:
+        answer = dict(headers or {})
         origin = self.headers.get("origin")
         if origin is not None:
             answer["Access-Control-Allow-Origin"] = origin

@@ -1,4 +1,4 @@
-"""The listener: Tornado's low-level HTTP server, access control, limits, and routes.
+"""The listener: connections, access control, limits, and routes.
 
 Handlers receive an :class:`IncomingRequest`. Everything runs on the server's loop.
 """
@@ -13,20 +13,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, cast
-
-from tornado.http1connection import (
-    HTTP1Connection,
-    HTTP1ConnectionParameters,
-    HTTP1ServerConnection,
-)
-from tornado.httputil import HTTPConnection, HTTPServerConnectionDelegate, RequestStartLine
-from tornado.iostream import IOStream
+from typing import TYPE_CHECKING
 
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.transport import instance_proof
-from callboard.transport.http.access import HEADER_LIMIT, NOTHING_HERE, PREFLIGHT, Access, Refusal
+from callboard.transport.http.access import NOTHING_HERE, PREFLIGHT, Access, Refusal
 from callboard.transport.http.body_limit import LIGHT, MOST_VALUES, is_too_much
 from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.limits import HttpLimits
@@ -36,6 +28,7 @@ from callboard.transport.http.socket_stream import SocketStream
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from callboard.transport.http.general import GeneralConnection, GeneralServer
     from callboard.transport.http.handshakes import Handshakes
 
 log = logging.getLogger(__name__)
@@ -50,12 +43,8 @@ _TURNS_TO_COME_IN = 3
 
 RequestHandler = Callable[["IncomingRequest"], None]
 
-# No header_timeout, because a timer costs more than parsing a request; the sweep closes idle
-# connections. The limit on bodies is ours, with a 413; past Tornado's the connection just closes.
-_PARAMETERS = HTTP1ConnectionParameters(max_header_size=HEADER_LIMIT, max_body_size=2**40)
 
-
-class Listener(HTTPServerConnectionDelegate):
+class Listener:
     """One listening port and its routes, by path. A route that ends in ``/`` serves every path
     below it, except for ``/`` itself, which serves that path alone."""
 
@@ -69,10 +58,10 @@ class Listener(HTTPServerConnectionDelegate):
         self._scales = asyncio.Lock()
         self._prefixes: list[tuple[str, RequestHandler]] = []
         #: The current request of each open connection.
-        self.incoming_requests: dict[object, IncomingRequest] = {}
-        self._connections: set[HTTP1ServerConnection] = set()
+        self.incoming_requests: dict[SocketStream, IncomingRequest] = {}
+        self._general: GeneralServer | None = None
         #: The opening time of each connection without an admitted request, the oldest first.
-        self.strangers: dict[object, float] = {}
+        self.strangers: dict[SocketStream, float] = {}
         #: Connections that are closed on our side while their clients still send.
         self.lingering: set[SocketStream] = set()
         self._server: asyncio.Server | None = None
@@ -142,49 +131,56 @@ class Listener(HTTPServerConnectionDelegate):
             self._server.close()
             if self._handshakes is not None:
                 await self._handshakes.stop()
-            for incoming in list(self.incoming_requests.values()):
+            for stream, incoming in list(self.incoming_requests.items()):
                 incoming.abort()
-            for connection in list(self._connections):
-                await connection.close()
+                stream.close()
+            if self._general is not None:
+                await self._general.stop()
             for stream in list(self.lingering):
                 stream.abort()
+            # asyncio tells of their end a turn later.
+            while self.incoming_requests or self.lingering:
+                await asyncio.sleep(0)
         else:
             self._socket.close()
 
     def _connected(self, stream: SocketStream) -> None:
-        connection = HTTP1ServerConnection(cast(IOStream, stream), _PARAMETERS)
-        self._connections.add(connection)
-        self.strangers[connection] = monotonic()
-        stream.taker = PlainConnection(stream, partial(self._take, connection))
-        connection.start_serving(self)
-
-    def _take(
-        self, server_conn: object, plain: PlainConnection, request: PlainRequest
-    ) -> IncomingRequest:
-        """Begin a plain request while Tornado still waits for the next one to read."""
-        plain.on_end = self.incoming_requests[server_conn].wait_again
-        incoming = self.incoming_requests[server_conn] = IncomingRequest(self, plain, server_conn)
-        start_line = RequestStartLine("POST", request.target, "HTTP/1.1")
-        incoming.headers_received(start_line, request.headers)
-        return incoming
-
-    def start_request(self, server_conn: object, request_conn: HTTPConnection) -> IncomingRequest:
-        assert isinstance(request_conn, HTTP1Connection)
-        incoming = self.incoming_requests[server_conn] = IncomingRequest(
-            self, request_conn, server_conn
-        )
+        self.strangers[stream] = monotonic()
+        plain = PlainConnection(stream, self._take)
+        stream.serve(plain, self._read_on, self._forget)
+        incoming = self._wait(stream, plain)
         if len(self.incoming_requests) > self.limits.connections:
-            oldest = next(iter(self.strangers), server_conn)
+            oldest = next(iter(self.strangers), stream)
             self.strangers.pop(oldest, None)
             shed = self.incoming_requests.get(oldest, incoming)
             asyncio.get_running_loop().call_soon(shed.abort)
+
+    def _wait(
+        self, stream: SocketStream, connection: PlainConnection | GeneralConnection
+    ) -> IncomingRequest:
+        """Return what waits for the connection's next request."""
+        incoming = self.incoming_requests[stream] = IncomingRequest(self, connection, stream)
         return incoming
 
-    def on_close(self, server_conn: object) -> None:
-        assert isinstance(server_conn, HTTP1ServerConnection)
-        self.incoming_requests.pop(server_conn, None)
-        self._connections.discard(server_conn)
-        self.strangers.pop(server_conn, None)
+    def _take(self, plain: PlainConnection, request: PlainRequest) -> IncomingRequest:
+        """Begin a plain request. The one that waited for it waits for the next afterwards."""
+        plain.on_end = self.incoming_requests[plain.stream].wait_again
+        incoming = self._wait(plain.stream, plain)
+        incoming.begin("POST", request.target, request.headers)
+        return incoming
+
+    def _read_on(self, stream: SocketStream) -> None:
+        """Let Tornado read a connection, from its first request that isn't plain."""
+        if self._general is None:
+            # A quarter of what a start would take; most clients send plain requests first.
+            from callboard.transport.http.general import GeneralServer
+
+            self._general = GeneralServer(self._wait, self._forget)
+        self._general.serve(stream)
+
+    def _forget(self, stream: SocketStream) -> None:
+        self.incoming_requests.pop(stream, None)
+        self.strangers.pop(stream, None)
 
     def _prove(self, incoming: IncomingRequest) -> None:
         incoming.respond_json(200, {"proof": self.access.proof(incoming.headers)})

@@ -12,12 +12,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
-
-from tornado.httputil import HTTPMessageDelegate, ResponseStartLine
+from http import HTTPStatus
+from typing import NamedTuple, Protocol
 
 from callboard.transport.http.access import HEADER_LIMIT
 from callboard.transport.http.socket_stream import SocketStream
+
+REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 #: A head of at most this many bytes is kept, so that it can be recognized.
 REMEMBERED = 2048
@@ -59,8 +60,16 @@ def plain_request(data: bytes) -> PlainRequest | None:
     return PlainRequest(head[1].decode("ascii"), headers, head.end(), int(length))
 
 
-#: Returns the delegate that takes the request and answers it, after giving it the head.
-Serve = Callable[["PlainConnection", PlainRequest], HTTPMessageDelegate]
+class BodyReader(Protocol):
+    """The reader of one request's body."""
+
+    def data_received(self, chunk: bytes) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+#: Returns the reader that takes the request and answers it, after giving it the head.
+Serve = Callable[["PlainConnection", PlainRequest], BodyReader]
 
 
 class PlainConnection:
@@ -73,8 +82,8 @@ class PlainConnection:
         #: Called after each answer, when the connection stays open.
         self.on_end: Callable[[], None] = lambda: None
         self._serve = serve
-        #: The delegate that waits for the rest of a body, and the bytes that it is still missing.
-        self._reader: HTTPMessageDelegate | None = None
+        #: The reader that waits for the rest of a body, and the bytes that it is still missing.
+        self._reader: BodyReader | None = None
         self._missing = 0
         self._known: PlainRequest | None = None
         self._head = b""
@@ -112,10 +121,10 @@ class PlainConnection:
         return data[len(part) :]
 
     def write_headers(
-        self, start_line: ResponseStartLine, headers: Mapping[str, str], chunk: bytes = b""
+        self, status: int, headers: Mapping[str, str], chunk: bytes = b""
     ) -> asyncio.Future[None]:
         """Send the head and ``chunk``. Without a Content-Length the body is sent in chunks."""
-        lines = [f"HTTP/1.1 {start_line.code} {start_line.reason}"]
+        lines = [f"HTTP/1.1 {status} {REASONS[status]}"]
         for name, value in headers.items():
             lines.append(f"{name}: {value}")
         self._closes = headers.get("Connection") == "close"

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tornado.ioloop import IOLoop
-from tornado.iostream import StreamClosedError, UnsatisfiableReadError
+if TYPE_CHECKING:
+    from tornado.ioloop import IOLoop
 
 #: Bytes received ahead of a reader. Past them the socket isn't read until a reader needs more.
 READ_AHEAD = 64 * 1024
@@ -34,13 +34,21 @@ class RequestReader(Protocol):
         """Take more of that request, and return what follows it."""
 
 
+class _TooLong(Exception):
+    """Raised when the bytes that a reader waits for don't come within its limit."""
+
+
 class SocketStream(asyncio.Protocol):
     """One connection. Runs on the server's loop. One read at a time, as with IOStream."""
 
     def __init__(self, opened: Callable[[SocketStream], None]) -> None:
         self._opened = opened
         #: Takes requests before Tornado sees them.
-        self.taker: RequestReader | None = None
+        self._taker: RequestReader | None = None
+        #: Called once, when data came that neither the taker nor a reader takes.
+        self._unread: Callable[[SocketStream], None] | None = None
+        #: Called once, when no further data is read.
+        self._ended: Callable[[SocketStream], None] | None = None
         #: True while the taker has a request that isn't answered yet.
         self._taken = False
         #: True while a reader waits for a head and none of it has arrived.
@@ -59,8 +67,25 @@ class SocketStream(asyncio.Protocol):
         self._linger_timer: asyncio.TimerHandle | None = None
         self._close_callback: Callable[[], None] | None = None
         self._loop = asyncio.get_running_loop()
-        self.io_loop = IOLoop.current()
         self.max_buffer_size = READ_AHEAD
+
+    def serve(
+        self,
+        taker: RequestReader,
+        unread: Callable[[SocketStream], None],
+        ended: Callable[[SocketStream], None],
+    ) -> None:
+        """Hand requests to ``taker``. ``unread`` is called at the first request that it leaves, and
+        must read from then on. ``ended`` is called when no further data is read."""
+        self._taker, self._unread, self._ended = taker, unread, ended
+        self._expecting = True
+
+    @property
+    def io_loop(self) -> IOLoop:
+        """Tornado's name for the loop."""
+        from tornado.ioloop import IOLoop  # a plain connection needs none of Tornado
+
+        return IOLoop.current()
 
     @property
     def address(self) -> str:
@@ -84,12 +109,14 @@ class SocketStream(asyncio.Protocol):
             if self._linger_bytes > LINGER_BYTES:
                 self.abort()
             return
-        if self.taker is not None:
+        if self._taker is not None:
             if self._taken:
-                data = self.taker.receive(data)
+                data = self._taker.receive(data)
+                if not data:
+                    return
             elif self._expecting and not self._buffer:
                 self._taken = True
-                rest = self.taker.begin(data)
+                rest = self._taker.begin(data)
                 if rest is None:
                     self._taken = False
                 else:
@@ -101,6 +128,9 @@ class SocketStream(asyncio.Protocol):
             self._expecting = False
             if self._find is not None:
                 self._answer()
+            elif self._unread is not None:
+                unread, self._unread = self._unread, None
+                unread(self)
         if len(self._buffer) >= READ_AHEAD and (self._taken or self._find is None):
             self._pause()
 
@@ -122,6 +152,7 @@ class SocketStream(asyncio.Protocol):
         if self._buffer and not self._taken and not self._closed:
             data = bytes(self._buffer)
             self._buffer.clear()
+            self._resume()
             self.data_received(data)
 
     def pause_writing(self) -> None:
@@ -147,9 +178,10 @@ class SocketStream(asyncio.Protocol):
         self._writers, self._reader, self._find = [], None, None
         for future in waiting:
             if not future.done():
-                future.set_exception(StreamClosedError(error))
+                future.set_exception(_closed_error(error))
                 future.exception()  # marks it as seen, even if no task waits for it
         self._tell_closed()
+        self._tell_ended()
 
     # -- called by Tornado ---------------------------------------------------------------------
 
@@ -168,7 +200,7 @@ class SocketStream(asyncio.Protocol):
             match = pattern.search(buffer, searched)
             end = len(buffer) + 1 if match is None else match.end()
             if end > max_bytes:
-                raise UnsatisfiableReadError(f"no {regex!r} in the first {max_bytes} bytes")
+                raise _TooLong(f"no {regex!r} in the first {max_bytes} bytes")
             # The delimiter may have arrived in part; those of HTTP are at most four bytes.
             searched = max(0, len(buffer) - 4)
             return 0 if match is None else end
@@ -188,7 +220,7 @@ class SocketStream(asyncio.Protocol):
     def write(self, data: bytes) -> asyncio.Future[None]:
         written: asyncio.Future[None] = self._loop.create_future()
         if self._closed:
-            written.set_exception(StreamClosedError())
+            written.set_exception(_closed_error())
             written.exception()
             return written
         self._transport.write(data)
@@ -225,6 +257,7 @@ class SocketStream(asyncio.Protocol):
             return
         self._resume()
         self._linger_timer = self._loop.call_later(LINGER, self.abort)
+        self._tell_ended()
 
     def abort(self) -> None:
         """Close at once."""
@@ -247,12 +280,17 @@ class SocketStream(asyncio.Protocol):
         if callback is not None:
             callback()
 
+    def _tell_ended(self) -> None:
+        ended, self._ended, self._unread = self._ended, None, None
+        if ended is not None:
+            ended(self)
+
     def _read(self, find: Find) -> asyncio.Future[bytes]:
         assert self._find is None
         self._reader = future = self._loop.create_future()
         if self._closed:
             self._reader = None
-            future.set_exception(StreamClosedError())
+            future.set_exception(_closed_error())
             future.exception()
             return future
         self._find = find
@@ -275,10 +313,12 @@ class SocketStream(asyncio.Protocol):
         assert self._find is not None
         try:
             count = self._find(self._buffer)
-        except UnsatisfiableReadError as error:
+        except _TooLong as error:
+            from tornado.iostream import UnsatisfiableReadError  # Tornado, which reads, knows it
+
             reader, self._reader, self._find = self._reader, None, None
             if reader is not None and not reader.done():
-                reader.set_exception(error)
+                reader.set_exception(UnsatisfiableReadError(str(error)))
             self.close()
             return
         if count:
@@ -287,3 +327,10 @@ class SocketStream(asyncio.Protocol):
             reader, self._reader, self._find = self._reader, None, None
             if reader is not None and not reader.done():
                 reader.set_result(data)
+
+
+def _closed_error(error: Exception | None = None) -> OSError:
+    """Return the error that Tornado and its users expect of a closed connection."""
+    from tornado.iostream import StreamClosedError  # a plain connection needs none of Tornado
+
+    return StreamClosedError(error)

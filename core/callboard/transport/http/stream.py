@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, MutableMapping
 from typing import Any
 
-from tornado.httputil import ResponseStartLine
 from tornado.iostream import StreamClosedError
 
 from callboard.content import Json
@@ -33,7 +32,7 @@ class EventStream:
         on_close: Callable[[], None],
         limits: HttpLimits,
     ) -> None:
-        # Tornado's connection, or a plain one.
+        # Plain, or a general one.
         self._connection = connection
         self._limits = limits
         self._queue: deque[bytes] = deque()
@@ -47,7 +46,7 @@ class EventStream:
         headers["Content-Type"] = "text/event-stream"
         headers["Cache-Control"] = "no-cache, no-transform"
         headers["X-Accel-Buffering"] = "no"
-        self._head = (ResponseStartLine("HTTP/1.1", 200, "OK"), headers)
+        self._headers = headers
         self._task = asyncio.get_running_loop().create_task(self._write())
 
     def send(self, message: Json) -> bool:
@@ -101,7 +100,7 @@ class EventStream:
 
     async def _write(self) -> None:
         try:
-            await self._timed(self._connection.write_headers(*self._head))
+            await self._timed(self._connection.write_headers(200, self._headers))
             while True:
                 if not self._queue:
                     if self._ending:
