@@ -19,7 +19,7 @@ from callboard_testing.fake_client import FakeClient
 from needed import missing
 from progress import Progress
 from serving import Served, served
-from touched import SLOW_ROOMS, TESTS
+from touched import SLOW_ROOMS, TESTS, is_slow
 
 if missing("qt") is None:
     pytest_plugins = ["pytestqt.plugin"]
@@ -114,6 +114,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Keep the quick tier from importing the tests that it leaves out: MCP's SDK alone takes two
     seconds."""
-    inside = collection_path.is_relative_to(TESTS) and collection_path != TESTS
-    room = collection_path.relative_to(TESTS).parts[0] if inside else None
-    return (room in SLOW_ROOMS and config.option.markexpr.startswith("not slow")) or None
+    if not config.option.markexpr.startswith("not slow") or TESTS not in collection_path.parents:
+        return None
+    if collection_path.name.startswith("test_") and collection_path.suffix == ".py":
+        return is_slow(collection_path) or None
+    return collection_path.relative_to(TESTS).parts[0] in SLOW_ROOMS or None

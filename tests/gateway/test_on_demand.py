@@ -24,7 +24,6 @@ from callboard_programs.gateway import running_gateway as running
 from callboard_programs.gateway.kept_address import KeptAddress, keep_address
 from callboard_programs.gateway.running_gateway import started_gateway
 from e2e.serving import DEADLINE
-from e2e.test_stdio import Heard, bridged, text
 from serving import served, text_of
 from waiting import until
 
@@ -89,6 +88,8 @@ def test_a_port_that_another_program_has_is_told_of(port: int) -> None:
 
 @pytest.mark.slow
 def test_the_bridge_starts_it_again_whenever_it_is_gone(home: Path, port: int) -> None:
+    from e2e.test_stdio import Heard, bridged, text  # MCP's SDK takes a while
+
     async def work() -> None:
         heard = Heard()
         async with bridged(home, heard, "--gateway", "--instance", "fake") as session:
