@@ -84,8 +84,8 @@ def test_folders_in_a_file_lie_beside_it_and_skills_add_up(site: Path, tmp_path:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("dney: [render]", "settings.yaml:1: 'dney' is no setting; did you mean deny?"),
-        ("port: 1\ncolour: red", "settings.yaml:2: 'colour' is no setting; there are: skill_paths"),
+        ("dney: [render]", "settings.yaml:1: 'dney' is not a setting; did you mean deny?"),
+        ("port: 1\ncolour: red", "settings.yaml:2: 'colour' is not a setting; there are: "),
         ("port: high", "settings.yaml:1: port must be a port, 0 to 65535"),
         ("deny: 3", "deny must be a list of words"),
         ("records: 1", "records must be true or false"),
@@ -111,9 +111,9 @@ def test_what_is_named_must_be_there(
         ("CALLBOARD_PORT", "high", "CALLBOARD_PORT must be a port"),
         ("CALLBOARD_SETTINGS", str(tmp_path / "gone.yaml"), "there is no such file"),
         ("CALLBOARD_SETTINGS", "~nobody-here/gone.yaml", "there is no such file"),
-        ("CALLBOARD_SITE", "~nobody-here/unmounted", "which isn't there; mount it"),
+        ("CALLBOARD_SITE", "~nobody-here/unmounted", "which doesn't exist; mount it"),
         ("CALLBOARD_PROJECT", "../../etc/x", "CALLBOARD_PROJECT is a name"),
-        ("CALLBOARD_SITE", str(tmp_path / "unmounted"), "which isn't there; mount it"),
+        ("CALLBOARD_SITE", str(tmp_path / "unmounted"), "which doesn't exist; mount it"),
     ):
         with monkeypatch.context() as patch:
             patch.setenv(variable, value)

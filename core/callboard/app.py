@@ -382,8 +382,8 @@ def _why_no_farm(tool: str) -> str | None:
     if not tool.startswith("farm__"):
         return None
     return (
-        "isn't offered: callboard knows no farm here. Have who keeps its settings name the farm's "
-        "scheduler in farm_scheduler (CALLBOARD_FARM_SCHEDULER) and start callboard again"
+        "isn't offered, because no farm is configured. Have the farm's scheduler named in the "
+        "setting farm_scheduler (CALLBOARD_FARM_SCHEDULER), and start callboard again"
     )
 
 

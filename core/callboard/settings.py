@@ -56,13 +56,13 @@ SETTINGS = (
     ServerSetting("roots", "folders", "workspace folders", ()),
     ServerSetting("roots_policy", "policy", "advisory, or strict", "advisory"),
     ServerSetting("deny", "words", "capabilities that are withdrawn", (), adds=True),
-    ServerSetting("allow", "words", "capabilities offered though nobody attends", ()),
+    ServerSetting("allow", "words", "capabilities offered even without an artist", ()),
     ServerSetting("port", "port", "0 lets the system choose", 0),
-    ServerSetting("call_timeout", "seconds", "a call's time where its tool says none", 300.0),
-    ServerSetting("poll_skills", "yes or no", "look for changed skills all the time", False),
-    ServerSetting("records", "yes or no", "whether calls are written down", True),
-    ServerSetting("record_results", "yes or no", "what calls answered, too", False),
-    ServerSetting("capture_intent", "yes or no", "agents are asked why they call", False),
+    ServerSetting("call_timeout", "seconds", "a call's time if its tool sets none", 300.0),
+    ServerSetting("poll_skills", "yes or no", "whether to poll for changed skills", False),
+    ServerSetting("records", "yes or no", "whether calls are recorded", True),
+    ServerSetting("record_results", "yes or no", "whether results are recorded too", False),
+    ServerSetting("capture_intent", "yes or no", "whether agents are asked why they call", False),
     ServerSetting("farm_scheduler", "text", "the farm that agents may use", ""),
     ServerSetting("farm_tls", "files", "its CA, certificate and key", ()),
     ServerSetting("farm_limit", "count", "tasks of one map", 1000),
@@ -176,7 +176,7 @@ def unknown_project() -> str | None:
     shown = ", ".join(known[:_MOST_PROJECTS]) + (" …" if known[_MOST_PROJECTS:] else "")
     return (
         f"CALLBOARD_PROJECT is {project}, for which the site has no file, so no project's settings "
-        f"hold; there are: {shown}. Correct it, or write {path}, which may be empty"
+        f"apply; there are: {shown}. Correct it, or write {path}, which may be empty"
     )
 
 
@@ -204,7 +204,7 @@ def absent(named: list[Source]) -> Iterator[str]:
                 if not Path(folder).is_dir():
                     where = source.places.get(folder, source.label)
                     named_so = f"{where}: {setting.name} names {folder}"
-                    yield f"{named_so}, which isn't there; correct it, or mount it"
+                    yield f"{named_so}, which doesn't exist; correct it, or mount it"
 
 
 def sources(given: Mapping[str, Any]) -> list[Source]:
@@ -217,8 +217,8 @@ def sources(given: Mapping[str, Any]) -> list[Source]:
     site = site_folder()
     if site is not None and not site.is_dir():
         raise SettingsError(
-            f"CALLBOARD_SITE is {site}, which isn't there; mount it, correct the variable, or unset"
-            " it to work without the site's settings"
+            f"CALLBOARD_SITE is {site}, which doesn't exist; mount it, correct the variable, or "
+            "unset it to work without the site's settings"
         )
     project = environ.get("CALLBOARD_PROJECT", "")
     if project and not re.fullmatch(_PROJECT, project):
@@ -322,7 +322,7 @@ def _unknown(name: str) -> str:
 
     nearest = difflib.get_close_matches(name, _BY_NAME, 1)
     hint = f"did you mean {nearest[0]}?" if nearest else f"there are: {', '.join(_BY_NAME)}"
-    return f"'{name[:80]}' is no setting; {hint}"
+    return f"'{name[:80]}' is not a setting; {hint}"
 
 
 def _checked(setting: ServerSetting, value: Any, where: str, folder: Path) -> Any:

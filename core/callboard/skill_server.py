@@ -83,7 +83,7 @@ class ServerHandle:
         self._app.guest.interrupt()
         self._thread.join(SHUTDOWN_TIMEOUT)
         if self._thread.is_alive():
-            raise HostError("a tool still holds the server's main thread; it stops when that ends")
+            raise HostError("a tool still holds the server's main thread; the server stops with it")
 
     stop = shutdown
 

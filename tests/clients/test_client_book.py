@@ -179,7 +179,7 @@ def test_a_client_asks_once_and_its_answer_is_final_until_the_command_line_says_
     assert entry.fingerprint == asking.fingerprint
     assert token not in path.read_text()
     ClientBook(path).answer(entry.id, yes=False)
-    with pytest.raises(PeerError, match="asks no more"):
+    with pytest.raises(PeerError, match="isn't asking any more"):
         ClientBook(path).answer(entry.id, yes=True)
     ClientBook(path).ask(entry.id, "10.0.0.7", "")
     assert book.newcomers() == []

@@ -93,7 +93,7 @@ def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_a
         # A client that took the name meanwhile wasn't meant.
         _, another = ClientBook().make("ada")
         status, answer = visitor.act("approve", asking["id"])
-        assert (status, "asks no more" in answer["detail"]) == (400, True)
+        assert (status, "isn't asking any more" in answer["detail"]) == (400, True)
         heard.nobody_asks()
         with pytest.raises(HostError, match="may not come"):
             told_to(gateway, another)
@@ -233,7 +233,7 @@ def test_the_bridge_of_another_machine_says_why_it_is_refused_and_gets_in_once_a
     wrong = right.partition("#")[0] + "#sha256=" + "0" * 64
     check("the gateway shows another certificate than the one in its address", wrong)
     book.revoke("ada")
-    check("a bearer token is needed, and one that was not revoked")
+    check("the bearer token is missing, unknown or revoked")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="who may read is no mode of a file there")

@@ -49,7 +49,7 @@ def test_a_command_says_what_it_was_given(
     scene = str(pipe.parent / "scene.usda")
     given = [word.replace("FILE", named).replace("SCENE", scene) for word in words]
     assert main(given) in (1, 2)
-    assert f"it is {kind}, and no file" in capsys.readouterr().err
+    assert f"it is {kind}, not a file" in capsys.readouterr().err
 
 
 def test_a_pipe_is_no_scene_of_a_batch(pipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,4 +62,4 @@ def test_a_pipe_is_no_settings_file(
 ) -> None:
     monkeypatch.setenv("CALLBOARD_SETTINGS", str(pipe))
     assert main(["doctor", "--settings"]) == 1
-    assert "can't be read: it is a pipe, and no file" in capsys.readouterr().err
+    assert "can't be read: it is a pipe, not a file" in capsys.readouterr().err

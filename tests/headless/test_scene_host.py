@@ -34,7 +34,7 @@ def test_the_ending_chooses_and_the_choice_is_told(
     monkeypatch.chdir(tmp_path)
     assert main(["batch", "scene__scene_info", "--each", *words]) == 2
     shown = capsys.readouterr().err
-    assert "no file is" in shown
+    assert "no file matches" in shown
     assert f"callboard: {told}\n" in shown if told else "which opens" not in shown
 
 

@@ -93,7 +93,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"rows": [*ROWS, {"n": "1", "folder": "."}]}, "task 1: invalid arguments"),
     ({"rows": [{"n": 1, "folder": "workspace://../.."}]}, "task 0"),
     ({"rows": ROWS, "tool": "maths__code"}, "map its tool"),
-    ({"rows": ROWS, "tool": "jobs__status"}, "no skill's tool"),
+    ({"rows": ROWS, "tool": "jobs__status"}, "isn't a skill's tool"),
     ({"rows": ROWS, "tool": "maths__sqare"}, "maths__square"),
     ({"rows": ROWS}, "CALLBOARD_FARM_COMMAND"),
     ({"files": ["nothing.usda"]}, "nothing.usda"),

@@ -56,7 +56,7 @@ def test_frames_and_rows_fill_the_arguments(tmp_path: Path) -> None:
         ("a.csv", "x,y\n1\n", "line 2 has more or fewer"),
         ("a.csv", "x\n", "no rows"),
         ("a.csv", 'x\n"1', "can't be read"),
-        ("a.jsonl", "[1]\n", "line 1 is no JSON object"),
+        ("a.jsonl", "[1]\n", "line 1 is not a JSON object"),
         ("a.jsonl", "{}\n" + "[" * 100_000, "a.jsonl"),
         ("a.jsonl", "\x00\xff", "can't be read"),
     ],

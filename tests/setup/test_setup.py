@@ -170,7 +170,7 @@ def test_what_a_client_keeps_besides_may_be_much(run: Run, home: Path) -> None:
     assert contents(home) == before
 
 
-@pytest.mark.parametrize("why", ["is read-only", "is no file"])
+@pytest.mark.parametrize("why", ["is read-only", "is not a file"])
 def test_what_cannot_be_put_back_is_named_and_tried_again(run: Run, home: Path, why: str) -> None:
     before = contents(home)
     assert run("--yes", "--no-trial")[0] == 0

@@ -191,7 +191,7 @@ def test_a_client_is_connected_after_seeing_what_changes(open_panel: Any, tmp_pa
     assert [known.name for known in ClientBook().all()] == ["my-cursor"]
     assert not dialog.write.isEnabled()
     dialog.file.setText(str(tmp_path))
-    shown.until(lambda: "is no file; move it away" in dialog.difference.toPlainText())
+    shown.until(lambda: "is not a file; move it away" in dialog.difference.toPlainText())
     assert not dialog.write.isEnabled()
     dialog.close()
 

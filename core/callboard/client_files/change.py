@@ -63,9 +63,9 @@ def without(known: ClientFormat, path: Path) -> Change:
 
 def _read(path: Path) -> str:
     if path.exists() and not path.is_file():  # reading a pipe would block
-        raise PeerError(f"{path} is no file; move it away, or add the entry by hand")
+        raise PeerError(f"{path} is not a file; move it away, or add the entry by hand")
     if path.is_symlink() and not path.exists():
-        raise PeerError(f"{path} is a link to what isn't there; mend it, or add the entry by hand")
+        raise PeerError(f"{path} is a link without a target; fix it, or add the entry by hand")
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
@@ -88,11 +88,11 @@ def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, An
         kind = known.syntax.upper()
         raise PeerError(
             f"{path} is not the {kind} that {known.title} reads ({error}), so it was left as it "
-            "is; mend it, or add the entry by hand"
+            "is; fix it, or add the entry by hand"
         ) from None
     shape = isinstance(settings, dict) and isinstance(settings.get(known.key) or {}, dict)
     if not shape:
-        raise PeerError(f"{path} has another shape than expected; add the entry by hand")
+        raise PeerError(f"{path} doesn't have the expected structure; add the entry by hand")
     servers = settings.get(known.key) or {}
     if entry is None:
         if NAME not in servers:

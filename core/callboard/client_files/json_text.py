@@ -95,9 +95,9 @@ def _document(text: str, comments: bool) -> _Node:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if _skipped(text, root.end, comments) != len(text):
-        raise ValueError(f"something stands behind its end, {_place(text, root.end)}")
+        raise ValueError(f"there is text after its end, {_place(text, root.end)}")
     if not isinstance(root.value, dict):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     return root
 
 
@@ -113,7 +113,7 @@ def _read(text: str, at: int, comments: bool) -> _Node:
     try:
         return _Node(json.loads(token[0]), at, token.end())
     except ValueError:
-        raise ValueError(f"that is no value, {_place(text, at)}") from None
+        raise ValueError(f"that is not a value, {_place(text, at)}") from None
 
 
 def _object(text: str, start: int, comments: bool) -> _Node:
@@ -153,7 +153,7 @@ def _next(text: str, at: int, closing: str, comments: bool) -> tuple[int, int | 
     if text[following : following + 1] != closing:
         return following, None
     if not comments:
-        raise ValueError(f"a comma stands before its end, {_place(text, at)}")
+        raise ValueError(f"there is a comma before its end, {_place(text, at)}")
     return following, at
 
 
@@ -169,10 +169,10 @@ def _place(text: str, at: int) -> str:
 def _member(node: _Node, name: str) -> _Member | None:
     """Return the member of that name. Raises ValueError for several, or without an object."""
     if not isinstance(node.value, dict):
-        raise ValueError("it has another shape than expected")
+        raise ValueError("it doesn't have the expected structure")
     named = [member for member in node.members if member.name == name]
     if len(named) > 1:
-        raise ValueError(f"it says {name!r} twice")
+        raise ValueError(f"it has {name!r} twice")
     return named[0] if named else None
 
 

@@ -18,7 +18,7 @@ def parsed(text: str) -> Any:
         library = import_module("tomllib" if sys.version_info >= (3, 11) else "tomlkit")
         return library.loads(text.removeprefix(_BOM))
     except ImportError:
-        raise ValueError("it takes Python 3.11 or tomlkit to read it") from None
+        raise ValueError("reading it needs Python 3.11 or tomlkit") from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except Exception as error:

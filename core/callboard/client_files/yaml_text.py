@@ -18,7 +18,7 @@ def parsed(text: str) -> Any:
 
     try:
         if _values(yaml.compose(text), {}) > _MOST_VALUES:
-            raise ValueError("its aliases mean too much")
+            raise ValueError("its aliases expand to too many values")
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from None

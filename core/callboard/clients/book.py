@@ -121,7 +121,7 @@ class ClientBook:
         if _NAME.fullmatch(name) is None or name in _RESERVED:
             raise PeerError(
                 f"{name[:80]!r} can't name a client; use up to 64 letters, digits, dots, dashes "
-                f"and underscores, and neither {' nor '.join(sorted(_RESERVED))}"
+                f"and underscores, but not {' or '.join(sorted(_RESERVED))}"
             )
         token = new_token()
         made = KnownClient(name, secrets.token_hex(8), token_hash(token), round(time(), 3))
@@ -151,7 +151,7 @@ class ClientBook:
         HostError."""
         with self._changing() as known:
             if not any(one.id == id and one.asks_from for one in known):
-                raise PeerError("that client asks no more: it was answered, or is let in no more")
+                raise PeerError("that client isn't asking any more: it was answered or revoked")
             known[:] = [_answered(one, yes) if one.id == id else one for one in known]
 
     def revoke(self, name: str) -> KnownClient | None:
@@ -189,8 +189,8 @@ class ClientBook:
             return {}
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise HostError(
-                f"{self._path} says who may connect and can't be used ({error}), so no client but "
-                "the command line gets in; move it away and run `callboard config CLIENT` again"
+                f"{self._path}, the list of clients, can't be used ({error}), so only the command "
+                "line may connect; move it away and run `callboard config CLIENT` again"
             ) from None
         return {one.hash: one for one in map(_entry, entries) if one is not None}
 

@@ -24,5 +24,5 @@ def parse_since(text: str, now: float | None = None) -> float | None:
         return dt.datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError):
         raise ValueError(
-            f"'{text[:40]}' is no period: write 30m, 12h, 7d, 2w, a date like 2026-11-01, or all"
+            f"'{text[:40]}' is not a period: write 30m, 12h, 7d, 2w, a date like 2026-11-01, or all"
         ) from None

@@ -49,7 +49,7 @@ def refuse_outside(paths: Iterable[str], name: str, done: str) -> None:
     listed = ", ".join(f"'{path}'" for path in leaving[:_LISTED])
     more = f" and {len(leaving) - _LISTED} more" if len(leaving) > _LISTED else ""
     raise HostError(
-        f"'{name}' uses what is outside of the workspace, so it was not {done}: {listed}{more}. "
+        f"'{name}' uses files outside of the workspace, so it was not {done}: {listed}{more}. "
         "Ask the artist to add the folders as roots, or use a file that stays inside."
     )
 
@@ -74,6 +74,6 @@ def of_many(path: str, *, sequences: bool = False) -> list[str]:
 def unreadable(path: str, why: str) -> HostError:
     """Return the error for a file whose named files can't be found out, when they matter."""
     return HostError(
-        f"'{Path(path).name}' {why}, so whether it stays inside the workspace can't be told, and "
-        "it was not opened. Ask the artist to open it."
+        f"'{Path(path).name}' {why}, so callboard can't tell whether it stays inside the "
+        "workspace, and didn't open it. Ask the artist to open it."
     )

@@ -129,7 +129,7 @@ def _unfiltered(rows: bytes, stride: int, pixel: int) -> bytes:
     for at in range(0, len(rows), stride + 1):
         kind, line = rows[at], rows[at + 1 : at + 1 + stride]
         if kind not in _FILTERS:
-            raise NotAPicture("its content is broken: it has a row of no known kind")
+            raise NotAPicture("its content is broken: it has a row of an unknown kind")
         above = _FILTERS[kind](line, above, pixel)
         lines.append(above)
     return b"".join(lines)

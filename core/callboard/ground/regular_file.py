@@ -18,4 +18,4 @@ def refuse_special(path: Path) -> None:
         return
     if not stat.S_ISREG(mode):
         kind = next((word for is_such, word in _KINDS if is_such(mode)), "a device")
-        raise OSError(errno.EINVAL, f"it is {kind}, and no file")
+        raise OSError(errno.EINVAL, f"it is {kind}, not a file")

@@ -37,7 +37,7 @@ def usdz_entries(path: str) -> list[str]:
                 *(b"PK\3\4", entry.flag_bits & _UTF8, zipfile.ZIP_STORED, entry.CRC),
                 *(entry.compress_size, entry.file_size, entry.orig_filename),
             ):
-                raise zipfile.BadZipFile("an entry and the directory say different things of it")
+                raise zipfile.BadZipFile("an entry and the directory disagree about it")
             if size != whole or _leads_out(name):
                 raise zipfile.BadZipFile("an entry has another size, or a name that leads out")
             names.append(name)

@@ -180,7 +180,7 @@ class MainThread:
             self._silent = True
             return f"something that it could not name ({type(error).__name__})"
         if self._silent:
-            log.info("the host says again whether it is busy")
+            log.info("the host can say again whether it is busy")
             self._silent = False
         return doing
 

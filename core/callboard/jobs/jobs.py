@@ -163,7 +163,7 @@ class JobRequest(PeerRequest):
             return {key: await self._ask_session(ask) for key, ask in asks.items()}
         if not knows_tasks(self.peer):
             # It polls with jobs__status, which can't carry an answer back.
-            unheard = AskFailed("the client can't be asked by a job; it lacks the tasks extension")
+            unheard = AskFailed("a job can't ask a client without the tasks extension")
             return dict.fromkeys(asks, unheard)
         return await self._ask_poller(asks)
 
@@ -198,7 +198,7 @@ class Jobs:
         if not has_place(holder, running, RUNNING_LIMIT):
             own = running.count(holder)
             raise HostBusy(
-                f"{own} jobs of yours run already; wait for one to end, or cancel one",
+                f"{own} of your jobs run already; wait for one to end, or cancel one",
                 data={"jobs": own},
             )
         job = Job(tool, origin.peer.owner)
@@ -212,7 +212,7 @@ class Jobs:
         if job is not None and not may_see(job.owner, asker):
             job = None
         if job is None or (job.ended and job.expires < monotonic()):
-            raise InvalidParams("no such job; jobs are forgotten an hour after they began")
+            raise InvalidParams("no such job; an ended job is forgotten an hour after it began")
         return job
 
     def cancel(self, id: object, asker: Owner) -> Job:

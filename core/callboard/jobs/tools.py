@@ -33,12 +33,12 @@ _STATUS_SCHEMA: Json = {
         "minimum": 0,
         "maximum": LONGEST_WAIT,
         "default": 0,
-        "description": "Answer only when it has ended, or after so many seconds.",
+        "description": "Wait for its end, at most this many seconds.",
     },
     "whole": {
         "type": "boolean",
         "default": False,
-        "description": "A large result too, which else is a resource to read.",
+        "description": "Include a large result, which is otherwise a resource.",
     },
 }
 
@@ -60,8 +60,8 @@ def job_tools(jobs: Jobs) -> list[Tool]:
     return [
         own_tool(
             STATUS,
-            "Tells how far a job is, and its result once it has ended. With wait_s it waits for "
-            "that, which saves asking again and again.",
+            "Returns a job's status, and its result once it has ended. With wait_s it waits for "
+            "the end, so you needn't ask again and again.",
             _STATUS_SCHEMA,
             status,
             required=("job_id",),
@@ -69,7 +69,7 @@ def job_tools(jobs: Jobs) -> list[Tool]:
         ),
         own_tool(
             "jobs__cancel",
-            "Asks a running job to stop; what it changed in the scene is put back.",
+            "Asks a running job to stop; its changes to the scene are undone.",
             {"job_id": _JOB},
             cancel,
             required=("job_id",),

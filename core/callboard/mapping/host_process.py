@@ -110,7 +110,7 @@ class HostProcess:
             return line
         if printed:  # otherwise it has ended
             shown = printed[:LAST_WORDS].decode("utf-8", "replace").strip()
-            self.kill(f"instead of being ready it printed '{shown}'")
+            self.kill(f"it printed '{shown}' instead of being ready")
         raise self.lost("it didn't start")
 
     def line(self) -> Json | None:

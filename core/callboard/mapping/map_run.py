@@ -71,7 +71,7 @@ class MapRun:
             told["first_errors"] = tally.first_errors
         if self.state == "working" and self._hosts == 0:
             told["message"] = (
-                f"no host of the farm is {self.kind}: have whoever keeps it start one with "
+                f"the farm has no host of the kind {self.kind}: start one with "
                 f"`callboard farm worker --host {self.kind}`, or cancel this"
             )
         if self.message:
@@ -141,7 +141,7 @@ class MapRun:
                     return None
                 if self._tally.refused is not None:
                     return HostError(self._tally.refused)
-                return process.lost("it didn't come to its end")
+                return process.lost("it didn't finish")
         except OSError as error:
             return HostError(
                 f"callboard's command can't be started: {error}; name it in the setting "

@@ -37,7 +37,7 @@ _ENDING = 30.0
 #: The most ended runs of this server that stay in memory.
 _KEPT = 64
 _SHOWN_ROWS = 3
-_NO_SUCH_RUN = "no such run of yours; farm__map answers with the id of a new one"
+_NO_SUCH_RUN = "you have no such run; farm__map answers with the id of a new one"
 
 
 class Maps:
@@ -86,7 +86,7 @@ class Maps:
             run.close("failed", error.message)
             raise
         except OSError as error:
-            run.close("failed", f"the run can't be written down: {error}")
+            run.close("failed", f"the run can't be saved: {error}")
             raise HostError(run.message) from None
         return run.describe()
 
@@ -140,14 +140,14 @@ class Maps:
 
     def _begin(self, call: Call, name: str, tool: str) -> MapRun:
         if not isinstance(call.request, JobRequest):
-            raise InvalidParams("a workflow can't map; call farm__map by itself")
+            raise InvalidParams("a workflow can't map; call farm__map on its own")
         alive = [run for run in self._runs.values() if not run.ended.is_set()]
         if len(alive) >= _MOST_AT_ONCE:
             raise HostBusy(f"{len(alive)} maps run already; wait for one to end, or cancel one")
         key = call.request.peer.holder, name
         if key in self._runs and not self._runs[key].ended.is_set():
             raise InvalidParams(
-                f"the run '{name}' isn't over; wait for it with farm__status, end it with "
+                f"the run '{name}' hasn't ended; wait for it with farm__status, end it with "
                 "farm__cancel, or give another name"
             )
         over = [key for key, run in self._runs.items() if run.ended.is_set()]
@@ -161,7 +161,7 @@ class Maps:
         await self._in_thread(call, dispatcher.tools.load_absent, name)
         tool = dispatcher.tools.get(name)
         if tool.skill is None or tool.ours:
-            raise InvalidParams(f"{name} is no skill's tool, and only those are mapped")
+            raise InvalidParams(f"{name} isn't a skill's tool, and only those can be mapped")
         if SCRIPT in tool.required_capabilities:
             raise InvalidParams(
                 f"{name} runs code, and a map names tools only; put the code into a skill that the "
@@ -178,7 +178,7 @@ class Maps:
     def _host_kind(self, given: str | None) -> str:
         kind = given or self._dispatcher.host.identity.kind
         if kind not in HOSTS:
-            raise InvalidParams(f"say in 'host' which hosts of the farm: {', '.join(HOSTS)}")
+            raise InvalidParams(f"name the kind of the farm's hosts in 'host': {', '.join(HOSTS)}")
         return kind
 
     async def _ask(
@@ -260,7 +260,7 @@ def _require_same(reports: Reports, run: MapRun, kind: str, save: bool) -> None:
 def _certificates(config: McpHttpConfig) -> list[str]:
     files = config.farm_tls
     if files and len(files) != 3:
-        raise HostError("farm_tls are three PEM files: CA, certificate and key")
+        raise HostError("farm_tls needs three PEM files: CA, certificate and key")
     names = ("--tls-ca", "--tls-cert", "--tls-key")
     return [word for pair in zip(names, files, strict=False) for word in pair]
 

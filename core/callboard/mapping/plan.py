@@ -63,7 +63,7 @@ class _Held:
         roots = self._roots
         if roots is None or roots.first is None:
             raise WorkspaceResolveError(
-                f"{shown(path)} is in no workspace, and the files of a map have to be: name a root "
+                f"{shown(path)} isn't in a workspace, as the files of a map must be: name a root "
                 "in the client, or ask the artist to add one"
             )
         admitted = roots.admit(path, write=write)
@@ -95,7 +95,7 @@ def _tasks(asked: MapRequest, held: _Held, most: int) -> list[Task]:
 
 def _table(path: str) -> list[Task]:
     if Path(path).suffix.lower() not in (".jsonl", ".csv"):
-        raise InvalidParams(f"the table {shown(path)} has to end in .jsonl or .csv")
+        raise InvalidParams(f"the table {shown(path)} must end in .jsonl or .csv")
     try:
         size = Path(path).stat().st_size
     except OSError:
@@ -135,5 +135,5 @@ def _admitting(tool: Tool, held: _Held) -> Callable[[str], str]:
 def _too_many(these: str, most: int) -> str:
     return (
         f"{these} more than the {most:,} tasks that one map may have: map fewer at a time, or "
-        "have who keeps callboard's settings raise farm_limit (CALLBOARD_FARM_LIMIT)"
+        "have farm_limit (CALLBOARD_FARM_LIMIT) raised in callboard's settings"
     )

@@ -45,7 +45,7 @@ def tasks_over(over: Sequence[str], scene: str | None = None) -> list[Task]:
 def _task(index: int, row: Json, scene: str | None) -> Task:
     file = row.pop(scene, "") if scene is not None else ""
     if not isinstance(file, str):
-        raise PeerError(f"row {index + 1}: {scene} is no file's name")
+        raise PeerError(f"row {index + 1}: {scene} must be the name of a file")
     return Task(index, str(Path(file).absolute()) if file else "", row)
 
 
@@ -77,7 +77,7 @@ def frames_of(text: str, most: float = math.inf) -> list[int] | None:
             raise TooManyFrames(f"{text} are more than {most:,} frames")
         frames.update(dict.fromkeys(range(first, last + 1, step)))
     if not frames:
-        raise PeerError(f"--over {text} holds no frame; the first one comes first, as in 1-100")
+        raise PeerError(f"--over {text} holds no frame; put the first before the last, as in 1-9")
     return list(frames)
 
 
@@ -112,5 +112,5 @@ def _jsonl(file: Iterable[str]) -> Iterator[Json]:
         except RecursionError:
             row = None
         if not isinstance(row, dict):
-            raise ValueError(f"line {number} is no JSON object")
+            raise ValueError(f"line {number} is not a JSON object")
         yield row

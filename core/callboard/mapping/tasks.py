@@ -67,7 +67,7 @@ def tasks_of(patterns: Sequence[str]) -> list[Task]:
         below = whole.relative_to(whole.anchor)
         matching = [path for path in Path(whole.anchor).glob(str(below)) if path.is_file()]
         if not matching:
-            raise PeerError(f"no file is {pattern}")
+            raise PeerError(f"no file matches {pattern}")
         names.update(map(str, matching))
     return [Task(index, name) for index, name in enumerate(sorted(names))]
 

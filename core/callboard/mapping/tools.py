@@ -67,7 +67,7 @@ def farm_tools(maps: Maps) -> list[Tool]:
         own_tool(
             "farm__map",
             "Runs one tool of a skill over many files, frames or rows on the farm's hosts, once a "
-            "person allowed it. Answers at once with a job_id; farm__status tells how it goes. "
+            "person allows it. Answers at once with a job_id; farm__status shows its progress. "
             "Texts in arguments may hold {file}, {folder}, {stem}, {index}, {frame}, or the names "
             "of a row's values; without arguments, each row is the arguments.",
             _MAP,
@@ -80,8 +80,8 @@ def farm_tools(maps: Maps) -> list[Tool]:
         ),
         own_tool(
             "farm__status",
-            "Tells how many tasks of a map are done, failed, with the hosts, and waiting, how fast "
-            "it goes and its first errors. With wait_s it waits for the end.",
+            "Counts a map's tasks that are done, failed, with the hosts, and waiting, with their "
+            "speed and first errors. With wait_s it waits for the end.",
             {"run": _RUN, "wait_s": _WAIT},
             calls.status,
             required=("run",),
@@ -97,8 +97,8 @@ def farm_tools(maps: Maps) -> list[Tool]:
         ),
         own_tool(
             "farm__cancel",
-            "Ends a map, what runs too, and tells what was done. The same map with the same run "
-            "goes on from there.",
+            "Ends a map with its running tasks, and reports what was done. The same map with the "
+            "same run goes on from there.",
             {"run": _RUN},
             calls.cancel,
             required=("run",),

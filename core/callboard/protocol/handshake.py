@@ -71,7 +71,7 @@ async def open_talk(
         except conversation.refused as refused:
             talk = await _discover(conversation, client, capabilities)
             if talk is None:
-                raise conversation.lost(f"refused to be initialized: {refused.message}") from None
+                raise conversation.lost(f"refused initialize: {refused.message}") from None
             return talk
     talk = await _discover(conversation, client, capabilities)
     return talk if talk is not None else await _initialize(conversation, client, capabilities)
@@ -91,7 +91,7 @@ async def _discover(
         return None
     except conversation.refused as refused:
         if refused.code in _MODERN:
-            raise conversation.lost(f"refused to be discovered: {refused.message}") from None
+            raise conversation.lost(f"refused server/discover: {refused.message}") from None
         return None
     versions = answer.get("supportedVersions")
     if not isinstance(versions, list) or REVISION_2026_07_28.name not in versions:
@@ -116,7 +116,7 @@ async def _initialize(
     revision = REVISIONS.get(str(answer.get("protocolVersion")))
     if revision is None or not revision.sessions:
         stated = str(answer.get("protocolVersion"))[:40]
-        raise conversation.lost(f"speaks the revision {stated!r}, which isn't known here")
+        raise conversation.lost(f"speaks the revision {stated!r}, which callboard doesn't know")
     conversation.notify("notifications/initialized")
     offered = answer.get("capabilities")
     return Dialect(client, False, offered if isinstance(offered, dict) else {})

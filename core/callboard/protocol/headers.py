@@ -82,7 +82,7 @@ def _check_param(header: str, value: object, headers: Mapping[str, str]) -> None
     given = headers.get(header.lower())
     if value is None:
         if given is not None:
-            raise HeaderMismatch(f"{header} is there, but the argument it repeats is not")
+            raise HeaderMismatch(f"{header} is present, but the argument it repeats is missing")
         return
     if given is None:
         raise HeaderMismatch(f"{header} is missing; it must repeat the argument's value")

@@ -149,7 +149,7 @@ def _parse_response(value: Json, known_id: Id | None) -> Message:
             error = {"code": -32603, "message": "the peer sent a malformed error"}
         return Response(known_id, None, error)
     if not isinstance(result, dict):
-        return Response(known_id, None, {"code": -32603, "message": "the result is no object"})
+        return Response(known_id, None, {"code": -32603, "message": "the result is not an object"})
     return Response(known_id, result, None)
 
 

@@ -155,7 +155,7 @@ class Peer:
 
     async def ask(self, ask: Ask, patience: float | None = None) -> Json:
         """Ask outside any request, which only a session can. Raises AskFailed."""
-        raise AskFailed("this client can only be asked while it calls")
+        raise AskFailed("this client can only be asked during a call")
 
 
 class PeerRequest(ABC):

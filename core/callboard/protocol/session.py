@@ -166,7 +166,7 @@ class Session(Peer):
 
     def _drop(self, message: Json) -> None:
         if "id" in message:
-            why = "the client has no stream open to be asked on"
+            why = "the client has no open stream on which it can be asked"
             self.asked.fail(message["id"], AskFailed(why))
 
     async def ask(self, ask: Ask, patience: float | None = None) -> Json:

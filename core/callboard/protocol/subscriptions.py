@@ -64,7 +64,7 @@ class Subscriptions:
         if not isinstance(wanted, dict):
             raise InvalidParams("params.notifications must be an object")
         if not has_place(holder, (one.holder for one in self._listeners), LISTENER_LIMIT):
-            raise PeerError("too many streams of yours listen already; close one")
+            raise PeerError("you have too many open listen streams; close one")
         uris = wanted.get("resourceSubscriptions", [])
         if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
             raise InvalidParams("resourceSubscriptions must be a list of URIs")

@@ -103,7 +103,7 @@ class Exporter:
             try:
                 lock(fd)
             except OSError:
-                self.status = "another process sends"
+                self.status = "another process is sending"
                 return
             with closing(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as db:
                 if not schema.is_current(db):
@@ -147,7 +147,7 @@ class Exporter:
                 self._send(db, rows[:half])
                 self._send(db, rows[half:])
                 return
-            _log.warning("export: call %s is not accepted (%s)", events[0]["callId"], refusal)
+            _log.warning("export: call %s was not accepted (%s)", events[0]["callId"], refusal)
         else:
             self.status = f"sent {len(rows)}"
         self._remember(db, rows[-1][0])

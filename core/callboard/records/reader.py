@@ -199,4 +199,4 @@ def _parse(cursor: str) -> tuple[float, str]:
             return float(started), call_id
     except ValueError:
         pass
-    raise ValueError("the cursor isn't one that an earlier page gave; start without one")
+    raise ValueError("the cursor doesn't come from an earlier page; start without one")

@@ -375,8 +375,8 @@ class Store:
         if not self._warned:
             self._warned = True
             self._warn(
-                f"Calls can't be recorded ({reason}). They are kept aside and written when "
-                "that works again."
+                f"Calls can't be recorded ({reason}). They are kept in memory and written "
+                "once that works again."
             )
 
 

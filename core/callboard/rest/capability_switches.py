@@ -47,7 +47,7 @@ def offering_routes(capabilities: Capabilities) -> tuple[Route, ...]:
         return 200, capabilities.describe()
 
     return (
-        Route("GET", PATH, "What this host offers", read, {200: "Capabilities"}),
+        Route("GET", PATH, "The capabilities that this host offers", read, {200: "Capabilities"}),
         Route(
             "POST",
             PATH,

@@ -46,7 +46,7 @@ UNASKABLE = "a REST client can't be asked; call over MCP, at /mcp"
 BuildReport = Callable[[str | None, TokenHolder], Awaitable[Json]]
 
 _ids = count(1)
-_NAME = Parameter("name", "Its name, percent-encoded", NAME, in_path=True)
+_NAME = Parameter("name", "The name, percent-encoded", NAME, in_path=True)
 _JOB = Parameter("id", "A job_id", NAME, in_path=True)
 
 
@@ -119,16 +119,20 @@ class RestEndpoint:
 
     def _call_routes(self) -> tuple[Route, ...]:
         return (
-            Route("GET", "/v1/healthz", "Who serves here", self._health, {200: "Health"}),
+            Route("GET", "/v1/healthz", "This server's identity", self._health, {200: "Health"}),
             Route(
                 "GET",
                 "/v1/readyz",
-                "Whether the host's main thread answers",
+                "Readiness of the host's main thread",
                 self._ready,
                 {200: "Readiness", 503: "Readiness"},
             ),
             Route(
-                "POST", "/v1/clients/look", "Look who may connect", self._recheck, {200: "Looked"}
+                "POST",
+                "/v1/clients/look",
+                "Reread the clients",
+                self._recheck,
+                {200: "Looked"},
             ),
             Route("GET", "/v1/tools", "Every tool", self._list_tools, {200: "Tools"}),
             Route("GET", "/v1/tools/{name}", "One tool", self._get_tool, {200: "Tool"}, (_NAME,)),
@@ -193,13 +197,13 @@ class RestEndpoint:
                 "Read a resource",
                 self._read_resource,
                 {200: "Contents"},
-                (Parameter("uri", "Its URI", NAME, required=True),),
+                (Parameter("uri", "The resource's URI", NAME, required=True),),
             ),
         )
 
     def _job_routes(self) -> tuple[Route, ...]:
         return (
-            Route("GET", "/v1/jobs/{id}", "How far a job is", self._job, {200: "Job"}, (_JOB,)),
+            Route("GET", "/v1/jobs/{id}", "A job's status", self._job, {200: "Job"}, (_JOB,)),
             Route("DELETE", "/v1/jobs/{id}", "Stop a job", self._stop_job, {200: "Job"}, (_JOB,)),
             Route(
                 "GET",
@@ -212,7 +216,7 @@ class RestEndpoint:
             Route(
                 "GET",
                 "/v1/report",
-                "What was missing, failed, and was slow",
+                "What was missing, what failed, what was slow",
                 self._report,
                 {200: "Report"},
                 (Parameter("since", "30m, 12h, 7d, 2w, a date, or all", NAME),),
@@ -294,7 +298,7 @@ class RestEndpoint:
 
     def _require_prompts(self) -> None:
         if not self._service.enable_prompts:
-            raise MethodNotFound("prompts are turned off here")
+            raise MethodNotFound("prompts are turned off on this server")
 
     async def _list_resources(self, asked: ReadRequest) -> RestAnswer:
         offer, registry = self._service.offer, self._service.resources
@@ -360,7 +364,7 @@ class RestEndpoint:
 
     async def _report(self, asked: ReadRequest) -> RestAnswer:
         if self._build_report is None:
-            raise NotFound("no records are kept here")
+            raise NotFound("this server keeps no records, so it has no report")
         try:
             return 200, await self._build_report(asked.values.get("since"), asked.incoming.holder)
         except ValueError as error:

@@ -118,7 +118,7 @@ class Route:
                 takes = ", ".join(sorted(known)) or "none"
                 raise InvalidParams(f"unknown parameter '{name[:80]}'; this path takes: {takes}")
             if name in texts:
-                raise InvalidParams(f"the parameter '{name}' is there twice")
+                raise InvalidParams(f"the parameter '{name}' is given twice")
             texts[name] = value
         return texts
 
@@ -141,7 +141,7 @@ def find(routes: Sequence[Route], incoming: IncomingRequest) -> Route | list[str
     """Return the route, or the methods that the path allows. Raises NotFound."""
     matching = [route for route in routes if route.pattern.fullmatch(incoming.path)]
     if not matching:
-        raise NotFound("nothing is served here; /v1/openapi.json lists what is")
+        raise NotFound("this path doesn't exist; /v1/openapi.json lists those that do")
     # HEAD is answered like GET, without the body.
     method = "GET" if incoming.method == "HEAD" else incoming.method
     for route in matching:

@@ -39,7 +39,7 @@ CALL: Json = {
     "type": "object",
     "properties": {
         "tool": {**NAME, "description": "A name from /v1/tools"},
-        "arguments": {**OBJECT, "description": "What the tool's inputSchema asks for"},
+        "arguments": {**OBJECT, "description": "Arguments that fit the tool's inputSchema"},
     },
     "required": ["tool"],
     "additionalProperties": False,
@@ -62,7 +62,7 @@ ARTIST_ACT: Json = {
         "do": _one_of(
             ("cancel", "undo", "refuse", "allow", "allow_session", "allow_project", "allow_tool")
         ),
-        "id": {**NAME, "description": "Of the call, or of the question"},
+        "id": {**NAME, "description": "The id of the call or the question"},
     },
     "required": ["do", "id"],
     "additionalProperties": False,

@@ -19,7 +19,7 @@ HEADER = "Callboard-Challenge"
 #: The most bytes of an answer.
 MOST_BYTES = 4096
 NOT_PROVED = (
-    "another program listens at the application's address: nothing was sent to it. Start the "
+    "another program listens at the application's address, so nothing was sent there. Start the "
     "application again"
 )
 

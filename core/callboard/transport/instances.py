@@ -128,7 +128,7 @@ class Announcement:
         try:
             self._path = announce(instance, self._at)
         except OSError as error:
-            log.warning("other programs will not find it: %s", error)
+            log.warning("other programs won't find this instance: %s", error)
 
     def renew(self, instance: Instance) -> None:
         """Write the file again for another scene, if it is announced."""

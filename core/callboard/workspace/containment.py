@@ -231,8 +231,8 @@ class WorkspaceRoots:
         for root in self._innermost_roots(path):
             if root is not None and not self._os_path.isdir(root.path):
                 raise WorkspaceResolveError(
-                    f"the root {shown(root.name)} is gone: its folder isn't there any more; "
-                    "ask the artist to bring it back, or to name another root"
+                    f"the root {shown(root.name)} is gone: its folder doesn't exist any more; "
+                    "ask the artist to restore it, or to choose another root"
                 )
 
     def contains(self, path: str) -> bool:
@@ -274,7 +274,9 @@ class WorkspaceRoots:
     def _workspace_parts(self, path: str) -> list[str]:
         written = path.partition(":")[2]
         if not written.startswith("/"):
-            raise WorkspaceResolveError(f"{shown(path)} lacks slashes; write workspace://<path>")
+            raise WorkspaceResolveError(
+                f"{shown(path)} is missing its slashes; write workspace://<path>"
+            )
         decoded = decode_once(written)
         require_text(decoded, self._flavour)
         # A URI means the same on every host, so a backslash separates here even on POSIX.
@@ -359,7 +361,7 @@ class WorkspaceRoots:
             return self._realpath(path)
         except (OSError, ValueError, RecursionError):
             raise WorkspaceResolveError(
-                f"where {shown(path)} leads can't be found out; use another path"
+                f"{shown(path)} can't be resolved; use another path"
             ) from None
 
     def _comparable(self, path: str) -> str:

@@ -74,7 +74,7 @@ def require_text(path: object, flavour: Flavour) -> None:
         raise WorkspaceResolveError(f"a path must be a string, not {type(path).__name__}")
     if len(path) > _LONGEST[flavour]:
         raise WorkspaceResolveError(
-            f"the path is {len(path)} characters long; no file can be there"
+            f"the path is {len(path)} characters long, too long for any file; shorten it"
         )
     if "\0" in path:
         raise WorkspaceResolveError(f"{shown(path)} holds a NUL character; leave it out")
@@ -84,8 +84,8 @@ def require_text(path: object, flavour: Flavour) -> None:
         return
     if flavour == "posix" and any(len(part.encode()) > _LONGEST_NAME for part in path.split("/")):
         raise WorkspaceResolveError(
-            f"{shown(path)} holds a name of more than {_LONGEST_NAME} bytes; no file can be called "
-            "so: give a shorter one"
+            f"{shown(path)} holds a name of more than {_LONGEST_NAME} bytes, which no file can "
+            "have; give a shorter one"
         )
 
 
@@ -99,7 +99,7 @@ def require_one_meaning(path: str, flavour: Flavour) -> None:
             )
         if re.match(_WAY_ROUND, path) or _server(path) in _this_machine():
             raise WorkspaceResolveError(
-                f"{shown(path)} names a drive of a machine by the network; write the drive's own "
+                f"{shown(path)} names a machine's drive over the network; write the drive's own "
                 "path, such as C:\\folder\\file"
             )
         return

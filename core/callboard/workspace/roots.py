@@ -91,7 +91,7 @@ class RootsBook:
             try:
                 self.project.append(parse_root(folder, source="project"))
             except WorkspaceResolveError as wrong:
-                log.warning("the host's project folder counts for nothing: %s", wrong.message)
+                log.warning("the host's project folder is ignored: %s", wrong.message)
 
     def project_changed(self, folders: Sequence[str], by_call: bool) -> bool:
         """Note that the host went to other folders, and return whether they count now. Folders that

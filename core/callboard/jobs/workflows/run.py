@@ -154,7 +154,7 @@ class WorkflowRun:
         if left:
             return (
                 f"{undone} of its changes were undone in the scene and {left} had to stay, because "
-                "it was changed after them or the host keeps no more steps"
+                "the scene was changed afterwards or the host keeps no more undo steps"
             )
         # Files that a step wrote stay.
         changes = f"all {undone} of its changes were undone in the scene"
@@ -193,7 +193,7 @@ class WorkflowRun:
         if not then and step.otherwise is None:
             raise StepFailed(
                 f"{self.workflow.step_words(where + step.id, 'the check')} wasn't passed: {step.on}"
-                " is not true. A workflow that shall go on all the same says else: [] there"
+                " is not true. A workflow that goes on nevertheless needs else: [] there"
             )
         taken = step.then if then else step.otherwise or ()
         results = await self._some(taken, dict(scope), where)

@@ -70,7 +70,7 @@ class Workflows:
         if run.status == "completed":
             return Result([f"{run.name} is done"], structured=status)
         # A reader who sees only this text, such as a shell's or a record's, learns how to ask on.
-        told = f'{run.message}. workflows__status {{"run_id": "{id}"}} tells what each step did'
+        told = f'{run.message}. workflows__status {{"run_id": "{id}"}} shows what each step did'
         return Result([told], structured=status, is_error=True)
 
     async def status(self, id: str, asker: Owner) -> Json:
@@ -150,7 +150,7 @@ class Workflows:
         if len(bare.get(name, ())) == 1:
             return by_name[bare[name][0]]
         if name in bare:
-            raise InvalidParams(f"several workflows are called so; use {' or '.join(bare[name])}")
+            raise InvalidParams(f"several workflows have this name; use {' or '.join(bare[name])}")
         import difflib  # needed only for wrong names
 
         near = difflib.get_close_matches(name, [*by_name, *bare], 5) or sorted(by_name)[:5]
@@ -191,7 +191,7 @@ class Workflows:
         try:
             self._store.save(run, owner)
         except (OSError, CallboardError) as error:
-            log.warning("the workflow run %s can't be written down: %s", run["run_id"], error)
+            log.warning("the workflow run %s can't be saved: %s", run["run_id"], error)
 
     def _forget_old(self) -> None:
         ended = [id for id, run in self._runs.items() if run.status != "running"]

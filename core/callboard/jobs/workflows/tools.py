@@ -53,8 +53,8 @@ def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
         ),
         own_tool(
             "workflows__status",
-            "Tells how far a run is, every step's result so far and, once it has ended, how; "
-            "without run_id, your last runs.",
+            "Returns a run's status, with every step's result so far; without run_id, your latest "
+            "runs.",
             {"run_id": _RUN_ID},
             status,
             hints=READS,

@@ -119,8 +119,8 @@ def _bytes(token: str) -> bytes:
 NOTHING_HERE = Refusal(404, "nothing is served here; MCP is at /mcp")
 NO_TOKEN = Refusal(
     401,
-    "a bearer token is needed, and one that was not revoked; `callboard config CLIENT` writes one "
-    "into a client's configuration",
+    "the bearer token is missing, unknown or revoked; `callboard config CLIENT` writes one into a "
+    "client's configuration",
 )
 
 

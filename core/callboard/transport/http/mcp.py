@@ -205,7 +205,7 @@ class StreamableHttp(ABC):
         if session is None:
             return
         if not session.features.batches:
-            fail(incoming, 400, PeerError("batches are not part of this protocol revision"))
+            fail(incoming, 400, PeerError("this revision has no batches; send single messages"))
         elif not 0 < len(values) <= BATCH_LIMIT:
             fail(incoming, 400, PeerError(f"a batch has 1 to {BATCH_LIMIT} messages"))
         else:
