@@ -123,7 +123,7 @@ def asked(tool: Path, service: str, pinned: Sequence[str]) -> list[Finding]:
 
 def _last(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else "it said nothing"
+    return lines[-1][:300] if lines else "it printed nothing"
 
 
 if __name__ == "__main__":

@@ -38,11 +38,11 @@ PROGRAMS = {
     "build": ("build.py", ["build"]),
     "release": ("release.py", ["build"]),
 }
-"""Beside this file, and the extras that each needs."""
+"""Programs beside this file, and the extras that each needs."""
 STATE_FILE = "callboard-setup.json"
 QUICK = ["-m", "not slow and not sweep", "--hypothesis-profile", "fast", "-n", "4"]
 QUICK += ["--dist", "worksteal"]
-"""Many of these tests wait: four at once are a third quicker on two processors than two."""
+"""Many of these tests wait: on two processors, four at once are a third quicker than two."""
 ALL = ["-n", "2", "--dist", "loadfile"]
 """Slow ones wait for programs, windows and clients; a file's tests may share one of these."""
 
@@ -176,8 +176,8 @@ def create(venv: Path, versions: Sequence[str], lock: int) -> str:
     empty(venv)
     if run([python.path, "-I", "-m", "venv", str(venv)], lock):
         raise SetupError(
-            f"{python.path} could not make a virtual environment in {venv}: its own words are "
-            "above. Mend that, then run this again."
+            f"{python.path} could not make a virtual environment in {venv}: its output is "
+            "above. Fix that, then run this again."
         )
     return python.version
 
@@ -204,7 +204,7 @@ def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int
         version = create(venv, versions, lock)
         before = State("ready", str(PROJECT), version, [], "")
     wanted = sorted({*extras, *before.extras})
-    say(f"installing {', '.join(wanted)}: once, some minutes where the network is slow")
+    say(f"installing {', '.join(wanted)}: once, some minutes on a slow network")
     write_state(venv, before._replace(phase="installing"))
     pip = [str(program(venv, "python")), "-I", "-m", "pip", "install"]
     if not sys.stderr.isatty():
@@ -214,7 +214,7 @@ def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int
         # pip changes nothing before it has everything, so a ready environment still is.
         write_state(venv, before)
         raise SetupError(
-            "pip could not install what is needed: its own words are above. Without a network "
+            "pip could not install the packages: its output is above. Without a network "
             "or behind a proxy, set pip up first (pip config, PIP_PROXY). Then run this again."
         )
     write_state(venv, before._replace(extras=wanted, fingerprint=fingerprint()))
@@ -260,7 +260,7 @@ def test_options() -> argparse.ArgumentParser:
         nargs="?",
         const="HEAD",
         metavar="REV",
-        help="of the quick tests those that have to do with what you changed since a commit",
+        help="the quick tests that have to do with your changes since a commit",
     )
     return ours
 
@@ -356,7 +356,7 @@ def main(arguments: Sequence[str]) -> int:
         say(str(error))
         return 1
     except OSError as error:
-        say(f"{error}. Mend that, then run this again.")
+        say(f"{error}. Fix that, then run this again.")
         return 1
     except KeyboardInterrupt:
         say("interrupted; the next run starts the set-up again")

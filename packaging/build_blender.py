@@ -81,7 +81,9 @@ def check_extension(path: Path, full: bool) -> None:
         raise BuildError(f"{path.name} has no wheel of callboard")
     strays = [n for n in names if not n.startswith(("wheels/", "licenses/")) and "/" in n]
     if strays or not {"__init__.py", "blender_manifest.toml"} <= set(names):
-        raise BuildError(f"{path.name} holds what it should not, or lacks what it should: {strays}")
+        raise BuildError(
+            f"{path.name} has files that don't belong, or is missing some that do: {strays}"
+        )
     tool = blender_tool()
     if tool is None:
         print(

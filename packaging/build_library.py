@@ -97,7 +97,7 @@ def check_library(names: Collection[str], packages: Sequence[str]) -> None:
     """Check that a folder with these files makes only our names importable. Raises BuildError."""
     for name in names:
         if name.partition("/")[0] not in (*packages, NAMESPACE):
-            raise BuildError(f"{name} would be importable under somebody else's name")
+            raise BuildError(f"{name} would be importable under another package's name")
         if name.endswith((".so", ".pyd", ".dll", ".dylib")):
             raise BuildError(f"{name} fits one machine only")
 

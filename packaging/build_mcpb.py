@@ -47,7 +47,7 @@ def manifest() -> dict[str, Any]:
         "description": "Maya, 3ds Max, Houdini and Blender for AI clients",
         "long_description": (
             "A bridge to callboard inside the applications that run on this machine. callboard "
-            "is installed into each of them by itself. Hosts may come and go; among several the "
+            "is installed into each of them separately. Hosts may come and go; among several the "
             "agent chooses."
         ),
         "author": {"name": "The callboard authors"},

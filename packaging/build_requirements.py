@@ -19,7 +19,7 @@ try:
     from packaging.tags import Tag
     from packaging.utils import canonicalize_name, parse_wheel_filename
 except ModuleNotFoundError:
-    sys.exit("this Python lacks what a build needs; `bootstrap.py build` or `release` brings it")
+    sys.exit("this Python is missing a build's packages; use `bootstrap.py build` or `release`")
 
 PROJECT = Path(__file__).resolve().parent.parent
 CACHE = PROJECT / "build" / "wheels"
@@ -104,7 +104,7 @@ def wheels(names: Sequence[str], target: Target, cache: Path = CACHE) -> list[Pa
     for platform in target.platforms:
         command += ["--platform", platform]
     if subprocess.run([*command, *missing], stdin=subprocess.DEVNULL, stdout=2).returncode:
-        raise BuildError(f"pip could not fetch {', '.join(missing)}: its own words are above")
+        raise BuildError(f"pip could not fetch {', '.join(missing)}: its output is above")
     wheels_here = [_cached(name, pinned(name, target), target, cache) or cache for name in names]
     if cache in wheels_here:
         raise BuildError(f"pip fetched wheels that don't fit {target}")

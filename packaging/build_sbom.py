@@ -82,4 +82,6 @@ def _check_licence(one: Bundled) -> None:
     for choice in choices:
         if all(part.strip() in ALLOWED for part in re.split(r" AND |, ", choice)):
             return
-    raise BuildError(f"{one.name} {one.version} is under {one.license!r}, which nobody looked at")
+    raise BuildError(
+        f"{one.name} {one.version} is under {one.license!r}, which no one has approved; see ALLOWED"
+    )

@@ -67,7 +67,7 @@ def _changed(name: str, archive: zipfile.ZipFile, packages: Collection[str]) -> 
 def _mended(name: str, source: bytes) -> bytes:
     for wrong, right in _MENDED.get(name, {}).items():
         if wrong not in source:
-            raise BuildError(f"{name} is not as it was: look whether it still needs mending")
+            raise BuildError(f"{name} has changed: check whether it still needs the fix")
         source = source.replace(wrong, right)
     return source
 

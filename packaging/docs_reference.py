@@ -56,7 +56,7 @@ def write_reference(folder: Path) -> None:
 
 
 def commands() -> Iterator[str]:
-    yield "# Commands, option by option\n\nWhat `--help` says of each.\n"
+    yield "# Commands, option by option\n\nThe output of each command's `--help`.\n"
     for name in COMMANDS:
         yield f"## `callboard {name}`\n\n```text\n{help_of(name)}\n```\n"
 
@@ -80,7 +80,7 @@ def help_of(command: str) -> str:
 
 def tools() -> Iterator[str]:
     yield "# Tools, argument by argument\n"
-    yield "What ships, from the tools' own schemas. **Bold** arguments must be given.\n"
+    yield "The tools that ship, from their own schemas. **Bold** arguments must be given.\n"
     for place, hosts in SKILLS.items():
         for file in sorted((PROJECT / place).glob("*/SKILL.md")):
             skill = load_skill(file.parent)
@@ -114,7 +114,8 @@ def cell(text: str) -> str:
 
 def python() -> Iterator[str]:
     yield "# The Python face\n"
-    yield "What others import, from the docstrings. Everything else may change without a word.\n"
+    yield "The names that others import, from the docstrings. "
+    yield "Everything else may change without notice.\n"
     for name, use in MODULES.items():
         module = import_module(name)
         yield f"## {name}: {use}\n\n{docstring(module)}\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14", "3.10")
-"""What callboard runs on, best first: Blender as a module exists for 3.11 alone."""
+"""The versions that callboard runs on, best first: only 3.11 has Blender as a module."""
 BLENDER_VERSIONS = ("3.11",)
 WINDOWS = os.name == "nt"
 
@@ -40,7 +40,7 @@ class Interpreter(NamedTuple):
     cpython: bool
     bits: int
     venv: bool
-    """Whether it can create environments: Debian packages that part on its own."""
+    """True if it can create environments: Debian packages that part separately."""
 
 
 def probe(command: Sequence[str]) -> Interpreter | None:
@@ -133,7 +133,7 @@ def explain_missing_python(versions: Sequence[str], unusable: Sequence[Interpret
     )
     return (
         f"{need} is needed (64 bit, CPython) and was not found; this machine has: {seen}. "
-        f"To mend it: {install.format(versions[0])}. Then run this again."
+        f"To fix it: {install.format(versions[0])}. Then run this again."
     )
 
 

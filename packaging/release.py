@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         if not asked.unchecked:
             _tell("building all of it again, to compare")
             check_repeats(made)
-            _tell("trying each where nothing else of callboard is")
+            _tell("trying each in an environment without anything else of callboard")
             wheel, source, bundle = (_ending(made, end) for end in (".whl", ".tar.gz", ".mcpb"))
             for line in [*try_wheel(wheel), *try_source(source, wheel), *try_bundle(bundle)]:
                 print(f"ok  {line}")

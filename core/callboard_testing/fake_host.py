@@ -141,7 +141,7 @@ class FakeHost(Host):
         end = monotonic() + timeout
         while not condition():
             if monotonic() >= end:
-                raise TimeoutError("the host ticked, and what was waited for never came")
+                raise TimeoutError("the host ticked, but the condition never became true")
             # A condition may also become true without a post, on another thread.
             self.wait_for_post(min(0.05, end - monotonic()))
             self.tick()

@@ -122,7 +122,7 @@ def test_what_a_tool_changed_and_nobody_saves_is_told(
     (tmp_path / "a.usda").write_text("#usda 1.0\n")
     given = ["--each", str(tmp_path / "*.usda"), "--json", '{"kind": "cube"}']
     assert main(["batch", "scene__create_primitive", *given]) == 0
-    assert capsys.readouterr().err.count("--save saves each scene") == 1
+    assert capsys.readouterr().err.count("add --save, which saves each scene") == 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")

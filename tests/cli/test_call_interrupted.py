@@ -67,4 +67,4 @@ def test_what_never_went_out_is_not_said_to_be_put_back(
         told = calling.stderr.read()
         assert calling.wait(DEADLINE) == 130
     assert "the call had not gone out, and nothing has run" in told
-    assert "put back" not in told
+    assert "changes are undone" not in told

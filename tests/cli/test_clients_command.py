@@ -104,7 +104,7 @@ def test_the_gateways_address_stays_and_the_token_is_the_clients_own(run: Run, h
     assert entries[1]["url"] == f"{entries[0]['url']}/blender_2"
     status, _, complaint = run("config", "cursor", "--gateway", "--instance", "../v1")
     assert status == 1
-    assert "is no name of the gateway's" in complaint
+    assert "can't be a name of the gateway's" in complaint
 
 
 def test_a_client_that_starts_programs_reaches_the_gateway_by_the_bridge(run: Run) -> None:
@@ -114,7 +114,7 @@ def test_a_client_that_starts_programs_reaches_the_gateway_by_the_bridge(run: Ru
     assert arguments[-3:] == ["--gateway", "--instance", "blender_2"]
     status, _, complaint = run(*words, "../v1")
     assert status == 1
-    assert "is no name of the gateway's" in complaint
+    assert "can't be a name of the gateway's" in complaint
 
 
 def test_no_token_gets_into_a_file_that_the_project_shares(
@@ -129,7 +129,7 @@ def test_no_token_gets_into_a_file_that_the_project_shares(
         assert run("config", "claude-code", "--write")[0] == 0
         status, _, err = run("config", "vscode", "--write", "--http")
     assert status == 1
-    assert "no place for a token" in err
+    assert "a token must not go there" in err
     written = [p.read_text() for p in (home / "project").rglob("*") if p.is_file()]
     assert len(written) == 1
     assert not [token for token in tokens(home) if token in written[0]]

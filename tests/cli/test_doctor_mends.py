@@ -49,7 +49,7 @@ def test_a_skill_that_is_wrong(
     monkeypatch.setenv("CALLBOARD_SKILL_PATHS", str(folder.parent))
     (line,) = wrong()
     assert line.startswith("skill shots, SKILL.md")
-    assert line.endswith(f"; mend it, then `callboard lint '{folder}'`")
+    assert line.endswith(f"; fix it, then `callboard lint '{folder}'`")
     (folder / "SKILL.md").write_text("---\nname: shots\ndescription: Tells of shots.\n---\n")
     assert wrong() == []
 
@@ -108,7 +108,7 @@ def test_an_instance_that_is_silent(wrong: Wrong) -> None:
 def test_a_folder_of_instances_that_is_none(wrong: Wrong, tmp_path: Path) -> None:
     folder = tmp_path / "home" / "instances"
     folder.touch()
-    assert wrong() == [f"{folder} is no folder, so nothing that runs is found: remove it"]
+    assert wrong() == [f"{folder} is no folder, so running instances can't be found: remove it"]
     folder.unlink()
     assert wrong() == []
 

@@ -47,7 +47,7 @@ def test_every_tool_that_serve_counted_is_listed(capsys: pytest.CaptureFixture[s
         assert len(lines) == count
         told = {name.strip(): what.strip() for name, what in lines}
         assert told["publish"] == "Publish a shot"
-        assert told["barred"].endswith("(not now: lacks teleport)")
+        assert told["barred"].endswith("(not now: teleport missing)")
         assert main(["tools", "--json"]) == 0
         assert {each["name"] for each in json.loads(capsys.readouterr().out)} == set(told)
 

@@ -134,7 +134,7 @@ def test_a_run_that_is_killed_goes_on_and_one_that_is_stopped_frees_its_hosts(
         shots.reported().unlink()
         *lines, _ = shots.run(*there, "--skill", "shots==2.0", status=1)
         assert {line["error"]["kind"] for line in lines} == {"wrong"}
-        assert "wanted is 2.0" in lines[0]["error"]["message"]
+        assert "but 2.0 is needed" in lines[0]["error"]["message"]
         unknown = callboard("farm", "run", "shots__nothing", *there, "--over", "1")
         ended = subprocess.run(unknown, env=shots.env, capture_output=True, timeout=60)
         assert ended.returncode == 2

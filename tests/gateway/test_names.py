@@ -204,5 +204,5 @@ def test_names_that_cant_be_read_or_kept_are_given_to_nobody(home: Path) -> None
         stage.start("/scenes/b.usd")
         assert ids(names) == {"fake": first}
         assert ids(HostNames()) == {}
-        with pytest.raises(HostError, match="put the file right"):
+        with pytest.raises(HostError, match="fix the file"):
             forget(["fake"])

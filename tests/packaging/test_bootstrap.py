@@ -79,7 +79,7 @@ def test_message_names_what_was_found_and_what_to_install() -> None:
     assert "Python 3.10, 3.11, 3.12, 3.13 or 3.14" in text
     assert "3.9 at /usr/bin/python3" in text
     assert "3.11 (32 bit) at /opt/python" in text
-    assert "3.11" in text.split("To mend it")[1]
+    assert "3.11" in text.split("To fix it")[1]
 
 
 def test_the_versions_are_listed_for_scripts_as_they_are_tried() -> None:

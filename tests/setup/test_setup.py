@@ -184,7 +184,7 @@ def test_what_cannot_be_put_back_is_named_and_tried_again(run: Run, home: Path, 
     assert status == 1
     (line,) = [line for line in out.splitlines() if line.startswith(f"leave {path}")]
     assert why in line
-    assert "once more" in out
+    assert "--undo` again" in out
     assert (home / ".codex" / "config.toml").read_bytes() == CODEX
     if why == "is read-only":
         path.chmod(0o644)
@@ -228,7 +228,7 @@ def test_where_no_client_is_it_says_how_to_name_one(
         monkeypatch.setenv(variable, str(tmp_path / "artist"))
     monkeypatch.setenv("MAYA_APP_DIR", str(tmp_path / "maya"))
     (tmp_path / "maya" / "2026").mkdir(parents=True)
-    assert "no client: none was seen here; --client NAME" in run("--dry-run")[1]
+    assert "no client: none was found here; --client NAME" in run("--dry-run")[1]
     _, out, wrong = run("--yes")
     assert "start the application" in out, wrong
     assert "callboard config other" in out

@@ -81,5 +81,5 @@ tools:
         for told in (listed, json.dumps(json.loads(rest), ensure_ascii=False)):
             assert "Does⟨U+202E⟩⟨U+E0041⟩ nothing." in told
             assert HIDDEN not in told
-    (finding,) = [one for one in lint(tmp_path / "s") if "nobody sees" in one.message]
+    (finding,) = [one for one in lint(tmp_path / "s") if "invisible text" in one.message]
     assert (finding.severity, finding.file) == ("error", "tools.yaml")

@@ -75,7 +75,7 @@ def test_what_can_not_be_had_leaves_what_was_brought(
     (skill / "SKILL.md").write_text(text)
     assert main(["vendor", str(skill)]) == 1
     told = capsys.readouterr().err
-    assert "can't be had" in told
+    assert "can't be installed" in told
     assert "shotlib-for-tests" in told
     with served(skills=True, skill_paths=[skill.parent]) as server, server.client() as client:
         assert client.call("shots__go")["structuredContent"] == {"version": "1.0"}

@@ -16,10 +16,10 @@ from callboard_programs.cli.examples import show_examples
 
 #: A line about each command, in the order of the help.
 COMMANDS = {
-    "setup": "put callboard into what is on this machine, or all back as it was",
+    "setup": "put callboard into the applications and clients here, or undo it",
     "serve": "run a headless host with the server",
     "list": "running instances on this machine",
-    "tools": "what a running host's tools are, and what one takes",
+    "tools": "list a running host's tools, or show one tool's arguments",
     "call": "call one tool and print its result as JSON",
     "gateway": "one address for all instances of this machine",
     "run": "start a host, call one tool on one scene, and end it",
@@ -28,21 +28,21 @@ COMMANDS = {
     "stdio": "bridge for clients that speak stdio only",
     "connect": "bridge to the gateway of another machine",
     "config": "print or write an MCP client's configuration",
-    "clients": "who may connect; `clients revoke NAME`, `approve NAME`",
-    "capabilities": "what an instance offers; `capabilities withdraw NAME`, `restore NAME`",
+    "clients": "list the clients that may connect; `clients revoke NAME`, `approve NAME`",
+    "capabilities": "show what an instance offers; `capabilities withdraw NAME`, `restore NAME`",
     "lint": "check skills and bundles",
     "vendor": "put the packages that a skill requires into its folder",
     "new-skill": "write a skill to start from, or one of recorded calls",
     "new-bundle": "write a bundle with a server to start from",
     "pack": "check a bundle and make one file of it",
     "report": "top missing capabilities, calls, errors",
-    "doctor": "what is installed, runs, and is wrong",
+    "doctor": "show what is installed, what runs, and what is wrong",
     "install": "put callboard into Maya, Blender, Houdini or 3ds Max",
     "uninstall": "take callboard out of it again",
     "install-skill": "install or upgrade a skill bundle",
     "uninstall-skill": "remove an installed skill bundle",
     "skills": "list skills and installed bundles",
-    "completion": "what has your shell complete these commands",
+    "completion": "print the script that lets your shell complete these commands",
 }
 
 #: Commands in other packages, which applications bring along too.

@@ -29,7 +29,7 @@ def findings() -> list[tuple[bool, str]]:
         (
             True,
             f"{first} is the first python3 on the path: {program}, which runs on {own}, takes "
-            f"{library} for its library, and add-ons may fail with 'undefined symbol'. Where they "
+            f"{library} for its library, and add-ons may fail with 'undefined symbol'. If they "
             f"do, deactivate that Python, or start it with `{command}`",
         )
     ]

@@ -37,7 +37,7 @@ def add_call_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="where a picture of the answer goes, or a sound or a file; also a folder",
+        help="the file for a picture, a sound or a file in the answer; or a folder",
     )
 
 
@@ -71,8 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         return run_and_print(work, arguments.tool, arguments.out)
     except KeyboardInterrupt:
         became = (
-            "the call is cancelled, and what it changed is put back, unless it is a job, which "
-            "goes on"
+            "the call is cancelled and its changes are undone, unless it is a job, which continues"
         )
         if not went_out:
             became = "the call had not gone out, and nothing has run"

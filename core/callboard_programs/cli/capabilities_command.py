@@ -17,8 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "action",
         nargs="?",
         choices=("withdraw", "restore"),
-        help="stop offering what follows until it is restored, or offer it again; "
-        "without it, show what is offered",
+        help="stop offering the named capabilities until they are restored, or offer them "
+        "again; without it, show what is offered",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="such as filesystem.write")
     parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _ask(instance: Instance, change: Json | None) -> Json:
     if change is not None and instance.token is None:
         raise HostError(
-            f"{instance.id} asks for no tokens, so it can't tell you from an agent: withdraw in "
+            f"{instance.id} needs no tokens, so it can't tell you from an agent: withdraw in "
             "its panel, or start it with `--auth token`, or with `--deny NAME`"
         )
     answer = answer_of(instance, "GET" if change is None else "POST", PATH, change)
@@ -56,4 +56,4 @@ def _ask(instance: Instance, change: Json | None) -> Json:
 def _state(name: str, offered: Json) -> str:
     if name in offered["withdrawn"]:
         return "withdrawn"
-    return "offered" if name in offered["declared"] else "while somebody is there to be asked"
+    return "offered" if name in offered["declared"] else "while someone is there to answer"

@@ -16,7 +16,9 @@ from callboard.transport.revoke import revoke
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="for programs; without tokens")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    ending = actions.add_parser("revoke", help="let a client in no more; what it has open ends")
+    ending = actions.add_parser(
+        "revoke", help="stop a client from connecting; its open sessions end"
+    )
     ending.add_argument("name", metavar="NAME")
     approving = actions.add_parser("approve", help="let a client come from other machines, too")
     approving.add_argument("name", metavar="NAME")
@@ -67,8 +69,8 @@ def _revoke(name: str, *, as_json: bool) -> int:
         return 0
     for silent in unanswered:
         print(
-            f"# {silent.id} ({silent.kind}) does not answer now; it notices by itself once it does",
+            f"# {silent.id} ({silent.kind}) does not answer now; it will notice once it does",
             file=sys.stderr,
         )
-    print(f"{name} may connect no more")
+    print(f"{name} can no longer connect")
     return 0

@@ -33,7 +33,7 @@ def say(error: CallboardError) -> None:
         print(
             "`callboard tools` lists a running host's. A skill of your own is found by --skills "
             "DIR of the command that starts its host, or by the setting skill_paths; `callboard "
-            "doctor` tells what is found.",
+            "doctor` shows what is found.",
             file=sys.stderr,
         )
 

@@ -24,7 +24,7 @@ NO_BRIDGE = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("client", choices=sorted(formats()))
-    parser.add_argument("--name", help="what its token is called; by default, as the client")
+    parser.add_argument("--name", help="the token's name; by default the client's")
     parser.add_argument("--instance", metavar="ID")
     parser.add_argument(
         "--http", action="store_true", help="address and token instead of the bridge"
@@ -103,9 +103,9 @@ def _http_entry(known: ClientFormat, arguments: argparse.Namespace) -> dict[str,
         raise PeerError(f"{known.title} takes no local address; leave {option} out")
     if arguments.write and known.shared:
         raise PeerError(
-            f"{known.path} is shared with the project, and no place for a token; leave {option} "
-            "out, give --user for your own file, or leave --write out and paste it where only you "
-            "read it"
+            f"{known.path} is shared with the project, so a token must not go there; leave "
+            f"{option} out, give --user for your own file, or leave --write out and paste it where "
+            "only you read it"
         )
     name = arguments.name or arguments.client
     if arguments.gateway:

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--token-file",
         type=Path,
         metavar="FILE",
-        help=f"this client's own, which only you may read; {VARIABLE} holds it else",
+        help=f"this client's own, which only you may read; or set {VARIABLE}",
     )
 
 

@@ -40,7 +40,9 @@ _MOST_BYTES = 64 * 2**20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--settings", action="store_true", help="what a server is started with here, and by whom"
+        "--settings",
+        action="store_true",
+        help="show the settings of a server started here, and their sources",
     )
     parser.add_argument("--json", action="store_true", help="for programs")
 
@@ -134,7 +136,7 @@ def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
                 True,
                 (
                     f"macOS slows {instance.name} (pid {instance.pid}) down in the background. "
-                    f"Where it answers late: `{command}`, then start it again"
+                    f"If it answers late: `{command}`, then start it again"
                 ),
             )
     if not running:
@@ -186,7 +188,7 @@ def _gateway() -> Iterator[tuple[bool, str]]:
     if known or read_address().token is not None:
         yield (
             True,
-            f"no gateway runs at {gateway_url(None)}, where one ran: whoever has that address "
+            f"no gateway runs at {gateway_url(None)}, where one ran: anyone who has that address "
             "needs `callboard gateway`; the bridge `callboard stdio --gateway` starts it",
         )
 
@@ -196,7 +198,7 @@ def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool,
     answer = answer_of(instance, "GET", "/v1/skills", most=_MOST_BYTES) or {}
     skills, failures = answer.get("skills"), answer.get("failures")
     if not isinstance(skills, list) or not isinstance(failures, list):
-        yield False, f"{instance.name} doesn't tell which skills it has; see its log"
+        yield False, f"{instance.name} doesn't report its skills; see its log"
         return
     loaded = sum(isinstance(skill, dict) and bool(skill.get("loaded")) for skill in skills)
     which = f"{instance.name} (pid {instance.pid})"
@@ -244,7 +246,7 @@ def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
     for sentence, (good, name) in sentences.items():
         if sentence not in served:
             folder = None if good else _folder_of(name, search_paths(extra=named))
-            yield good, sentence if folder is None else f"{sentence}; mend it, then {_lint(folder)}"
+            yield good, sentence if folder is None else f"{sentence}; fix it, then {_lint(folder)}"
 
 
 def _lint(folder: Path) -> str:

@@ -62,7 +62,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "farm session": (("farm session enter ./session --host openusd", "a job's own first step"),),
     "stdio": (
-        ("stdio", "what a client's configuration starts"),
+        ("stdio", "the command in a client's configuration"),
         ("stdio --instance blender", "always that application"),
     ),
     "connect": (
@@ -74,8 +74,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("config other --name alice --gateway", "address and token for any client"),
     ),
     "clients": (
-        ("clients", "who has a token"),
-        ("clients revoke cursor", "let it in no more"),
+        ("clients", "the clients that have a token"),
+        ("clients revoke cursor", "stop it from connecting"),
         ("clients approve alice", "also from other machines"),
     ),
     "capabilities": (
@@ -102,8 +102,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("report --call ID", "one call whole, with its traceback"),
     ),
     "doctor": (
-        ("doctor", "what is wrong, and how to mend it"),
-        ("doctor --settings", "what a server here is started with, and who says so"),
+        ("doctor", "what is wrong, and how to fix it"),
+        ("doctor --settings", "the settings of a server started here, and their sources"),
     ),
     "install": (
         ("install blender", "into every version that is found"),

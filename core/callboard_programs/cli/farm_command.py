@@ -13,7 +13,7 @@ PARTS = {
     "worker": "one host that takes part in a farm",
     "run": "call one tool, or run a workflow, over files, frames or rows",
     "export": "the same work as a job for a render manager",
-    "session": "what such a job starts on a machine: a host, its tasks, its end",
+    "session": "the steps of such a job on a machine: start a host, run tasks, end it",
 }
 
 

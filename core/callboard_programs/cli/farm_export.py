@@ -21,14 +21,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_needs(parser)
     add_scene_options(parser)
     kinds = parser.add_mutually_exclusive_group(required=True)
-    kinds.add_argument("--openjd", metavar="DIR", type=Path, help="where the job bundle goes")
+    kinds.add_argument("--openjd", metavar="DIR", type=Path, help="the folder for the job bundle")
     kinds.add_argument(
-        "--flamenco", metavar="DIR", type=Path, help="where a job of Flamenco 3 goes"
+        "--flamenco", metavar="DIR", type=Path, help="the folder for a job of Flamenco 3"
     )
     parser.add_argument(
         "--chunk", metavar="N", type=count, help="calls of one host, a task of Flamenco's (10)"
     )
-    parser.add_argument("--name", help="the job's name; the tool's where none is given")
+    parser.add_argument("--name", help="the job's name; by default the tool's")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -33,7 +33,11 @@ def add_needs(parser: argparse.ArgumentParser) -> None:
 
 def add_certificates(parser: argparse.ArgumentParser) -> None:
     """Add the options for the certificates that guard a farm of several machines."""
-    for name, what in (("ca", "whom to trust"), ("cert", "who this is"), ("key", "its key")):
+    for name, what in (
+        ("ca", "the authority to trust"),
+        ("cert", "own certificate"),
+        ("key", "its key"),
+    ):
         parser.add_argument(f"--tls-{name}", metavar="PEM", type=Path, help=what)
 
 

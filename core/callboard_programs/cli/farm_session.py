@@ -24,7 +24,7 @@ from callboard_programs.farm.session_host import enter, leave, order_of, perform
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(dest="step", metavar="STEP", required=True)
     for name, text in (
-        ("enter", "start the session's host; what follows are options of `callboard serve`"),
+        ("enter", "start the session's host; then options of `callboard serve`"),
         ("task", "perform one task of a bundle"),
         ("leave", "end the session's host"),
     ):

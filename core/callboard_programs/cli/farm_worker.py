@@ -32,14 +32,14 @@ from callboard_programs.farm.supervisor import Supervisor
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_host(parser)
     parser.add_argument("--scheduler", metavar="ADDRESS", required=True, help="tcp://… or tls://…")
-    parser.add_argument("--name", default=socket.gethostname(), help="what its results call it")
+    parser.add_argument("--name", default=socket.gethostname(), help="its name in the results")
     parser.add_argument(
         "--offer",
         metavar="NAME=N",
         type=amount,
         action="append",
         default=[],
-        help="what tasks may need: license-karma; gpu and memory=16e9 instead of what is found",
+        help="for tasks that need it: license-karma; gpu and memory=16e9 override what is found",
     )
     add_wear(parser)
     add_certificates(parser)
@@ -96,4 +96,6 @@ def _tell(scheduler: str, security: Any, loss: Json) -> None:
     try:
         asyncio.run(tell())
     except (OSError, asyncio.TimeoutError) as error:
-        print(f"callboard: the scheduler wasn't told: {error}", file=sys.stderr, flush=True)
+        print(
+            f"callboard: the scheduler couldn't be notified: {error}", file=sys.stderr, flush=True
+        )

@@ -119,4 +119,4 @@ def _shown(text: str) -> str:
 async def _answer(method: str, params: Json) -> Json:
     if method == "roots/list":
         return {"roots": []}
-    raise PeerError("nobody is here to answer while the bundle is looked at")
+    raise PeerError("no one can answer while the bundle is checked")

@@ -39,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--listen", metavar="ADDRESS", help="of this machine, for others: by TLS, with approval"
     )
-    parser.add_argument("--certificate", type=Path, metavar="FILE", help="PEM; one is made else")
+    parser.add_argument(
+        "--certificate", type=Path, metavar="FILE", help="PEM; by default one is made"
+    )
     parser.add_argument("--key", type=Path, metavar="FILE")
     parser.add_argument("--names", action="store_true", help="list what each name stands for")
     parser.add_argument(

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--archive",
         metavar="FILE",
         type=Path,
-        help="what to install; by default what came with callboard, or is built from this checkout",
+        help="the archive to install; by default callboard's own, or one built from this checkout",
     )
 
 
@@ -50,7 +50,7 @@ def tell(arguments: argparse.Namespace, work: Callable[[Installer, Path | None],
     if folder is not None and folder.exists() and not folder.is_dir():
         raise PeerError(f"--dir {arguments.dir} is a file; give a folder")
     if not arguments.dry_run:
-        meanwhile(f"{arguments.host} is looked for and asked, which may take half a minute")
+        meanwhile(f"{arguments.host} is searched for and started, which may take half a minute")
     try:
         lines = work(host, folder)
     except OSError as error:

@@ -72,7 +72,8 @@ def _told(
     if bundle.previous:
         yield f"{bundle.previous} is kept until this version has been seen to load."
     if bundle.missing:
-        yield f"It would like what this host does not provide: {', '.join(bundle.missing)}."
+        missing = ", ".join(bundle.missing)
+        yield f"It asks for capabilities that this host does not provide: {missing}."
     if bundle.manifest.server is not None:
         yield from _told_of_server(bundle, arguments)
     yield "Hosts that run take it into use within seconds, others when they start."
@@ -94,9 +95,9 @@ def _told_of_server(bundle: InstalledBundle, arguments: argparse.Namespace) -> I
     project = arguments.project or (Path.cwd() if arguments.scope == "project" else None)
     named = "the host's project" if project is None else f"the project {project.resolve()}"
     yield (
-        "Its server runs as you. It is told the workspace folders of whoever calls it: the roots "
-        "that the client names, within the artist's own where there are some; without them the "
-        f"artist's, else {named}."
+        "Its server runs as you. It gets the workspace folders of the client that calls it: the "
+        "roots that the client names, within the artist's own if there are any; without them "
+        f"the artist's, else {named}."
     )
     for key, setting in bundle.manifest.settings.items():
         if setting.kind == "directory" and key in bundle.answers:
@@ -140,7 +141,7 @@ def _ask_about(name: str, version: str, old: str) -> None:
         raise InstallError(f"'{name}' was not installed: {old} stays")
     raise InstallError(
         f"'{name}' was not installed: {old} is installed, which is newer than {version}; "
-        "add --downgrade to install it all the same"
+        "add --downgrade to install it anyway"
     )
 
 

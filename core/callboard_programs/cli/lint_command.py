@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict", action="store_true", help="a warning counts as an error")
     parser.add_argument("--json", action="store_true", help="a list of {file, line, …}")
     parser.add_argument(
-        "--start", action="store_true", help="of a bundle: run its server to see its tools"
+        "--start", action="store_true", help="run a bundle's server to see its tools"
     )
     parser.add_argument(
         "--explain", action="store_true", help="show what tools take from their functions"

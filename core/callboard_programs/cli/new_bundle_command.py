@@ -64,7 +64,7 @@ _FILES = {
 """,
     "server.py": '''\
 """An MCP server over stdin and stdout, in plain Python: one message a line. Any library that speaks
-MCP will do as well, where the bundle brings it."""
+MCP will do as well, if the bundle brings it."""
 
 import json
 import sys

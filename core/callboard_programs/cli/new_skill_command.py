@@ -150,7 +150,7 @@ steps:
     args: {containing: corner}
 """,
     "scripts/read.py": '''\
-"""What reads the scene."""
+"""Tools that read the scene."""
 
 
 def count_objects(ctx, containing=""):
@@ -158,7 +158,7 @@ def count_objects(ctx, containing=""):
     return {"count": sum(containing in name.rsplit("/", 1)[-1] for name in names)}
 ''',
     "scripts/change.py": '''\
-"""What changes the scene. Each call is one undo step; if it raises, the scene is put back."""
+"""Tools that change the scene. Each call is one undo step; an error rolls it back."""
 
 
 def place_marker(ctx, name, position=None):

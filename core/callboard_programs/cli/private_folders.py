@@ -10,7 +10,7 @@ from pathlib import Path, PureWindowsPath
 #: Windows' identifiers of groups with other users in them.
 _OTHERS = {
     "S-1-1-0": "everyone",
-    "S-1-5-11": "everybody who is logged in",
+    "S-1-5-11": "everyone who is logged in",
     "S-1-5-32-545": "all users of this machine",
     "S-1-5-32-546": "guests",
 }
@@ -21,7 +21,7 @@ _READS = 0x0001 | 0x10000000 | 0x80000000
 def findings(folder: Path) -> Iterator[tuple[bool, str]]:
     """Yield a sentence for each fault of the folder, with its fix."""
     if folder.exists() and not folder.is_dir():
-        yield False, f"{folder} is no folder, so nothing that runs is found: remove it"
+        yield False, f"{folder} is no folder, so running instances can't be found: remove it"
         return
     others = readers(folder) if folder.exists() else []
     if others:
@@ -36,7 +36,7 @@ def findings(folder: Path) -> Iterator[tuple[bool, str]]:
             False,
             (
                 "this Python is the Microsoft Store's, which hides the files it writes from other "
-                "programs: hosts and clients would miss each other. Use one from python.org"
+                "programs: hosts and clients can't find each other. Use one from python.org"
             ),
         )
 

@@ -125,7 +125,7 @@ def _field(name: str, schema: Mapping[str, Any], required: bool) -> Any:
         except SchemaViolation as wrong:
             print(plain(str(wrong)), file=sys.stderr)
         except ValueError:
-            print(f"that is no {schema.get('type')}", file=sys.stderr)
+            print(f"type a value of type {schema.get('type')}", file=sys.stderr)
 
 
 def _choices(schema: Mapping[str, Any]) -> list[Any]:

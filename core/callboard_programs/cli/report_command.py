@@ -161,7 +161,7 @@ def _print_missing(report: dict[str, Any]) -> None:
     _print_more(report, "topMissingCapabilities")
     changes = report["changes"]
     if changes is not None and changes["callsBefore"]:
-        for key, title in (("new", "New since the time before"), ("gone", "No more asked for")):
+        for key, title in (("new", "New since the time before"), ("gone", "No longer asked for")):
             if changes[key]:
                 print(f"{title}: {', '.join(changes[key][:_SHOWN])}")
 

@@ -80,7 +80,7 @@ def render(report: dict[str, Any]) -> str:
 </head>
 <body>
 <main>
-<h1>What was asked, and what was missing</h1>
+<h1>Calls, and missing capabilities</h1>
 <p class="soft">{escape(period)}</p>
 {_totals(report)}
 {_missing(report)}
@@ -122,7 +122,7 @@ def _missing(report: dict[str, Any]) -> str:
     parts = (
         (
             "Not built",
-            "What agents asked for or said they lacked, and no tool does; most sessions first.",
+            "Asked for or missed by agents, and offered by no tool; most sessions first.",
             [entry for entry in entries if entry["capability"] not in here],
         ),
         (
@@ -157,7 +157,7 @@ def _changes(changes: dict[str, Any] | None) -> str:
         return ""
     rows = [
         f'<td>{title}</td><td class="name">{escape(", ".join(changes[key])) or "–"}</td>'
-        for key, title in (("new", "New"), ("gone", "No more asked for"))
+        for key, title in (("new", "New"), ("gone", "No longer asked for"))
     ]
     about = f"Against the time before, as long, with {_count(changes['callsBefore'])} calls."
     return _table("What changed", about, ("", "Capabilities"), rows, "")

@@ -22,7 +22,7 @@ from callboard_programs.setup.undo import undo
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument("--yes", action="store_true", help="don't ask")
-    parser.add_argument("--undo", action="store_true", help="put back what was there before")
+    parser.add_argument("--undo", action="store_true", help="put everything back as it was")
     parser.add_argument(
         "--host", choices=sorted(HOSTS), action="append", default=[], help="only this; repeatable"
     )
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=sorted(formats().keys() - {"other"}),
         action="append",
         default=[],
-        help="only this, also where it isn't seen here; repeatable",
+        help="only this, even if it isn't found here; repeatable",
     )
     parser.add_argument(
         "--gateway",
@@ -118,6 +118,6 @@ def _agreed(question: str) -> bool:
     """Return the answer of the person at the terminal. Raises PeerError when there is no
     terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
-        raise PeerError("nobody can be asked here; look with --dry-run, then give --yes")
+        raise PeerError("there is no terminal to ask at; look with --dry-run, then give --yes")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -17,7 +17,7 @@ from callboard.skills.discovery import scan_and_load
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--installed", action="store_true", help="installed bundles only")
     parser.add_argument(
-        "--project", metavar="DIR", type=Path, help="whose bundles are shown beside the user's"
+        "--project", metavar="DIR", type=Path, help="show this project's bundles beside the user's"
     )
     parser.add_argument("--json", action="store_true")
 

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="all instances, or the one with that name there; starts the gateway if none runs",
     )
-    parser.add_argument("--client", metavar="NAME", help="whose token to present")
+    parser.add_argument("--client", metavar="NAME", help="present this client's token")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -78,14 +78,14 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for the way each task is done, and its retries."""
     add_scene_options(parser)
     parser.add_argument(
-        "--scene", metavar="COLUMN", help="what of each row is a scene to open, and no argument"
+        "--scene", metavar="COLUMN", help="the column with a scene to open, which is no argument"
     )
-    parser.add_argument("--report", metavar="FILE", type=Path, help="a later run goes on from it")
+    parser.add_argument("--report", metavar="FILE", type=Path, help="a later run continues from it")
     parser.add_argument(
         "--out",
         metavar="FOLDER",
         type=Path,
-        help="where pictures of the answers go, or sounds and files",
+        help="the folder for pictures, sounds and files in the answers",
     )
     parser.add_argument(
         "--retries",
@@ -139,7 +139,7 @@ def work_off(
     places = [*PLACES, *tasks[0].values]
     for word in unfilled(work.given, places):
         known = ", ".join(f"{{{place}}}" for place in places)
-        tell(f"{{{word}}} stays as it is: what a task fills in is {known}")
+        tell(f"{{{word}}} stays as it is: a task fills in {known}")
     report = None
     if arguments.report is not None:
         # Hosts come and go, each with its folders, so only their kind belongs to the run.
@@ -165,7 +165,7 @@ def work_off(
             ):
                 progress.take(_written(map(files.keep, done), report))
     except KeyboardInterrupt:
-        again = "; the same command goes on from here" if report else ""
+        again = "; the same command continues from here" if report else ""
         print(f"\ncallboard: stopped{again}", file=sys.stderr)
         raise
     finally:

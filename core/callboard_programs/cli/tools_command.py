@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     instance = choose(arguments.instance)
     tools = tools_of(instance)
     if tools is None:
-        raise HostError(f"{instance.name} doesn't tell its tools now; see `callboard doctor`")
+        raise HostError(f"{instance.name} doesn't list its tools now; see `callboard doctor`")
     if arguments.tool is None:
         if arguments.json:
             print(plain_json(tools))
@@ -46,7 +46,7 @@ def _in_short(tool: Json) -> str:
     title = " ".join(str(tool.get("title") or "").split())
     told = (title or description.partition(". ")[0].rstrip("."))[:_LONGEST]
     missing = tool.get("_meta", {}).get("dcc", {}).get("missing_capabilities", ())
-    return f"{told} (not now: lacks {', '.join(missing)})" if missing else told
+    return f"{told} (not now: {', '.join(missing)} missing)" if missing else told
 
 
 def _called(name: str, tools: list[Json]) -> Json:

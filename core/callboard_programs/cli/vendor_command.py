@@ -38,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="VERSION|PROGRAM",
         action="append",
         default=[],
-        help="for which Python: 3.11, or such as mayapy; repeatable; by default this one",
+        help="the Python version, such as 3.11, or a program, such as mayapy; repeatable; by "
+        "default this one",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
@@ -163,4 +164,4 @@ def _install(requires: Sequence[str], target: Path, version: str) -> None:
     )
     if done.returncode:
         why = plain(done.stderr.strip()) or "pip says nothing; does this Python have it?"
-        raise HostError(f"the packages for Python {version} can't be had:\n{why}")
+        raise HostError(f"the packages for Python {version} can't be installed:\n{why}")

@@ -23,7 +23,7 @@ def artefacts_of(value: Any, since: float) -> dict[str, str]:
             if path.is_absolute() and path.is_file() and path.stat().st_mtime >= since:
                 if not path.stat().st_size:
                     raise SkillError(
-                        f"{text} was written and is empty, which is no result: see whether its "
+                        f"{text} was written and is empty, which is no result: check whether its "
                         "disk is full, and run the task again"
                     )
                 written[text] = sha256(text)

@@ -183,7 +183,7 @@ class DaskHosts:
 
         attempt, _ = self._out.pop(future.key)
         if future.status == "cancelled":
-            raise HostError("the scheduler is gone; what is done is kept for the next run")
+            raise HostError("the scheduler is gone; finished tasks are kept for the next run")
         error = future.exception()
         if isinstance(error, KilledWorker):
             until = monotonic() + LOSS_PATIENCE

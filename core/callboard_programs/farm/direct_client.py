@@ -16,7 +16,7 @@ from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
 from callboard_programs.client.http_client import RemoteError, pass_over
 from callboard_programs.farm.orders import RunOwner
 
-UNASKABLE = "nobody is asked anything on a farm; give the answer as an argument"
+UNASKABLE = "a farm can't ask questions; give the answer as an argument"
 #: The user who typed the command.
 TYPED = RunOwner("callboard-farm", __version__, *LOCAL)
 

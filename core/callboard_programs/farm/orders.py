@@ -27,8 +27,8 @@ from callboard_programs.farm.artefacts import artefacts_of
 
 #: The note about a scene that a tool changed and that no option saves.
 UNSAVED = (
-    "the tool changed the scene, and nothing saved it afterwards; where the tool doesn't write it "
-    "itself, --save saves each scene where it came from"
+    "the tool changed the scene, and nothing saved it afterwards; unless the tool writes it "
+    "itself, add --save, which saves each scene to its own file"
 )
 OPEN, SAVE, SKILL = "scene__open_file", "scene__save_file", "skills__describe"
 #: The topic on which supervisors report the task that a host was lost with: ``{worker, key, why,
@@ -184,7 +184,7 @@ def _require(who: str, skill: str, wanted: str | None, has: str | None) -> None:
     """Raises InvalidParams when ``who`` has another version than the wanted one."""
     if wanted is not None and has != wanted:
         raise InvalidParams(
-            f"{who} has {skill} {has or 'without a version'}, wanted is {wanted}; install that "
+            f"{who} has {skill} {has or 'without a version'}, but {wanted} is needed; install that "
             "version there, or ask for the other"
         )
 

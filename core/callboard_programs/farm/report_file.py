@@ -46,7 +46,7 @@ class ReportFile:
         if others and not nothing_done:
             raise PeerError(
                 f"{self._path} is the report of another tool, host, files, arguments or --out, or "
-                "none at all; name another file, or remove it"
+                "no report at all; name another file, or remove it"
             )
         done = {_name(value): value for value in values if _writes_progress(value)}
         return [
@@ -97,7 +97,7 @@ class ReportFile:
             yield
         except OSError as error:
             raise HostError(
-                f"{self._path} can't be written: {error}; what it holds is kept for the next run"
+                f"{self._path} can't be written: {error}; its content is kept for the next run"
             ) from None
 
     def _write(self, lines: Iterable[Json]) -> None:

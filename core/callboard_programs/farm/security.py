@@ -65,8 +65,8 @@ def require_private(host: str, certificates: Certificates | None) -> None:
     """Raises PeerError when other machines could reach a scheduler without a certificate."""
     if certificates is None and not is_loopback(host):
         raise PeerError(
-            f"{host} is not this machine alone, and whoever reaches a scheduler runs what they "
-            "like: give --tls-ca, --tls-cert and --tls-key, or stay on 127.0.0.1"
+            f"{host} is not this machine alone, and anyone who reaches a scheduler can run "
+            "anything: give --tls-ca, --tls-cert and --tls-key, or stay on 127.0.0.1"
         )
 
 

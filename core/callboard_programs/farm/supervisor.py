@@ -170,7 +170,7 @@ class _Watch:
         if most is not None and held > TOO_MUCH * most:
             self._process.kill(
                 f"its task held {held} bytes, more than {TOO_MUCH} times --max-memory; give it "
-                "more, or mend what leaks"
+                "more, or fix the leak"
             )
         if not stopped:
             self._stopped_since = None

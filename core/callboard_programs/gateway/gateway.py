@@ -95,7 +95,7 @@ class Gateway:
         except OSError as error:
             raise HostError(
                 f"can't listen on port {self._port} ({error.strerror or error}): another gateway "
-                "may run; else choose another port with --port, which is kept from then on"
+                "may run; if not, choose another port with --port, which is kept from then on"
             ) from None
         if self._port and self.token is not None:
             self._keep(KeptAddress(self._port, self.token))

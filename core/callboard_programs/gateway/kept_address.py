@@ -51,7 +51,9 @@ def instance_path(name: str | None) -> str:
     """Return the part that an instance's name adds to the gateway's address; nothing for None.
     Raises PeerError when ``name`` can't be an instance's name."""
     if name is not None and NAME.fullmatch(name) is None:
-        raise PeerError(f"{name[:80]!r} is no name of the gateway's; one is blender, or blender_2")
+        raise PeerError(
+            f"{name[:80]!r} can't be a name of the gateway's; give one like blender or blender_2"
+        )
     return "" if name is None else f"/{name}"
 
 

@@ -102,8 +102,8 @@ def kept_names() -> dict[str, SceneIdentity]:
         return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise HostError(
-            f"the gateway's names can't be read ({file()}: {error}); put the file right, or "
-            "remove it, and every name begins anew"
+            f"the gateway's names can't be read ({file()}: {error}); fix the file, or "
+            "remove it, and every name is given again"
         ) from None
 
 

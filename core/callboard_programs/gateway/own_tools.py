@@ -56,7 +56,7 @@ TOOLS = (
         ATTACH,
         "Work with an application",
         "From now on, in this conversation only, lists that instance's tools, each with its name "
-        "in front: maya__scene__list_objects. Several can be attached. Ask the user where it isn't "
+        "in front: maya__scene__list_objects. Several can be attached. Ask the user if it isn't "
         "clear which one is meant.",
         _CHANGES_NOTHING,
         ("instance",),
@@ -65,7 +65,7 @@ TOOLS = (
     _tool(
         DETACH,
         "Leave an application",
-        "Takes that instance's tools off this conversation's list. The application goes on.",
+        "Takes that instance's tools off this conversation's list. The application keeps running.",
         _CHANGES_NOTHING,
         ("instance",),
         instance=_INSTANCE,
@@ -75,7 +75,7 @@ TOOLS = (
         "Take objects into another application",
         "Copies objects, with what is below them, their materials, cameras, lights and animation, "
         "from one instance into another by USD; units, up axis, frame rate and names become those "
-        "of the other one. One undo step there. Tells what is lost or renamed.",
+        "of the other one. One undo step there. Reports what is lost or renamed.",
         _CHANGES_NOTHING,
         ("from", "to"),
         **{"from": _INSTANCE, "to": _INSTANCE},
@@ -107,7 +107,7 @@ TOOLS = (
     _tool(
         DESCRIBE,
         "A tool's arguments",
-        "Tells one tool whole: its description, the schemas of its arguments and its result.",
+        "Describes one tool: its description, the schemas of its arguments and its result.",
         _READS,
         ("instance", "tool"),
         instance=_INSTANCE,
@@ -121,7 +121,7 @@ TOOLS = (
         ("instance", "tool"),
         instance=_INSTANCE,
         tool=_TOOL,
-        arguments={"type": "object", "description": "As tools__describe tells."},
+        arguments={"type": "object", "description": "As tools__describe shows."},
     ),
 )
 #: Tools that need a session.

@@ -47,7 +47,7 @@ def built(host: str, suffix: str = "") -> Path:
     builder = project / "packaging" / "build.py"
     if not builder.is_file():
         raise HostError(
-            "this callboard came without what is installed into hosts; name it with --archive, or "
+            "this callboard came without the archives for hosts; name one with --archive, or "
             "install the wheel of a release"
         )
     command = [sys.executable, str(builder), host]

@@ -18,14 +18,14 @@ TOOL: Json = {
     "description": (
         "Several applications run on this machine. Without arguments: lists them. With the id of "
         "one: works in that one from now on, until another is chosen; its tools, prompts and "
-        "resources are listed then. Ask the user where it isn't clear which one is meant."
+        "resources are listed then. Ask the user if it isn't clear which one is meant."
     ),
     "inputSchema": {
         "type": "object",
         "properties": {
             "host": {
                 "type": "string",
-                "description": "An id from the list, or the application where one of it runs.",
+                "description": "An id from the list, or the application if only one of it runs.",
             }
         },
         "additionalProperties": False,

@@ -26,7 +26,7 @@ LISTS = {
 GATEWAY = "gateway"
 _INSTRUCTIONS = (
     "You reach Maya, 3ds Max, Houdini or Blender on this machine, of which none was connected when "
-    "this conversation began. Once one is, its tools are listed. Where several run, a tool lists "
+    "this conversation began. Once one is, its tools are listed. If several run, a tool lists "
     "them and lets you choose."
 )
 _KIND = re.compile(r"[A-Za-z0-9_-]{1,64}")

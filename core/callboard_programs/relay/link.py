@@ -240,7 +240,7 @@ class Link:
             self._own = self._own_client(Dialect(self.client_info, False, {}), session.headers)
             async with self.get(session.headers) as stream:
                 if stream.status >= 400:
-                    self._refused = f"the host answered {stream.status} to who listens"
+                    self._refused = f"the host answered {stream.status} to a listener"
                     return
                 self._listening_now.set()
                 await self._own.hear(stream)

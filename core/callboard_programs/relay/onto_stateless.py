@@ -108,7 +108,7 @@ class OntoStateless(HostConnection):
 def _ask(question: object) -> Ask:
     method = question.get("method") if isinstance(question, dict) else None
     if not isinstance(question, dict) or not isinstance(method, str):
-        raise Broken("the host's question is none")
+        raise Broken("the host's question can't be read")
     params = object_in(question, "params")
     if params.get("mode") == "url":
         params = {**params, "elicitationId": token_hex(8)}  # sessions need an id (2025-11-25)

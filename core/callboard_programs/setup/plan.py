@@ -77,7 +77,7 @@ class Plan:
             else:
                 lines.append(f"leave {client.path}: callboard is in it already")
         if not self.clients:
-            lines.append("write for no client: none was seen here; --client NAME names one")
+            lines.append("write for no client: none was found here; --client NAME names one")
         return lines
 
     def as_json(self) -> Json:
@@ -114,7 +114,7 @@ def _hosts(wanted: Sequence[str]) -> list[HostPlan]:
     if wanted and (absent := [each.host for each in everything if not each.versions]):
         raise PeerError(
             f"no {' and no '.join(absent)} is on this machine, or none was ever started; "
-            "`callboard install --help` tells how to name its folder"
+            "see `callboard install --help` for naming its folder"
         )
     return [each for each in everything if each.versions]
 

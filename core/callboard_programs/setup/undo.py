@@ -81,7 +81,7 @@ def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:
     if left:
         kept.files, kept.hosts, kept.tokens = left, [], []
         kept.save()
-        tell("mend that, then `callboard setup --undo` once more")
+        tell("fix that, then run `callboard setup --undo` again")
     return not left
 
 

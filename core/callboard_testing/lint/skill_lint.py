@@ -141,7 +141,7 @@ def _lint_skill(skill: SkillMetadata, folder_name: str, called: str) -> Iterator
         written.append((f"tool '{shown(tool.name)}'", *_at(*places, tool.name), texts))
     for what, file, line, texts in written:
         if any(map(hides, texts)):
-            yield Finding(file, line, "error", f"{what} has text that nobody sees; take it out")
+            yield Finding(file, line, "error", f"{what} has invisible text; take it out")
     for tool in skill.tools:
         yield from _lint_tool(skill, tool, partial(_at, *places, tool.name))
     yield from _lint_half_read(skill, places[1])

@@ -191,7 +191,7 @@ class PageEndpoint:
             raise PeerError(f"say what to do: one of {', '.join((*_ACTS, *_WORDS))}")
         id = body.get("id")
         if not isinstance(id, str) or not id:
-            raise PeerError("say of which call, question or client: id")
+            raise PeerError("name the call, question or client: id")
         if body["do"] in _WORDS:
             # A new book, because the gateway's own is read on its loop, and writing waits for other
             # processes.

@@ -56,9 +56,9 @@ def shaped(told: Json) -> Json:
     try:
         size = len(encode(status))
     except ValueError:
-        raise HostError("it tells what no JSON can say") from None
+        raise HostError("its status can't be written as JSON") from None
     if size > MOST_BYTES:
-        raise HostError(f"it tells more than {MOST_BYTES} bytes at once")
+        raise HostError(f"its status has more than {MOST_BYTES} bytes")
     return status
 
 

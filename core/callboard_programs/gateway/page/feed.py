@@ -109,7 +109,9 @@ class _Watch:
         headers = {"Accept": "text/event-stream", **await artist_headers(instance)}
         async with send_request(endpoint_of(instance, EVENTS), "GET", headers) as answer:
             if answer.status == 404:
-                raise HostError("it runs an older callboard, which tells this page nothing")
+                raise HostError(
+                    "it runs an older callboard, which sends this page no events; update it"
+                )
             if answer.status != 200:
                 raise HostError(await problem_of(answer))
             async for told in answer.messages():

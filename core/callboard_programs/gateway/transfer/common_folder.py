@@ -34,7 +34,7 @@ async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
     ]
     raise PeerError(
         f"no folder is a root of both: {told[0]}, {told[1]}. Ask the artist to add one folder as a "
-        "root in both (panel, Roots), or start the client with a root that holds what both work on"
+        "root in both (panel, Roots), or start the client with a root that holds both projects"
     )
 
 

@@ -143,7 +143,7 @@ async def _objects(
     gone = [path for path in wanted if path not in objects]
     if gone:
         raise CallRefused(
-            f"{calls.name} lists '{gone[0]}' no more; somebody works there: repeat it"
+            f"{calls.name} lists '{gone[0]}' no longer; someone works there: repeat it"
         )
     return {path: objects[path] for path in wanted}
 
