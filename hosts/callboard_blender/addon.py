@@ -132,7 +132,7 @@ class CALLBOARD_OT_copy(bpy.types.Operator):  # type: ignore[misc]
 class CALLBOARD_OT_cancel(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.cancel"
     bl_label = "Cancel Call"
-    bl_description = "Stop this call; what it changed is put back"
+    bl_description = "Stop this call and undo its changes"
 
     call: bpy.props.StringProperty()  # type: ignore[valid-type]
 

@@ -116,7 +116,7 @@ def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> 
         client.call("scene__list_objects")
         gui.wait(lambda: gui.run("answer = bool(residence.snapshot.clients)"), "the client")
         idle = gui.run(PANEL)
-        assert "Nobody asks for anything" in [text for _, text, _ in idle]
+        assert "No questions are waiting" in [text for _, text, _ in idle]
         calls = [
             client.start("tools/call", {"name": "script__execute", "arguments": {"code": LONG}})
             for _ in range(5)

@@ -64,7 +64,7 @@ def test_tools_are_listed_with_what_they_lack(shown: Any) -> None:
     tab = shown.panel.capabilities
     tools = {row.key: row for group in tab.below.rows for row in group.rows}
     assert tools["scene__create_primitive"].cells == ("Create a primitive", "")
-    assert tools["render__still"].cells[1] == "lacks render"
+    assert tools["render__still"].cells[1] == "missing: render"
     shown.press(tab.page, Qt.Key.Key_Down)
     shown.until(lambda: all(r.cells[1] for group in tab.below.rows for r in group.rows))
     shown.qtbot.keyClicks(tab.search, "no such tool")

@@ -110,7 +110,7 @@ def test_a_client_is_let_in_no_more(open_panel: Any) -> None:
         assert row.revoke.menu().actions() == [row.revoke_for_good]
         assert "studio" in row.revoke_for_good.text()
         row.revoke_for_good.trigger()
-        shown.until(lambda: "studio is let in no more" in texts(box))
+        shown.until(lambda: "studio no longer has access" in texts(box))
         shown.until(lambda: "studio" not in rows(shown))
         assert client.send("POST", b"{}").status == 401
 

@@ -208,7 +208,7 @@ def test_a_question_takes_neither_the_tab_nor_the_keyboard(shown: Any) -> None:
     panel = shown.panel
     panel.activity.search.setFocus()
     banner = panel.banner.text
-    assert banner.text() == "Nobody asks for anything"
+    assert banner.text() == "No questions are waiting"
     before = panel.tabs.geometry()
     with shown.server.client() as client:
         future = shown.begin(client, "run", code="1")

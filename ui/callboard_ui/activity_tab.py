@@ -104,7 +104,7 @@ class ActivityTab(QWidget):
         if (snapshot.changes, snapshot.tools) != (self._changes, self._tools):
             self._changes, self._tools = snapshot.changes, snapshot.tools
             titles = {tool.name: tool.title for tool in snapshot.tools}
-            titles[_ASKED_FOR] = self.tr("Asked for what is missing")
+            titles[_ASKED_FOR] = self.tr("Asked for a missing capability")
             self.model.set_known(snapshot.changes, titles)
             self._show_changes()
         self._show_running()
@@ -275,11 +275,11 @@ class ActivityTab(QWidget):
         elif self.search.text() or self.outcome.currentData():
             text = self.tr("No call matches.")
         elif self._changes_only:
-            text = self.tr("Nothing was changed yet.")
+            text = self.tr("No changes yet.")
         elif self._history is None:
-            text = self.tr("Calls aren't recorded; only what runs is shown.")
+            text = self.tr("Calls aren't recorded; only running ones show.")
         else:
-            text = self.tr("No calls yet. What clients call shows here.")
+            text = self.tr("No calls yet. Clients' calls show here.")
         self._note.setText(text)
         tint(self._note, "dim")
         self._note.setVisible(bool(text))

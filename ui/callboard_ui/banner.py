@@ -23,7 +23,7 @@ class Banner(QWidget):
         self._asked = False
         self.text = Elided(self)
         self.button = QPushButton(self.tr("Look"), self)
-        self.button.setToolTip(self.tr("Show what is asked"))
+        self.button.setToolTip(self.tr("Show the question"))
         self.button.setAutoDefault(False)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(lambda: show())

@@ -60,10 +60,10 @@ class CallDetails(QWidget):
             text.setMinimumHeight(em(self, 3))
         self._problem.setMaximumHeight(em(self, 6))
         self.cancel = QPushButton(self.tr("Cancel Call"), self)
-        self.cancel.setToolTip(self.tr("Stop this call; what it changed is put back"))
+        self.cancel.setToolTip(self.tr("Stop this call and undo its changes"))
         self.cancel.clicked.connect(self._cancel)
         self.select = QPushButton(self.tr("Select"), self)
-        self.select.setToolTip(self.tr("Select in the scene what is left of it"))
+        self.select.setToolTip(self.tr("Select what is left of it in the scene"))
         self.select.clicked.connect(self._select)
         self.undo = QPushButton(self)
         self.undo.clicked.connect(self._undo)
@@ -195,7 +195,7 @@ class CallDetails(QWidget):
         after = [one for one in changes[(at or 0) + 1 :] if one.undo_id and not one.undone]
         if after:
             self.undo.setText(self.tr("Undo back to here"))
-            tip = self.tr("Undo this and what came after it, changes: {0}").format(len(after) + 1)
+            tip = self.tr("Undo this and all later changes, in number: {0}").format(len(after) + 1)
         else:
             self.undo.setText(self.tr("Undo"))
             tip = self.tr("Undo what this call changed, if nothing changed since")

@@ -62,9 +62,9 @@ class CapabilitiesTab(QWidget):
         self.page.addItems(
             [
                 self.tr("Tools"),
-                self.tr("Tools that lack something"),
+                self.tr("Tools missing something"),
                 self.tr("Bundles"),
-                self.tr("Asked for, missing"),
+                self.tr("Requested, missing"),
             ]
         )
         self.page.currentIndexChanged.connect(lambda index: self._page_chosen())
@@ -236,7 +236,7 @@ class CapabilitiesTab(QWidget):
         tip = f"{one_line(tool.name)}\n{visible(tool.description)}\n"
         tip += self.tr("Needs: {0}").format(needs)
         glyph, kind = ("slash", "warn") if lacks else ("check", "good")
-        says = self.tr("lacks {0}").format(lacks) if lacks else ""
+        says = self.tr("missing: {0}").format(lacks) if lacks else ""
         return Row(tool.name, (one_line(short), says), glyph, kind, tip)
 
     def _fill_bundles(self, text: str) -> None:
@@ -262,7 +262,7 @@ class CapabilitiesTab(QWidget):
             says = one_line(one.problem)
             wanted.insert(0, Row(":problem", (self.tr("Doesn't run"), says), "cross", "bad", says))
         if not wanted:
-            nothing = self.tr("needs nothing of the host")
+            nothing = self.tr("needs nothing from the host")
             wanted.append(Row(":nothing", (nothing, ""), "check", "dim"))
         return Row(one.name, (title,), tip=tip, heading=True, rows=tuple(wanted))
 

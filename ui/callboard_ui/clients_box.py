@@ -26,7 +26,7 @@ class ClientsBox(QWidget):
         self._answer = plain(self, wrap=True)
         self._answer.hide()
         self._empty = plain(self, wrap=True)
-        self._empty.setText(self.tr("No client was let in yet."))
+        self._empty.setText(self.tr("No client has access yet."))
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(0, 0, 0, 0)
         self._box.setSpacing(em(self, 0.5))
@@ -85,13 +85,13 @@ class ClientRow(QWidget):
         self.stop.setToolTip(self.tr("End what this client runs; it may call again"))
         self.stop.clicked.connect(self._stop)
         self.revoke = QPushButton(self.tr("Revoke"), self)
-        self.revoke.setAccessibleName(self.tr("Let {0} in no more").format(name))
-        self.revoke.setToolTip(self.tr("Let this client in no more"))
+        self.revoke.setAccessibleName(self.tr("Revoke the access of {0}").format(name))
+        self.revoke.setToolTip(self.tr("Revoke this client's access"))
         # Revoking takes two clicks (open the menu, then choose), so that a stray one revokes
         # nothing.
         menu = QMenu(self.revoke)
         self.revoke_for_good = menu.addAction(
-            self.tr("Let “{0}” in no more, in every application").format(name)
+            self.tr("Revoke “{0}” in every application").format(name)
         )
         self.revoke_for_good.triggered.connect(lambda checked=False: self._revoke())
         self.revoke.setMenu(menu)
@@ -152,7 +152,7 @@ class ClientRow(QWidget):
         label.setToolTip(as_tip(self.tr("{0}, since {1}").format(text, clock(grant.made))))
         button = QPushButton(self.tr("Ask again"), line)
         button.setAccessibleName(self.tr("Ask again about {0}").format(what))
-        button.setToolTip(self.tr("Take this back: it is asked about again"))
+        button.setToolTip(self.tr("Withdraw this; callboard asks again"))
         button.setAutoDefault(False)
         button.clicked.connect(partial(self._take_back, grant.id))
         box = QHBoxLayout(line)
@@ -176,7 +176,7 @@ class ClientRow(QWidget):
 
         def answered(problem: str | None) -> None:
             self.revoke.setEnabled(True)
-            done = self.tr("{0} is let in no more").format(self._name)
+            done = self.tr("{0} no longer has access").format(self._name)
             self._say(done if problem is None else problem, problem is not None)
 
         self._link.controls.revoke_client(self._name, self._link.answer(answered))

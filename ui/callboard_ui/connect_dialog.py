@@ -71,7 +71,7 @@ class ConnectDialog(QDialog):
             self.client.addItem(one.title, name)
         self.client.currentIndexChanged.connect(lambda index: self._client_chosen())
         self.name = QLineEdit(self)
-        self.name.setToolTip(self.tr("What the panel calls it, and what you revoke"))
+        self.name.setToolTip(self.tr("Its name in the panel, and the name to revoke"))
         self.name.textChanged.connect(lambda text: self._changed())
         self.direct = QCheckBox(self.tr("Address and token, without the bridge"), self)
         self.direct.toggled.connect(lambda on: self._changed())
@@ -196,7 +196,7 @@ class ConnectDialog(QDialog):
             )
         if not self.direct.isChecked():
             return self.tr(
-                "It starts a small bridge that finds this instance and its own token by itself."
+                "It starts a small bridge that finds this instance and its token on its own."
             )
         if not self._instance.token:
             return self.tr("Every program on this machine may call: there is no token.")
@@ -235,7 +235,7 @@ class ConnectDialog(QDialog):
             self.difference.setPlainText(visible(str(error)))
             return
         lines = "".join(change.difference)
-        self.difference.setPlainText(visible(lines) or self.tr("Nothing: it is there already."))
+        self.difference.setPlainText(visible(lines) or self.tr("No change: it is there already."))
         self._change = change if lines else None
         self.write.setEnabled(bool(lines) and not self._lacks_bridge)
 
@@ -263,12 +263,12 @@ class ConnectDialog(QDialog):
 
         def write(entry: dict[str, Any]) -> None:
             if planned(client, change.path, preview) != change:
-                raise PeerError(self.tr("the file changed meanwhile; look again"))
+                raise PeerError(self.tr("the file changed meanwhile; check the change again"))
             planned(client, change.path, entry).write()
 
         def written(nothing: object) -> None:
             self._change = None
-            self.difference.setPlainText(self.tr("Nothing: it is there already."))
+            self.difference.setPlainText(self.tr("No change: it is there already."))
             self._say(self.tr("Written. Restart the client, or have it reload its servers."))
 
         self._let_in(write, written)

@@ -87,11 +87,13 @@ class ConsentTab(QWidget):
         self.policies: dict[str, QComboBox] = {}
         self.cards = ConsentCards(link.controls.answer, self)
         self._empty = plain(self, wrap=True)
-        self._empty.setText(self.tr("Nobody asks for anything."))
+        self._empty.setText(self.tr("No questions are waiting."))
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.rules = QPushButton(self.tr("Rules and clients…"), self)
         self.rules.setToolTip(
-            self.tr("What is asked, allowed and refused without a question, and who may connect")
+            self.tr(
+                "What needs your answer, what is allowed or refused without it, and which clients"
+            )
         )
         self.rules.setAutoDefault(False)
         self.rules.setCheckable(True)

@@ -61,9 +61,9 @@ def what_to_install(libraries: Sequence[str]) -> str:
     debian = " and ".join(debian_package(name) for name in libraries)
     other = " and ".join(_SELDOM_THERE.get(name, f"what has {name}") for name in libraries)
     return (
-        f"Qt needs {'a library' if one else 'libraries'} that this system lacks. Install the "
-        f"{'package' if one else 'packages'} {debian} (Debian, Ubuntu) or {other} (Fedora, Arch), "
-        "then try again."
+        f"Qt needs {'a library that is' if one else 'libraries that are'} missing here. "
+        f"Install the {'package' if one else 'packages'} {debian} (Debian, Ubuntu) or {other} "
+        "(Fedora, Arch), then try again."
     )
 
 

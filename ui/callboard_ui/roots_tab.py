@@ -61,12 +61,10 @@ class RootsTab(QWidget):
         self.view = QTreeView(self)
         self._set_up_view()
         self.policy = QComboBox(self)
-        self.policy.addItem(self.tr("Advisory: others pass too"), "advisory")
+        self.policy.addItem(self.tr("Advisory: others are allowed too"), "advisory")
         self.policy.addItem(self.tr("Strict: nothing outside"), "strict")
         self.policy.setAccessibleName(self.tr("Policy"))
-        self.policy.setToolTip(
-            self.tr("Whether an absolute path may lead out of the roots, or is refused then")
-        )
+        self.policy.setToolTip(self.tr("Allow or refuse absolute paths that lead out of the roots"))
         self.policy.setSizeAdjustPolicy(
             QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
@@ -78,7 +76,7 @@ class RootsTab(QWidget):
         self.path.setClearButtonEnabled(True)
         self.path.textChanged.connect(lambda text: self._try())
         self.writing = QCheckBox(self.tr("to write"), self)
-        self.writing.setToolTip(self.tr("Whether the path is to be written or only read"))
+        self.writing.setToolTip(self.tr("Check the path for writing, or else for reading"))
         self.writing.toggled.connect(lambda on: self._try())
         self.answer = plain(self, wrap=True)
         self.answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -56,8 +56,8 @@ class SaveRunDialog(QDialog):
         self._about = plain(self, wrap=True)
         self._about.setText(
             self.tr(
-                "A skill with a workflow that does again what the selected calls did. Names and "
-                "numbers that recur become its inputs; secrets and full paths stay out of it."
+                "A skill with a workflow that repeats the selected calls. Names and numbers "
+                "that recur become its inputs; secrets and full paths stay out of it."
             )
         )
         self._answer = plain(self, wrap=True)

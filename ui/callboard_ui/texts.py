@@ -132,7 +132,7 @@ def waiting(shown: Snapshot, tr: Translate = str) -> str:
     """Return the questions that wait for the artist, as one line."""
     questions = shown.questions
     if not questions:
-        return tr("Nobody asks for anything")
+        return tr("No questions are waiting")
     who = one_line(questions[0].client)
     if len(questions) > 1:
         return tr("{0} questions, first {1}").format(len(questions), who)

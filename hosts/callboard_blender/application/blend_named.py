@@ -121,10 +121,10 @@ def _check_label(code: bytes, kind: Structure, content: bytes, name_at: int) -> 
         return
     is_one = bool(kind.members) and kind.members[0].kind == "ID"
     if not is_one or _KINDS.get(code, kind.name) != kind.name:
-        raise ValueError("a datablock isn't laid out as what it is")
+        raise ValueError("a datablock's structure doesn't match its code")
     # Screens are written under another code than their names have.
     if content[name_at : name_at + 2] not in (code, b"SR" if code == b"SN" else code):
-        raise ValueError("a datablock's name says that it is another kind")
+        raise ValueError("a datablock's name doesn't match its kind")
 
 
 def _counts(holder: str, text: str) -> bool:
@@ -191,13 +191,13 @@ def _blocks(
                 return
             name, length, address, index, count = _fields(head, started)
             if length < 0 or count < 0 or index < 0:
-                raise ValueError("a block of it has no length")
+                raise ValueError("one of its blocks has no valid length")
             if code is None and wanted is None:
                 _skip(stream, length)
                 yield name, index, address, count, b""
             elif name == code or (wanted is not None and (wanted.get(index) or len(name) == 2)):
                 if length > _MOST_BYTES:
-                    raise ValueError("a block of it is too large")
+                    raise ValueError("one of its blocks is too large")
                 content = stream.read(length)
                 if len(content) < length:
                     raise ValueError("it ends early")
@@ -220,7 +220,7 @@ def _head(stream: IO[bytes]) -> struct.Struct:
     if re.fullmatch(rb"BLENDER17-01", start):
         stream.read(5)
         return _LONG
-    raise ValueError("a Blender of another kind of machine wrote it; save it anew")
+    raise ValueError("Blender wrote it on another kind of machine; save it again here")
 
 
 def _fields(head: struct.Struct, started: bytes) -> tuple[bytes, int, int, int, int]:

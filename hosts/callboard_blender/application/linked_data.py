@@ -41,7 +41,7 @@ def refuse_kept_by_library(obj: bpy.types.Object, doomed: set[bpy.types.Object])
         back = next((c for c in obj.users_collection if c.library is not None), None)
         if back is not None or obj.is_library_indirect:
             raise HostError(
-                f"'{obj.name_full}' comes with what is linked from {_file(obj.library)}, so it"
+                f"'{obj.name_full}' belongs to data linked from {_file(obj.library)}, so it"
                 " would be back when this file is opened again; hide it, or remove the link"
             )
     override = obj.override_library

@@ -79,7 +79,7 @@ class TimerInbox:
             try:
                 more = self._guest()
             except BaseException:
-                log.exception("what runs at each tick failed, and is left out from now on")
+                log.exception("the function called at each tick failed and won't be called again")
                 more = False
             if not more:
                 self._guest = None

@@ -24,7 +24,7 @@ def bake(objects: list[bpy.types.Object], frames: range) -> None:
         if not is_evaluated(obj):
             raise HostError(
                 f"'{obj.name}' is in a collection that is excluded or hidden, so Blender doesn't"
-                " work out where it moves; show it first"
+                " evaluate its motion; show it first"
             )
     with frame_kept():
         seen = [[(_relative(obj), world_of(obj)) for obj in objects] for _ in _going(frames)]

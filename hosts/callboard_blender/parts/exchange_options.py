@@ -92,7 +92,7 @@ def missing(kind: str) -> str:
     if _lacks_numpy(kind):
         return f"Blender's {kind} add-on needs numpy for its Python; install python3-numpy"
     if kind == "gltf" and _breaks_at_numpy():
-        return "this Blender's glTF add-on can't import beside its numpy; use a newer Blender"
+        return "this Blender's glTF add-on can't import with its numpy; use a newer Blender"
     if kind == "ply" and _first(_READERS[kind]):
         return "this Blender imports PLY without units; use Blender 3.6 or later"
     if kind in _ADD_ONS:

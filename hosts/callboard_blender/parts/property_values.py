@@ -75,7 +75,7 @@ def _one(value: Any, rna: Any, attribute: str) -> Any:
         low, high = rna.hard_min, rna.hard_max
         right = math.isfinite(value)
     if not right:
-        raise HostError(f"'{attribute}' is {word}; {_shown(value)} is none")
+        raise HostError(f"'{attribute}' takes {word}, which {_shown(value)} isn't")
     if rna.type in ("INT", "FLOAT") and not low <= value <= high:
         raise HostError(f"'{attribute}' goes from {low:g} to {high:g}; {_shown(value)} doesn't fit")
     return value
@@ -115,7 +115,7 @@ def _custom(value: Any, owner: Any, key: str, attribute: str) -> Any:
     if before == "float" and kinds == {"int"}:
         return [float(each) for each in parts] if isinstance(value, list) else float(value)
     if kinds != {before}:
-        raise HostError(f"'{attribute}' is {before}; {_shown(value)} is none")
+        raise HostError(f"'{attribute}' takes {before}, which {_shown(value)} isn't")
     return made
 
 
@@ -128,7 +128,7 @@ def _kind(value: Any, attribute: str) -> str:
         return "float"
     if isinstance(value, str) and "\0" not in value:
         return "str"
-    raise HostError(f"'{attribute}' can't hold {_shown(value)}: a flag, a number or a text")
+    raise HostError(f"'{attribute}' can't hold {_shown(value)}; give a flag, a number or a text")
 
 
 def _shown(value: object) -> str:

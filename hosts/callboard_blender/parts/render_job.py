@@ -83,7 +83,7 @@ class _Job:
             self._listen(name, partial(self._end, name))
         self._listen("render_init", self._other_begins)
         for name in ("undo_post", "redo_post"):
-            self._listen(name, partial(self._lose, "going back or on in the undo history ended it"))
+            self._listen(name, partial(self._lose, "an undo or redo ended it"))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -109,9 +109,9 @@ class _Job:
         except RuntimeError as error:
             raise HostError(f"Blender could not render: {error}") from None
         if not self._begun:
-            raise HostError("Blender began no render; ask the artist what it is doing")
+            raise HostError("Blender didn't start the render; ask the artist what it is doing")
         if not self._copied.wait(_COPIED_IN):
-            raise HostError("Blender did not begin to render in time; ask the artist to look")
+            raise HostError("Blender didn't start rendering in time; ask the artist to check it")
 
     def goes_on(self) -> bool:
         if self._lost is not None:

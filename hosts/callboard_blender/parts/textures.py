@@ -114,7 +114,7 @@ def picture_of(texture: Texture, spaces: Sequence[str]) -> bpy.types.Image:
         raise HostError(f"Blender could not read '{name}': {error}") from None
     if not image.size[0]:
         bpy.data.images.remove(image)
-        raise HostError(f"'{name}' is no picture that Blender reads")
+        raise HostError(f"'{name}' isn't a picture that Blender can read")
     image.colorspace_settings.name = space
     saved = bpy.data.filepath
     if saved and Path(texture.path).is_relative_to(Path(saved).parent):

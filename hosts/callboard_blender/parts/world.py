@@ -34,8 +34,8 @@ def world_of(obj: bpy.types.Object) -> Matrix:
         return evaluated.matrix_world.copy()
     if causes(obj) or (obj.parent is not None and obj.parent_type != "OBJECT"):
         raise HostError(
-            f"'{obj.name}' is in a collection that is excluded or hidden, so Blender doesn't work"
-            " out where it is; show it first"
+            f"'{obj.name}' is in a collection that is excluded or hidden, so Blender doesn't"
+            " evaluate its place; show it first"
         )
     return own_world(obj)
 
@@ -63,15 +63,15 @@ def doubt(obj: bpy.types.Object) -> str | None:
     """Return why the object isn't, or won't be, where its own transform says, or None."""
     if channels := strayed(obj):
         return (
-            f"its keys say another {' and '.join(channels)} at this frame: set without a key, it is"
-            " lost with the next frame, and when the file is opened"
+            f"its keys have another {' and '.join(channels)} at this frame: set without a key,"
+            " it is lost with the next frame, and when the file is opened"
         )
     movers = causes(obj)
     if not movers:
         return None
     who = " and ".join(movers)
     if not is_evaluated(obj):
-        return f"{who} may place it elsewhere; Blender doesn't work that out while it is hidden"
+        return f"{who} may place it elsewhere; Blender doesn't evaluate that while it is hidden"
     if obj.parent is not None and obj.parent_type != "OBJECT":
         return f"{who} may place it elsewhere"
     if transforms.same(own_world(obj), world_of(obj)):

@@ -117,7 +117,7 @@ def _as_the_artist() -> Iterator[None]:
     placed = shown.view_matrix.inverted()
     rows = [[placed[row][column] for row in range(3)] for column in range(4)]
     if shown.view_perspective == "ORTHO":
-        raise HostError("the artist's view is a flat one; give camera or angles to render it")
+        raise HostError("the artist's view is orthographic; give camera or angles to render it")
     with camera_at(View(rows, width, view.space.clip_start, view.space.clip_end)):
         yield
 

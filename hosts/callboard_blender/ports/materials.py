@@ -166,7 +166,7 @@ def _refuse(obj: bpy.types.Object, faces: Sequence[int] | None) -> None:
         )
     count = len(obj.data.polygons)
     if max(faces) >= count:
-        raise HostError(f"'{obj.name}' has {count} faces; {max(faces)} is none of them")
+        raise HostError(f"'{obj.name}' has {count} faces; {max(faces)} is not one of them")
 
 
 def _give(obj: bpy.types.Object, material: bpy.types.Material) -> None:

@@ -49,7 +49,9 @@ class BlenderModelling:
         self._changes.touch()
         made: Any = obj.modifiers.new(kind.capitalize(), modifiers.TYPES[kind])
         if made is None:
-            raise HostError(f"Blender adds no {kind} to a {obj.type.lower()} such as '{obj.name}'")
+            raise HostError(
+                f"Blender can't add {kind} to a {obj.type.lower()} such as '{obj.name}'"
+            )
         modifiers.begin(made)
         modifiers.write(obj, made, values)
         view_layer().update()

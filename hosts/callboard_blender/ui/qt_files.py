@@ -51,7 +51,7 @@ class QtSearch:
         if not self._installed and not self._wheels:
             raise HostError(
                 "This is the light bundle, without Qt. For the window install the full bundle, or "
-                "PySide6-Essentials where Blender's Python finds it; the sidebar does most of it."
+                "PySide6-Essentials where Blender's Python finds it; the sidebar has most of it."
             )
         self._path = list(sys.path)
         self._thread = threading.Thread(target=self._run, name="callboard-qt", daemon=True)

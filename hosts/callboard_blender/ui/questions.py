@@ -49,7 +49,7 @@ _read: set[str] = set()
 class CALLBOARD_OT_answer(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.answer"
     bl_label = "Answer"
-    bl_description = "Answer what a client asks of you"
+    bl_description = "Answer a client's question"
 
     question: bpy.props.StringProperty()  # type: ignore[valid-type]
     answer: bpy.props.StringProperty()  # type: ignore[valid-type]
@@ -65,8 +65,8 @@ class CALLBOARD_OT_answer(bpy.types.Operator):  # type: ignore[misc]
 
 class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.details"
-    bl_label = "What a Client Asks"
-    bl_description = "Show who asks for what, with all arguments, and answer"
+    bl_label = "A Client's Question"
+    bl_description = "Show the question with all arguments, and answer it"
 
     question: bpy.props.StringProperty()  # type: ignore[valid-type]
 
@@ -88,13 +88,13 @@ class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
             if question.id == self.question:
                 draw_details(self.layout, question)
                 return
-        self.layout.label(text="Nobody asks this any more")
+        self.layout.label(text="This question is no longer open")
 
 
 class CALLBOARD_OT_page(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.page"
     bl_label = "Page"
-    bl_description = "Show another part of what is asked"
+    bl_description = "Show another part of the question"
 
     page: bpy.props.IntProperty()  # type: ignore[valid-type]
 

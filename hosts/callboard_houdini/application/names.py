@@ -108,6 +108,6 @@ def reason(error: Exception) -> str:
     if take == first:
         return told
     return (
-        f"{told.rstrip('.')}. The take '{take.name()}' is current, in which only what it includes"
-        f" can be changed: include that, in the Takes pane, or make '{first.name()}' current"
+        f"{told.rstrip('.')}. The take '{take.name()}' is current, and allows changes only to what"
+        f" it includes: include that, in the Takes pane, or make '{first.name()}' current"
     )

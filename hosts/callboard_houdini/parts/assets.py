@@ -28,4 +28,4 @@ def refuse_contents(node: hou.ObjNode) -> None:
     """Raise HostError when something new would have to go into a locked asset."""
     refuse_inside_asset(node)
     if node.isLockedHDA():
-        raise HostError(f"'{node.path()}' is a locked asset, which takes nothing in; {_TO_DO}")
+        raise HostError(f"'{node.path()}' is a locked asset, so nothing can be added; {_TO_DO}")

@@ -57,7 +57,7 @@ def refuse(node: hou.ObjNode, faces: Sequence[int] | None) -> None:
     shape = geometry(node)
     count = 0 if shape is None else int(shape.intrinsicValue("primitivecount"))
     if max(faces) >= count:
-        raise HostError(f"'{node.name()}' has {count} faces; {max(faces)} is none of them")
+        raise HostError(f"'{node.name()}' has {count} faces; {max(faces)} is not one of them")
 
 
 def refuse_materials_of_faces(node: hou.ObjNode, done: str) -> None:

@@ -37,7 +37,7 @@ def artists_view(viewport: hou.GeometryViewport) -> View:
     """Return the artist's view without a camera. Raises HostError for an orthographic view."""
     lens = viewport.defaultCamera()
     if not lens.isPerspective():
-        raise HostError("the artist's view is a flat one; give camera or angles to point at it")
+        raise HostError("the artist's view is orthographic; give camera or angles to point at it")
     rows = rows_of_sixteen(viewport.viewTransform().asTuple())
     axes = [unit(row) for row in rows[:3]]
     return View([*axes, rows[3]], lens.aperture() / (2 * lens.focalLength()), _NEAR, _FAR)

@@ -124,7 +124,7 @@ def put(material: hou.OpNode, slot: str, texture: Texture) -> None:
     if others and numbers(scale) != [*texture.uv_scale]:
         raise HostError(
             f"the pictures of one principled shader share their uv_scale, which is {numbers(scale)}"
-            f" for {', '.join(others)}; ask for that, or make another material"
+            f" for {', '.join(others)}; use that, or make another material"
         )
     set_numbers(scale, texture.uv_scale)
     parm(material, at.switch).set(1)
@@ -152,7 +152,7 @@ def _set(material: hou.OpNode, key: str, value: Any) -> None:
 def _refuse(material: hou.OpNode, keys: Any) -> None:
     if not is_principled(material):
         raise HostError(
-            f"'{material.name()}' is of type {material.type().name()}, whose values are others;"
+            f"'{material.name()}' is of type {material.type().name()}, which has other values;"
             " make a principled shader with materials__create"
         )
     names = [_PARMS[key] for key in keys if key in _PARMS]

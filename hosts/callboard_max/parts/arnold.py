@@ -35,7 +35,7 @@ def make(kind: str, name: str) -> Node:
         light: Any = rt.Arnold_Light
     except AttributeError:
         raise HostError(
-            "lights are Arnold's here, and its plug-in isn't loaded; install MAXtoA, which comes"
+            "lights need Arnold, whose plug-in isn't loaded; install MAXtoA, which comes"
             " with 3ds Max, or make a light by a script"
         ) from None
     node = light(name=name)

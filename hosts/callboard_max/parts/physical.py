@@ -101,7 +101,7 @@ def slot_of(material: Material, key: str) -> str:
 def _refuse_other(material: Material) -> None:
     if not is_physical(material):
         raise HostError(
-            f"'{material.name}' is of type {class_of(material)}, whose values are others; make a"
+            f"'{material.name}' is of type {class_of(material)}, which has other values; make a"
             " physical material with materials__create"
         )
 

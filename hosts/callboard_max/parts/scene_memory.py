@@ -32,5 +32,5 @@ def lasting_memory() -> Any:
         rt.custAttributes.add(rt.rootNode, rt.execute(_DEFINITION))
         kept = memory()
     if kept is None:
-        raise HostError("3ds Max keeps no attribute in its scene; do it by a script")
+        raise HostError("3ds Max could not add an attribute to its scene; use a script")
     return kept

@@ -155,7 +155,7 @@ def _assign_faces(node: Node, material: Material, faces: Sequence[int]) -> None:
         rt.convertToPoly(node)
     parts = _parts(node)
     if max(faces) >= len(parts):
-        raise HostError(f"'{node.name}' has {len(parts)} faces; {max(faces)} is none of them")
+        raise HostError(f"'{node.name}' has {len(parts)} faces; {max(faces)} is not one of them")
     for face in faces:
         parts[face] = material
     groups: dict[int, tuple[Material | None, list[int]]] = {}

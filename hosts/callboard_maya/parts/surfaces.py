@@ -36,7 +36,7 @@ def plug_of(material: str, key: str) -> str:
     kind = str(cmds.nodeType(material))
     if kind not in _TYPES:
         raise HostError(
-            f"'{material}' is of type {kind}, whose values are others; make a standardSurface with"
+            f"'{material}' is of type {kind}, which has other values; make a standardSurface with"
             " materials__create"
         )
     return f"{material}.{_ATTRIBUTES[key]}"

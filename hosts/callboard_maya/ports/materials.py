@@ -146,4 +146,4 @@ def _refuse(path: str, faces: Sequence[int] | None) -> None:
     refuse_instance(path, shape)
     count = int(cmds.polyEvaluate(shape, face=True))
     if max(faces) >= count:
-        raise HostError(f"'{bare(path)}' has {count} faces; {max(faces)} is none of them")
+        raise HostError(f"'{bare(path)}' has {count} faces; {max(faces)} is not one of them")

@@ -90,7 +90,7 @@ def _reorder(
         if many != needed:
             raise HostError(
                 f"'{attribute.GetName()}' of '{mesh.GetPrim().GetName()}' has {many} values where"
-                f" {needed} belong, so it can't follow the faces; set it anew first"
+                f" {needed} belong, so it can't follow the faces; set it again first"
             )
     corners = mesh.GetFaceVertexIndicesAttr()
     values = corners.Get(TIME)
@@ -109,7 +109,7 @@ def _normals(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
         if primvar.IsIndexed():
             raise HostError(
                 f"'{mesh.GetPrim().GetName()}' shares its normals by an index, so they can't be"
-                " turned with the faces; shade it anew with geometry__shade"
+                " turned with the faces; shade it again with geometry__shade"
             )
         return [(primvar.GetAttr(), str(primvar.GetInterpolation()))]
     attribute = mesh.GetNormalsAttr()
@@ -125,7 +125,8 @@ def _with_corners(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
         if primvar.GetInterpolation() in (BY_CORNER, BY_FACE):
             if primvar.GetElementSize() != 1:
                 raise HostError(
-                    f"'{primvar.GetPrimvarName()}' has several values a corner, which can't follow"
+                    f"'{primvar.GetPrimvarName()}' has several values a corner, so it can't follow"
+                    " the faces; remove it first"
                 )
             indices = primvar.GetIndicesAttr() if primvar.IsIndexed() else primvar.GetAttr()
             told.append((indices, str(primvar.GetInterpolation())))
@@ -141,6 +142,6 @@ def _subsets(mesh: UsdGeom.Mesh) -> list[Usd.Attribute]:
     for subset in UsdGeom.Subset.GetAllGeomSubsets(mesh):
         if subset.GetElementTypeAttr().Get() not in ("face", None):
             name = subset.GetPrim().GetName()
-            raise HostError(f"'{name}' is a part of it that holds no faces, and can't follow")
+            raise HostError(f"the subset '{name}' holds no faces; remove it first")
         held.append(subset.GetIndicesAttr())
     return held

@@ -94,7 +94,7 @@ def write(material: UsdShade.Material, values: Mapping[str, object]) -> None:
     if wanted.get("transmission") and opaque < 1:
         raise HostError(
             "OpenUSD's preview surface has either transmission or opacity; set the other one to"
-            " what lets nothing through: transmission 0, opacity 1"
+            " its neutral value: transmission 0, opacity 1"
         )
     if "transmission" in wanted or "opacity" in wanted:
         through = wanted.pop("transmission", now["transmission"])
@@ -124,7 +124,7 @@ def write_texture(
     surface = _surface(material)
     if slot not in INPUTS:
         raise HostError(
-            f"OpenUSD's preview surface has no picture for {slot}; opacity and roughness have one"
+            f"OpenUSD's preview surface takes no picture for {slot}; opacity and roughness take one"
         )
     name, kind, part = INPUTS[slot]
     if texture is None:

@@ -208,7 +208,9 @@ def _bind_faces(prim: Usd.Prim, material: UsdShade.Material, faces: Sequence[int
         raise HostError(f"'{prim.GetName()}' is no mesh, so it has no faces; leave faces out")
     counts = UsdGeom.Mesh(prim).GetFaceVertexCountsAttr().Get() or ()
     if max(faces) >= len(counts):
-        raise HostError(f"'{prim.GetName()}' has {len(counts)} faces; {max(faces)} is none of them")
+        raise HostError(
+            f"'{prim.GetName()}' has {len(counts)} faces; {max(faces)} is not one of them"
+        )
     api = UsdShade.MaterialBindingAPI.Apply(prim)
     chosen, same = set(faces), None
     for subset in api.GetMaterialBindSubsets():

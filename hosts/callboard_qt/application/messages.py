@@ -69,7 +69,7 @@ class Messages:
             try:
                 act(*arguments, **named)
             except Exception:
-                log.exception("%s's message %s was not dealt with", self._application, what)
+                log.exception("%s's message %s was not handled", self._application, what)
 
         return call
 

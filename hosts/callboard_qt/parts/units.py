@@ -47,7 +47,7 @@ def _counted(lines: Iterator[bytes], rows: Rows) -> Iterator[bytes]:
         try:
             point = [float(each) for each in numbers[:3]]
         except ValueError:
-            raise HostError("a point of the OBJ file is no number") from None
+            raise HostError("a point of the OBJ file isn't a number") from None
         moved = [sum(at * row[n] for at, row in zip(point, rows, strict=False)) for n in range(3)]
         if word == b"vn":
             length = sum(value * value for value in moved) ** 0.5 or 1.0

@@ -94,5 +94,5 @@ def _around(obj: bpy.types.Object) -> Any:
 
 def _there(made: Any, of: Any) -> Any:
     if made is None:
-        raise HostError(f"Blender makes no override of '{of.name_full}'")
+        raise HostError(f"Blender can't make an override of '{of.name_full}'")
     return made

@@ -42,7 +42,7 @@ def add_modifier(
     before = [modifier.name for modifier in obj.modifiers]
     made = obj.modifiers.new(kind.capitalize(), _TYPES[kind])
     if made is None:
-        raise HostError(f"Blender adds no {kind} to '{obj.name}'")
+        raise HostError(f"Blender can't add {kind} to '{obj.name}'")
     if kind == "bevel":
         made.width, made.segments, made.limit_method = width, segments, "ANGLE"
     elif kind == "subdivide":
@@ -115,5 +115,5 @@ def _counts(mesh: Any) -> Json:
 
 def _verified(obj: Any, done: Callable[[], bool]) -> Json:
     if not done():
-        raise HostError("Blender did not do what was asked; the change was taken back")
+        raise HostError("Blender did not make the change; it was undone")
     return {**_counted(obj), "verified": True}

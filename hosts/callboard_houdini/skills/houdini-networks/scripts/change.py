@@ -47,7 +47,7 @@ def connect_nodes(ctx: Any, path: str, source: str | None, input: int = 0) -> Js
         node.setInput(input, other)
     wired = node.inputs()
     if (wired[input] if input < len(wired) else None) != other:
-        raise HostError(f"Houdini did not wire input {input}; the change was taken back")
+        raise HostError(f"Houdini did not wire input {input}; the change was undone")
     return _done(node)
 
 
@@ -92,7 +92,7 @@ def delete_nodes(ctx: Any, paths: Sequence[str]) -> Json:
                 node.destroy()
     left = [path for path in doomed if hou.node(path) is not None]
     if left:
-        raise HostError(f"{', '.join(left)} is still there; the change was taken back")
+        raise HostError(f"{', '.join(left)} is still there; the change was undone")
     return {"deleted": list(doomed), "verified": True}
 
 
@@ -104,7 +104,7 @@ def _display(node: Any) -> None:
         if isinstance(node, hou.SopNode):
             node.setRenderFlag(True)
     if not displayed(node):
-        raise HostError(f"Houdini does not display {node.path()}; the change was taken back")
+        raise HostError(f"Houdini does not display {node.path()}; the change was undone")
 
 
 def _set(node: Any, parms: Mapping[str, Any]) -> None:
@@ -157,7 +157,7 @@ def _read_back(name: str, target: Any, value: Any) -> None:
             for a, b in zip(wanted, there, strict=True)
         )
     if not same:
-        raise HostError(f"'{name}' should be {value!r}, but is {value_now!r}; it was taken back")
+        raise HostError(f"'{name}' should be {value!r}, but is {value_now!r}; it was undone")
 
 
 def _done(node: Any) -> Json:

@@ -68,7 +68,7 @@ def add_modifier(
             rt.addModifier(node, make())
     stack = list(node.modifiers)
     if len(stack) != count + 1:
-        raise HostError(f"3ds Max did not add the {type}; the change was taken back")
+        raise HostError(f"3ds Max did not add the {type}; the change was undone")
     _set(stack[below], values or {})
     return _edited(node, faces)
 
@@ -91,7 +91,7 @@ def set_modifier(
         with telling("switch the modifier"):
             modifier.enabled = enabled
         if bool(modifier.enabled) is not enabled:
-            raise HostError("3ds Max did not switch the modifier; the change was taken back")
+            raise HostError("3ds Max did not switch the modifier; the change was undone")
     return _edited(node, faces)
 
 
@@ -102,7 +102,7 @@ def remove_modifier(ctx: Any, name: str, index: int) -> Json:
     with telling(f"remove a modifier of '{node.name}'"):
         rt.deleteModifier(node, _modifier(node, index))
     if len(list(node.modifiers)) != count - 1:
-        raise HostError("3ds Max did not remove the modifier; the change was taken back")
+        raise HostError("3ds Max did not remove the modifier; the change was undone")
     return _edited(node, faces)
 
 
@@ -113,7 +113,7 @@ def collapse_stack(ctx: Any, name: str) -> Json:
     with telling(f"collapse '{node.name}'"):
         rt.maxOps.CollapseNode(node, True)
     if list(node.modifiers) or _faces(node) != faces:
-        raise HostError(f"3ds Max did not collapse '{node.name}'; the change was taken back")
+        raise HostError(f"3ds Max did not collapse '{node.name}'; the change was undone")
     return _edited(node, faces)
 
 
@@ -179,7 +179,7 @@ def _set(modifier: Any, values: Mapping[str, Any]) -> None:
             setattr(modifier, key, value)
         value_now = getattr(modifier, key)
         if not math.isclose(value_now, value, rel_tol=1e-5, abs_tol=1e-6):
-            raise HostError(f"'{name}' should be {value}, but is {value_now}; it was taken back")
+            raise HostError(f"'{name}' should be {value}, but is {value_now}; it was undone")
 
 
 def _edited(node: Any, before: int) -> Json:

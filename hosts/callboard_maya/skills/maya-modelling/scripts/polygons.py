@@ -95,7 +95,7 @@ def freeze_transforms(ctx: Any, name: str) -> Json:
     after = reader.get(before["path"])
     still = any(after["translate"]) or any(after["rotate"]) or after["scale"] != [1.0, 1.0, 1.0]
     if still or not _same_box(before["bounds"], after["bounds"]):
-        raise HostError(f"Maya did not freeze '{before['name']}'; the change was taken back")
+        raise HostError(f"Maya did not freeze '{before['name']}'; the change was undone")
     return {"changed": [after["path"]], "verified": True}
 
 
@@ -107,7 +107,7 @@ def delete_history(ctx: Any, name: str) -> Json:
     shape = cmds.listRelatives(path, shapes=True, noIntermediate=True, fullPath=True)[0]
     left = cmds.listConnections(f"{shape}.inMesh", source=True, destination=False)
     if left or _count(path, face=True) != faces:
-        raise HostError(f"Maya did not bake the history of '{name}'; the change was taken back")
+        raise HostError(f"Maya did not bake the history of '{name}'; the change was undone")
     return {"changed": [path], "verified": True}
 
 
@@ -116,7 +116,7 @@ def _edited(paths: Sequence[str], edit: Any) -> Json:
     nodes = edit()
     after = sum(_count(path, face=True) for path in paths)
     if after <= before:
-        raise HostError(f"no face was added (still {after}); the change was taken back")
+        raise HostError(f"no face was added (still {after}); the change was undone")
     answer = {"changed": list(paths), "nodes": nodes, "before": before, "after": after}
     return {**answer, "verified": True}
 
@@ -125,7 +125,7 @@ def _mesh(ctx: Any, name: str) -> str:
     path: str = ctx.port("scene.read").get(name)["path"]
     shapes = cmds.listRelatives(path, shapes=True, noIntermediate=True, fullPath=True) or []
     if not shapes or cmds.nodeType(shapes[0]) != "mesh":
-        raise WrongArgument(f"'{name}' is no polygon object")
+        raise WrongArgument(f"'{name}' isn't a polygon object")
     return path
 
 
@@ -136,7 +136,7 @@ def _components(ctx: Any, written: Sequence[str], letter: str) -> list[str]:
     for each in written:
         matched = re.fullmatch(rf"({_PATH})\.{letter}({_RANGE})", each, re.ASCII)
         if matched is None:
-            raise WrongArgument(f"'{each}' is not written like Crate.{letter}[0:11]")
+            raise WrongArgument(f"'{each}' must be written like Crate.{letter}[0:11]")
         parts.append(f"{_mesh(ctx, matched[1])}.{letter}{matched[2]}")
     if parts and len(cmds.ls(parts, long=True) or []) == 0:
         raise WrongArgument(f"{', '.join(written)}: there is no such part")
