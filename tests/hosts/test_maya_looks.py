@@ -32,7 +32,7 @@ def _camera(bench: Bench, **asked: Any) -> str:
 def test_the_cameras_of_each_scene_are_nobodys(bench: Bench) -> None:
     assert bench.call("cameras__list")["total"] == 0
     bench.cube("Cube")
-    with pytest.raises(HostError, match="is no camera"):
+    with pytest.raises(HostError, match="isn't a camera"):
         bench.call("cameras__set", {"name": "Cube", "lens": 50})
 
 
@@ -261,7 +261,7 @@ def test_the_artists_view_is_as_it_was_also_when_drawing_fails(tmp_path: Path) -
         before = _view()
         asked = {"width": 32, "height": 32, "angles": ["top"], "shading": "xray"}
         bench.call("viewport__look", asked)
-        with pytest.raises(HostError, match="is no camera"):
+        with pytest.raises(HostError, match="isn't a camera"):
             bench.call("viewport__look", {**asked, "angles": [], "camera": cube})
         assert _view() == before
         assert bench.reader.names() == [cube]

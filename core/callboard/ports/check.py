@@ -105,6 +105,6 @@ def no_validators() -> HostError:
     """Return the error that ``validate`` raises for a file when the application has no
     validators."""
     return HostError(
-        "this application brings no validators of OpenUSD's; check the file with"
+        "this application has no OpenUSD validators; check the file with"
         " `callboard serve --host openusd`"
     )

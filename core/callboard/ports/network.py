@@ -50,7 +50,7 @@ class Network:
         server = origin(url)
         # A leading space would not belong to the server, and would shift what is removed below.
         if server not in self._places or not url.startswith(f"{server}/"):
-            raise HostError(f"{server[:200] or 'that'} is not one of the servers that are asked")
+            raise HostError(f"{server[:200] or 'that'} is not one of the servers that are used")
         agent = f"callboard/{__version__}"
         headers = {"User-Agent": agent, "Accept-Encoding": "identity"}
         request = Request(self._places[server] + url[len(server) :], headers=headers)

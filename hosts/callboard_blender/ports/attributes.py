@@ -90,7 +90,7 @@ class BlenderAttributes:
         if why := _driven(obj, place):
             raise HostError(f"'{attribute}' can't be set here: {why}")
         if place.rna is None and not _has_own(place) and not _may_be_new(place):
-            raise HostError(f"'{attribute}' is no name for an attribute of one's own")
+            raise HostError(f"'{attribute}' can't be the name of a new attribute")
         made = converted(value, place.owner, place.key, place.rna, attribute)
         self._changes.touch()
         if place.of_data:
@@ -151,7 +151,7 @@ def _place(obj: bpy.types.Object, attribute: str) -> _Place:
             return _inside(inner[named], rest.removeprefix("."), f'{word}["{named}"]', attribute)
         if isinstance(inner, bpy.types.ID):
             if owner != obj or word != "data":
-                raise HostError(f"'{word}' is a thing of its own, not a part of '{obj.name}'")
+                raise HostError(f"'{word}' is separate data, not a part of '{obj.name}'")
             of_data, walked = True, ""
         else:
             walked = f"{walked}.{word}".removeprefix(".")
@@ -178,7 +178,7 @@ def _last(owner: Any, step: tuple[str, str], walked: str, of_data: bool, attribu
     word, key = step
     if word and (prop := owner.bl_rna.properties.get(word)) is not None:
         if word in _BARRED or prop.type in ("POINTER", "COLLECTION"):
-            raise HostError(f"'{attribute}' is no value; name one of what is in it")
+            raise HostError(f"'{attribute}' isn't a value; name one inside it")
         return _Place(owner, word, prop, f"{walked}.{word}".removeprefix("."), of_data)
     key = key or word
     if not isinstance(owner, (bpy.types.ID, bpy.types.Modifier)):
@@ -241,13 +241,13 @@ def _refusal(place: _Place) -> str | None:
     if place.rna is None:
         return "it is callboard's own" if place.key.startswith(_OURS) else None
     if place.rna.is_readonly or place.owner.is_property_readonly(place.key):
-        return "Blender works it out, or keeps it to itself"
+        return "Blender computes it, or makes it read-only"
     if place.rna.subtype in _FILES:
         return "it names a file; the tools for files do that"
     if place.key == "name":
         return "scene__rename renames objects, and names of other things lead to them"
     if place.key in ("mode", "use_fake_user", "tag"):
-        return "Blender keeps it for itself"
+        return "Blender keeps it internal"
     return None
 
 

@@ -75,7 +75,7 @@ class BlenderChecks:
         through = find(camera) if camera is not None else scene().camera
         if through is None or through.type != "CAMERA":
             raise HostError(
-                "the scene has no camera, so nothing is seen by one"
+                "the scene has no camera; make one with cameras__create"
                 if through is None
                 else f"'{through.name}' is not a camera"
             )

@@ -170,7 +170,7 @@ def _shown_elsewhere(doomed: set[bpy.types.Object]) -> set[bpy.types.Object]:
         if each.parent in doomed - kept and each not in doomed and each.users_scene:
             raise HostError(
                 f"'{each.name}' of the scene '{each.users_scene[0].name}' hangs on"
-                f" '{each.parent.name}'; let go of it there first"
+                f" '{each.parent.name}'; unparent it there first"
             )
     return kept
 

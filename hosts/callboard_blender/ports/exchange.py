@@ -44,8 +44,7 @@ from callboard_blender.parts.exchange_options import (
 from callboard_blender.ports.usd import BlenderUsd, moves, run
 
 _NO_USD = (
-    "this Blender brings no Python modules of OpenUSD, by which its files are checked; use"
-    " Blender 4.5 or later"
+    "this Blender has no OpenUSD Python modules, which check its files; use Blender 4.5 or later"
 )
 
 
@@ -175,7 +174,7 @@ class BlenderExchange:
 
 def _there(operator: Operator | None, path: str) -> Operator:
     if operator is None:
-        raise HostError(f"'{Path(path).name}': Blender does that no more; see exchange__formats")
+        raise HostError(f"'{Path(path).name}': Blender no longer does that; see exchange__formats")
     return operator
 
 

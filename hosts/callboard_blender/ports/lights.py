@@ -100,7 +100,7 @@ class BlenderLights:
 def _find(name: str) -> bpy.types.Object:
     obj = find(name, new=True)
     if obj.type != "LIGHT":
-        raise HostError(f"'{obj.name}' is no light; lights__list names them")
+        raise HostError(f"'{obj.name}' isn't a light; lights__list names them")
     return obj
 
 

@@ -157,7 +157,7 @@ def _refuse(obj: bpy.types.Object, faces: Sequence[int] | None) -> None:
     if faces is None:
         return
     if obj.type != "MESH":
-        raise HostError(f"'{obj.name}' is no mesh, so it has no faces; leave faces out")
+        raise HostError(f"'{obj.name}' isn't a mesh, so it has no faces; leave faces out")
     refuse_linked_data(obj)
     if obj.data.users > 1:
         raise HostError(

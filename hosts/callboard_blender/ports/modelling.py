@@ -160,7 +160,7 @@ class BlenderModelling:
             chosen = _faces(building, faces, world, name)
             along = sum((face.normal * face.calc_area() for face in chosen), Vector())
             if along.length < 1e-9:
-                raise HostError("the faces look to opposite sides, so there is no way to go")
+                raise HostError("the faces face opposite sides and have no common direction")
             made = bmesh.ops.extrude_face_region(building, geom=chosen)["geom"]
             points = [each for each in made if isinstance(each, bmesh.types.BMVert)]
             bmesh.ops.translate(building, vec=along.normalized() * distance, verts=points)
@@ -254,7 +254,7 @@ def _modifier(obj: bpy.types.Object, name: str) -> Any:
 def _faces(building: Any, faces: Sequence[int] | str, world: Any, name: str) -> list[Any]:
     if isinstance(faces, str):
         if abs(world.determinant()) < 1e-12:
-            raise HostError(f"'{name}' is scaled to zero, so its faces look nowhere")
+            raise HostError(f"'{name}' is scaled to zero, so its faces have no direction")
         turn = world.to_3x3().inverted().transposed()
         side = Vector(_SIDES[faces])
         chosen = [
@@ -263,7 +263,7 @@ def _faces(building: Any, faces: Sequence[int] | str, world: Any, name: str) -> 
             if (turn @ face.normal).normalized().dot(side) > _TOWARDS
         ]
         if not chosen:
-            raise HostError(f"no face of '{name}' looks to the {faces}")
+            raise HostError(f"no face of '{name}' is turned to the {faces}")
         return chosen
     wrong = [each for each in faces if each >= len(building.faces)]
     if wrong:

@@ -35,7 +35,7 @@ def drawn(view: View, width: int, height: int, looking: Matrix, projecting: Matr
     try:
         offscreen = gpu.types.GPUOffScreen(width, height)
     except RuntimeError as error:
-        raise HostError(f"the graphics card gave no room for the picture: {error}") from None
+        raise HostError(f"the graphics card has no memory for the picture: {error}") from None
     try:
         offscreen.draw_view3d(
             scene(),

@@ -129,7 +129,7 @@ def _converted(named: hou.ParmTuple, value: object) -> list[Any]:
         return parts
     if not right or not all(_fits(kind, each) for each in parts):
         many = f"{count} of {kind}" if count > 1 else kind
-        raise HostError(f"'{named.name()}' is {many}; {repr(value)[:200]} is none")
+        raise HostError(f"'{named.name()}' takes {many}, which {repr(value)[:200]} isn't")
     if kind == "toggle":
         return [int(each) for each in parts]
     return [float(each) for each in parts] if kind == "float" else parts

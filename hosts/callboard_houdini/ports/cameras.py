@@ -107,7 +107,7 @@ def camera_named(name: str) -> hou.ObjNode:
     """Return the camera. Raises ObjectNotFound, AmbiguousName, and HostError for another object."""
     node = find(name)
     if type_of(node) != "cam":
-        raise HostError(f"'{node.name()}' is no camera; cameras__list names them")
+        raise HostError(f"'{node.name()}' isn't a camera; cameras__list names them")
     return node
 
 

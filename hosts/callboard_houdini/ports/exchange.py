@@ -34,7 +34,7 @@ class HoudiniExchange(ApplicationExchange):
 
     def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
         if name not in _GEOMETRY:
-            missing = f"{name} goes through nodes in Houdini, with houdini_networks; or use USD"
+            missing = f"{name} needs nodes in Houdini; use houdini_networks, or USD"
             return FileFormat(name, (), (), missing=missing)
         for each in suffixes:
             if each not in self._known:

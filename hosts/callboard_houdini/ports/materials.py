@@ -46,7 +46,7 @@ class HoudiniMaterials:
                 move_inputs=False, move_outputs=False, move_unconnected=False
             )
             if not principled.is_principled(material):
-                raise HostError("this Houdini's principled shader is another one than we know")
+                raise HostError("this Houdini's principled shader is unknown; use a script")
         return str(material.path())
 
     def fork(self, name: str, objects: Sequence[str]) -> str:
@@ -94,7 +94,7 @@ def _refuse_others(material: hou.OpNode, node: hou.ObjNode) -> None:
     deleted with it."""
     path = str(material.path())
     if path.startswith(f"{ROOT}/") and not path.startswith(f"{node.path()}/"):
-        raise HostError(f"'{path}' is another object's own; make one with materials__create")
+        raise HostError(f"'{path}' belongs to another object; make one with materials__create")
 
 
 def _network() -> hou.OpNode:

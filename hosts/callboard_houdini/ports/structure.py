@@ -83,7 +83,7 @@ def _bundle(group: str) -> hou.Bundle:
 def _own(group: str) -> hou.Bundle:
     bundle = _bundle(group)
     if bundle.pattern() is not None:
-        raise HostError(f"'{group}' holds what its pattern says; change that in the Bundle List")
+        raise HostError(f"'{group}' is filled by its pattern; change that in the Bundle List")
     return bundle
 
 

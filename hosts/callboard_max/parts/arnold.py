@@ -36,7 +36,7 @@ def make(kind: str, name: str) -> Node:
     except AttributeError:
         raise HostError(
             "lights need Arnold, whose plug-in isn't loaded; install MAXtoA, which comes"
-            " with 3ds Max, or make a light by a script"
+            " with 3ds Max, or make a light with a script"
         ) from None
     node = light(name=name)
     node.shapeType, node.targeted = SHAPES[kind], False

@@ -156,7 +156,7 @@ def _refuse(node: Node, attribute: str, kind: str) -> None:
     """Raise HostError for an attribute that can't be set."""
     if kind == "string":
         raise HostError(
-            f"'{attribute}' can't be set here: such a text may name a file; set it by a script"
+            f"'{attribute}' can't be set here: such a text may name a file; set it with a script"
         )
     refuse_controlled(node, [attribute])
     if len(list(rt.refs.dependentNodes(node.baseObject))) > 1:
@@ -182,7 +182,7 @@ def _converted(attribute: str, kind: str, value: object) -> Any:
         return value
     if kind == "float" and _all_numbers([value]):
         return float(str(value))
-    raise HostError(f"'{attribute}' is {kind or 'no value'}; {repr(value)[:200]} is none")
+    raise HostError(f"'{attribute}' takes {kind or 'no value'}, which {repr(value)[:200]} isn't")
 
 
 def _kind_for(attribute: str, value: object) -> str:

@@ -110,7 +110,7 @@ def camera_named(name: str) -> Node:
     """Return the camera. Raises HostError for another object."""
     node = find(name)
     if str(rt.superClassOf(node)).lower() != "camera":
-        raise HostError(f"'{node.name}' is no camera; cameras__list names them")
+        raise HostError(f"'{node.name}' isn't a camera; cameras__list names them")
     return node
 
 

@@ -87,7 +87,7 @@ def _is_light(node: Node) -> bool:
 def _find(name: str) -> Node:
     node = find(name)
     if not _is_light(node):
-        raise HostError(f"'{node.name}' is no light; lights__list names them")
+        raise HostError(f"'{node.name}' isn't a light; lights__list names them")
     return node
 
 

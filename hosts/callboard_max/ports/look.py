@@ -126,7 +126,7 @@ def _perspective() -> Iterator[None]:
             if str(views.getType()).strip("#").lower() in _LENT:
                 break
         else:
-            raise HostError("no view of 3ds Max is in perspective; ask the artist to make one so")
+            raise HostError("no view of 3ds Max is in perspective; ask the artist to switch one")
         yield
     finally:
         views.activeViewport = before

@@ -152,7 +152,7 @@ def _converted(plug: str, kind: str, value: object) -> Any:
     else:
         right = right and kind in _TOLD and all(_is_number(part) for part in parts)
     if not right:
-        raise HostError(f"'{name}' is {kind}; {repr(value)[:200]} is none")
+        raise HostError(f"'{name}' takes {kind}, which {repr(value)[:200]} isn't")
     return value
 
 

@@ -137,12 +137,12 @@ def _single(value: object) -> Sdf.ValueTypeName:
         return types.Double
     if isinstance(value, str):
         return types.String
-    raise HostError("an attribute of one's own is a flag, a number, a text, or a list of those")
+    raise HostError("a new attribute is a flag, a number, a text, or a list of those")
 
 
 def _converted(value: Any, kind: Sdf.ValueTypeName, attribute: str) -> Any:
     """Return the value in that type. Raises HostError."""
-    wrong = HostError(f"'{attribute}' is {kind}; {_shown(value)} is none")
+    wrong = HostError(f"'{attribute}' takes {kind}, which {_shown(value)} isn't")
     if kind.isArray:
         if not isinstance(value, list):
             raise wrong

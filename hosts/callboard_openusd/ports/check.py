@@ -93,7 +93,7 @@ class UsdChecks:
             prim = self._document.stage.GetPrimAtPath(path)
             if prim.IsA(UsdGeom.Camera):
                 return prim
-        raise HostError("the scene has no camera, so nothing is seen by one")
+        raise HostError("the scene has no camera; make one with cameras__create")
 
     def validate(self, path: str | None) -> Iterable[Fault]:
         try:

@@ -139,7 +139,7 @@ class UsdSceneEditor(UsdPort):
         # Otherwise it began and left the edit half done, which is rolled back.
         if able is None or able:
             raise HostError(
-                f"OpenUSD can't work out what depends on '{name}', so it can't {doing} it;"
+                f"OpenUSD can't find what depends on '{name}', so it can't {doing} it;"
                 f" {doing} what is below it instead, one by one"
             )
         if others := ", ".join(self._elsewhere(prim)[:3]):

@@ -126,7 +126,7 @@ def _check_readable(written: Path, name: str) -> None:
     except Tf.ErrorException as error:
         raise HostError(
             f"'{name}' was left as it is, because OpenUSD could not read what it wrote:"
-            f" {reason(error)}. Correct what that names, and save again."
+            f" {reason(error)}. Fix what it names, and save again."
         ) from None
 
 

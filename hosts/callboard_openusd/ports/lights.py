@@ -168,7 +168,7 @@ class UsdLights(UsdPort):
     def _find(self, name: str) -> Usd.Prim:
         prim = self._document.names.find(name)
         if not _is_light(prim):
-            raise HostError(f"'{prim.GetName()}' is no light; lights__list names them")
+            raise HostError(f"'{prim.GetName()}' isn't a light; lights__list names them")
         return prim
 
     def _read(self, prim: Usd.Prim) -> Json:

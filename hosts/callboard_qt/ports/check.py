@@ -58,7 +58,7 @@ class ApplicationChecks(ABC):
         told = self._cameras.get(self._active() if camera is None else camera)
         if told["fov"] is None:
             raise HostError(
-                f"'{told['name']}' is no perspective camera; look at its picture instead"
+                f"'{told['name']}' isn't a perspective camera; look at its picture instead"
             )
         wide, high = (tan(radians(angle) / 2) for angle in told["fov"])
         towards = inverse(placed(self._reader, told["path"]))
@@ -74,7 +74,7 @@ class ApplicationChecks(ABC):
         for path in self._cameras.names():
             if self._cameras.get(path)["active"]:
                 return path
-        raise HostError("the scene has no camera, so nothing is seen by one")
+        raise HostError("the scene has no camera; make one with cameras__create")
 
 
 def _is_inside(point: Sequence[float], towards: Rows, wide: float, high: float) -> bool:
