@@ -86,7 +86,7 @@ def test_its_errors_are_errors_of_the_tool(kid: Kid) -> None:
         assert "it would not" in text_of(failed)
         odd = client.call("kid__odd")
         assert odd["isError"] is True
-        assert "no list of blocks" in text_of(odd)
+        assert "isn't a list of blocks" in text_of(odd)
         for block in (
             {"type": "text", "text": 5},
             {"type": "image", "mimeType": "image/png"},
@@ -95,7 +95,7 @@ def test_its_errors_are_errors_of_the_tool(kid: Kid) -> None:
         ):
             odd = client.call("kid__odd", {"content": [block]})
             assert odd["isError"] is True
-            assert f"a block of type '{block['type']}' that holds nothing" in text_of(odd)
+            assert f"a block of type '{block['type']}' that has no content" in text_of(odd)
 
 
 def test_what_it_prints_and_says_twice_changes_nothing(kid: Kid) -> None:

@@ -82,7 +82,7 @@ def test_a_version_that_does_not_load_gives_way_to_the_one_before(
     works(back, "1.0.0")
     assert (back.pending, back.previous) == (False, None)
     assert leftovers(bundles) == []
-    with pytest.raises(InstallError, match="no version to go back"):
+    with pytest.raises(InstallError, match="no pending version to revert"):
         bundles.revert("rigging")
 
 
@@ -186,7 +186,7 @@ def test_a_folder_of_someone_elses_is_left_alone(bundles: Bundles, tmp_path: Pat
     mine = bundles.folder / "rigging"
     mine.mkdir(parents=True)
     (mine / "notes.txt").write_text("mine")
-    with pytest.raises(InstallError, match="is no bundle"):
+    with pytest.raises(InstallError, match="isn't a bundle"):
         bundles.install(bundle_files.folder(tmp_path / "one"), PROVIDED)
     bundles.install(bundle_files.folder(tmp_path / "two", name="other"), PROVIDED)
     assert (mine / "notes.txt").read_text() == "mine"

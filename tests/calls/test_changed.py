@@ -55,7 +55,7 @@ def test_what_failed_and_could_not_be_put_back_is_a_change() -> None:
         with server.client() as client:
             client.call("build")
         (change,) = server.app.dispatcher.changed.all()
-        assert change.words == "Build failed halfway and is not put back"
+        assert change.words == "Build failed halfway and was not rolled back"
         assert change.failed
 
 

@@ -61,8 +61,8 @@ def test_a_tool_that_is_not_offered_says_in_words_who_changes_that() -> None:
         needs = ("scene.read", "script.execute", "sculpting")
         server.tool("run", lambda code: code, CODE, required_capabilities=needs)
         assert told(client) == (
-            "Does run. Not available now: script.execute is offered while somebody is there to be "
-            "asked: have the artist open callboard, in the menu Callboard, or start it with "
+            "Does run. Not available now: script.execute is offered only while an artist is there "
+            "to be asked: have the artist open callboard, in the menu Callboard, or start it with "
             "`callboard serve --allow script.execute`; Fake Host does not offer sculpting."
         )
         # What the error says stays as it is, for programs.
@@ -71,7 +71,7 @@ def test_a_tool_that_is_not_offered_says_in_words_who_changes_that() -> None:
         )
         artist = Artist(server)
         artist.controls.withdraw("scene.read")
-        switched = "the artist switched scene.read off, and switches it on in the menu Callboard"
+        switched = "the artist switched scene.read off, and can switch it on in the menu Callboard"
         until(lambda: switched in told(client), "what the artist did")
         assert "script.execute" not in told(client)
 

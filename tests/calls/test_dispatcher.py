@@ -300,7 +300,10 @@ def test_a_coroutine_changes_the_scene_on_the_main_thread_or_not_at_all(
     server.tool("build", build, **MUTATES)
     told = text_of(client.call("build"))
     line = build.__code__.co_firstlineno + 1
-    assert f"calls/test_dispatcher.py, line {line}: a coroutine changes the scene by `await" in told
+    assert (
+        f"calls/test_dispatcher.py, line {line}: a coroutine must change the scene with `await"
+        in told
+    )
     assert server.on_main(server.host.scene.names) == []
 
 

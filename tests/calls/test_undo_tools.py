@@ -61,7 +61,7 @@ def test_what_the_artist_did_since_stays(server: Served) -> None:
     with server.client() as client:
         _create(client, "One", "Two")
         server.on_main(lambda: server.host.scene.create("cube", "Theirs", {}))
-        assert "somebody else changed the scene after" in _why(client.call("scene__undo"))
+        assert "the scene was changed after" in _why(client.call("scene__undo"))
         assert _names(server) == ["One", "Two", "Theirs"]
 
 
@@ -69,7 +69,7 @@ def test_what_the_artist_undid_is_not_done_again(server: Served) -> None:
     with server.client() as client:
         _create(client, "One", "Two")
         server.on_main(lambda: server.host.undo_stack.artist("ctrl+z"))
-        assert "undone by somebody else" in _why(client.call("scene__redo"))
+        assert "undone by the artist or another client" in _why(client.call("scene__redo"))
         assert _names(server) == ["One"]
         assert len(_did(client.call("scene__undo"), "undone")) == 1
         assert _names(server) == []
@@ -97,7 +97,7 @@ def test_another_clients_step_is_left_alone_and_nothing_is_said_of_it(server: Se
         book.add(change)
         book.add(theirs._replace(call="later", words="a secret"))
         refused = _why(client.call("scene__undo"))
-        assert "somebody else changed the scene after 'created" in refused
+        assert "the scene was changed after 'created" in refused
         assert "painter" not in refused
         assert "secret" not in refused
         assert _names(server) == ["One"]
@@ -109,9 +109,9 @@ def test_another_sessions_step_is_left_alone_under_the_same_token(server: Served
             _create(one, "One")
             assert "no call of yours changed anything" in _why(other.call("scene__undo"))
             _create(other, "Two")
-            assert "somebody else changed the scene" in _why(one.call("scene__undo"))
+            assert "the scene was changed after" in _why(one.call("scene__undo"))
             assert len(_did(other.call("scene__undo", {"steps": 5}), "undone")) == 1
-            assert "nothing of yours is undone" in _why(one.call("scene__redo"))
+            assert "none of your calls here is undone" in _why(one.call("scene__redo"))
         assert _names(server) == ["One"]
         assert len(_did(one.call("scene__undo"), "undone")) == 1
 

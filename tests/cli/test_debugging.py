@@ -103,7 +103,7 @@ def test_where_nobody_sits_at_a_terminal_the_tool_goes_on_and_the_log_says_so(
         answer = calling(server.url, server.token).get(timeout=DEADLINE)
     assert answer["structuredContent"] == {"n": 2}
     assert answer["_meta"]["callboard/stdout"] == "before\n"
-    warned = "breakpoint() at look.py:3 is passed over" in capfd.readouterr().err
+    warned = "breakpoint() at look.py:3 is skipped" in capfd.readouterr().err
     assert warned == (not chosen)
 
 

@@ -47,7 +47,7 @@ def test_a_name_that_no_skill_may_have(tmp_path, capsys, name):
 def test_nothing_is_overwritten(tmp_path, capsys):
     (tmp_path / "a").mkdir()
     assert main(["new-skill", "a", "--in", str(tmp_path)]) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert list((tmp_path / "a").iterdir()) == []
 
 

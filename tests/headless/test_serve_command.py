@@ -21,7 +21,7 @@ def test_a_number_that_is_no_port_is_refused_in_a_sentence(capsys, port):
     with pytest.raises(SystemExit) as ended:
         main(["serve", f"--port={port}"])
     assert ended.value.code == 2
-    assert "is no port; give 0 to 65535" in capsys.readouterr().err
+    assert "isn't a port; give 0 to 65535" in capsys.readouterr().err
 
 
 def test_what_has_no_effect_is_said(tmp_path, capfd):
@@ -34,7 +34,7 @@ def test_what_has_no_effect_is_said(tmp_path, capfd):
     warnings = capfd.readouterr().err
     assert warnings.count("gone: this skill path isn't there; mount it, or correct") == 1
     assert f"--skills {gone}" not in warnings
-    assert f"--skills {above}: no skill is in it yet" in warnings
+    assert f"--skills {above}: it has no skill yet" in warnings
     assert f"--root {gone}: there is no such folder yet" in warnings
     assert "--deny filesystem.wirte withdraws nothing" in warnings
     assert "did you mean filesystem.write?" in warnings

@@ -172,7 +172,7 @@ def test_a_file_is_what_its_name_says(tmp_path: Path) -> None:
     }
     for name, data in bad.items():
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(HostError, match="is not the"):
+        with pytest.raises(HostError, match="isn't really a"):
             check_file(str(tmp_path / name))
 
 

@@ -44,6 +44,6 @@ def test_a_start_names_them_and_not_what_is_installed_already(tmp_path: Path) ->
     advised = subprocess.run(
         [sys.executable, "-c", path + START], capture_output=True, text=True, check=True
     ).stdout
-    assert advised.startswith("the host 'blender' can't start: this system lacks ")
+    assert advised.startswith("the host 'blender' can't start: this system is missing ")
     assert "apt install" in advised
     assert "pip install" not in advised

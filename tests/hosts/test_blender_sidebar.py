@@ -140,7 +140,9 @@ def test_a_refusal_tells_the_way_to_the_switch(gui: Gui) -> None:
     gui.run(f"{DRAWN}residence.app.controls.withdraw('scene.mutate')")
     with gui.client() as client:
         told = description(client, "scene__rename")
-        way = re.search(r"switches it on in the sidebar of .*3D view \(key (\w)\), tab (\w+)", told)
+        way = re.search(
+            r"can switch it on in the sidebar of .*3D view \(key (\w)\), tab (\w+)", told
+        )
         assert way is not None, told
         shown = "next(a for a in window.screen.areas if a.type == 'VIEW_3D').spaces.active"
         gui.run(f"window = bpy.context.window_manager.windows[0]\n{shown}.show_region_ui = False")

@@ -55,9 +55,9 @@ def test_a_schema_names_its_properties(lookup: Lookup) -> None:
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        ("sphere radiusss", "nothing has 'radiusss', but radius. Look up sphere"),
-        ("qqqqxyz", "nothing has 'qqqqxyz'. Look up the application's own word for it"),
-        ("joint purpose subdivision", "nothing has them all; look up fewer at once"),
+        ("sphere radiusss", "no entry has 'radiusss', but radius. Look up sphere"),
+        ("qqqqxyz", "no entry has 'qqqqxyz'. Look up the application's own word for it"),
+        ("joint purpose subdivision", "none has them all; look up fewer at once"),
         ("\u0440\u0430\u0434\u0438\u0443\u0441", "look up words such as: bevel width"),
     ],
 )

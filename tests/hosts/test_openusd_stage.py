@@ -77,6 +77,6 @@ def test_elsewhere_it_says_what_to_use_instead(skill: Path) -> None:
     need("bpy")
     with (
         SkillBench(skill, host="blender") as bench,
-        pytest.raises(ToolFailed, match="of Blender is no USD stage; import the application's"),
+        pytest.raises(ToolFailed, match="of Blender isn't a USD stage; import the application's"),
     ):
         bench.call("count")

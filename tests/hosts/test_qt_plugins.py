@@ -162,7 +162,7 @@ def test_a_refusal_tells_the_menu_path_to_the_panel(rig: Rig, server: Any) -> No
         return str(tool["description"])
 
     told = spin_while(ask)
-    path = re.search(r"switches it on in .*'s menu Callboard > ([\w ]+)", told)
+    path = re.search(r"can switch it on in .*'s menu Callboard > ([\w ]+)", told)
     assert path is not None, told
     assert path[1] in rig.labels()
     rig.choose("open")

@@ -67,7 +67,7 @@ def shipping(folder: Path) -> type[FakeHost]:
 def test_a_rare_skill_is_found_and_loaded_by_its_first_call(tmp_path: Path) -> None:
     with served(shipping(tmp_path), skills=True) as server, server.client() as client:
         told = client.initialize()["result"]["instructions"]
-        assert "More tools than are listed are found by skills__search" in told
+        assert "skills__search finds more tools than are listed" in told
         client.listen()
         assert "rare__go" not in listed(client)
         hits = client.call("skills__search", {"query": "rare"})["structuredContent"]["hits"]

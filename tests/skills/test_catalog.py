@@ -247,7 +247,7 @@ def test_a_file_that_is_mended_is_told_as_loud_as_it_was_broken(catalog, add, ca
     broken, moved, mended = caplog.messages
     assert broken.startswith("a: scripts/go.py:1: ")
     assert moved.startswith("a: scripts/go.py:2: ")
-    assert mended == "a: scripts/go.py: mended"
+    assert mended == "a: scripts/go.py: fixed"
 
 
 @pytest.mark.parametrize(
@@ -387,7 +387,7 @@ def test_a_tool_that_its_entry_takes_away_is_told_with_what_is_wrong(catalog, ad
     add("half", **{"tools.yaml": tools})
     catalog.refresh()
     why = catalog.why_absent(f"half__{long}")
-    assert why.startswith("isn't served until this is mended: half/tools.yaml:3: tool 'bbb")
+    assert why.startswith("isn't served until this is fixed: half/tools.yaml:3: tool 'bbb")
     assert catalog.why_absent("half__other") is None
     (failure,) = catalog.failures
     assert failure.as_json()["tool"] == long

@@ -198,7 +198,7 @@ def test_reading_that_nobody_used_failures_and_strangers_are_left_out(made):
     assert [*steps] == ["list_objects", "transform"]
     assert steps["transform"]["name"] == "{{list_objects.objects.0.path}}"
     assert list(new.left_out) == [
-        "jobs__status: it is callboard's own and no step of a workflow",
+        "jobs__status: it is callboard's own tool and can't be a step of a workflow",
         "scene__scene_info: it only reads, and no later call uses its result",
     ]
 
@@ -283,7 +283,7 @@ def test_capabilities_wishes_and_results_are_told(made):
 
 
 def test_nothing_to_make_a_skill_of(skills):
-    with pytest.raises(SkillError, match="no skill can be made of these calls: jobs__status"):
+    with pytest.raises(SkillError, match="no skill can be made from these calls: jobs__status"):
         make_skill("again", [call("jobs__status")], skills, REDACT)
-    with pytest.raises(SkillError, match="none of them went well"):
+    with pytest.raises(SkillError, match="none of them succeeded"):
         make_skill("again", [create("a", outcome="error")], skills, REDACT)

@@ -127,7 +127,7 @@ MISTAKES = [
     ("SKILL.md", "search-hint:", "search_hint:", "SKILL.md:8", "did you mean 'search-hint'?"),
     ("SKILL.md", "when-called", "when_called", "SKILL.md:9", "did you mean 'when-called'?"),
     ("SKILL.md", "load: when-called", "requries: [a]", "SKILL.md:9", "did you mean 'requires'?"),
-    ("SKILL.md", "load: when-called", "requires: [--pre]", "SKILL.md:9", "is no package for pip"),
+    ("SKILL.md", "load: when-called", "requires: [--pre]", "SKILL.md:9", "a package for pip"),
     ("SKILL.md", "workflows:", "workflow:", "SKILL.md:12", "did you mean 'workflows'?"),
     ("SKILL.md", ": tools.yaml", ": tool.yaml", "SKILL.md:10", "'tool.yaml' doesn't exist"),
     ("SKILL.md", ": prompts.yaml", ": prompt.yaml", "SKILL.md:11", "'prompt.yaml' doesn't exist"),
@@ -194,7 +194,7 @@ MISTAKES = [
         "json",
         "jsno",
         "scripts/_common.py:1",
-        "imports 'jsno', which isn't th",
+        "imports 'jsno', which is missing",
     ),
     ("prompts.yaml", "name: asset", "name: aset", "prompts.yaml", "asset"),
     ("SKILL.md", ": resources.yaml", ": a.yaml", "SKILL.md:13", "'a.yaml' doesn't exist"),
@@ -206,7 +206,7 @@ MISTAKES = [
         "    description: How assets are named.\n",
         "",
         f"{RESOURCES}:2",
-        "say what it holds",
+        "say what it contains",
     ),
     (
         RESOURCES,
@@ -219,12 +219,18 @@ MISTAKES = [
     (RESOURCES, "s/{shot}", "s/{a}/{shot}", f"{READING}:1", "has '{a}', which shot() doesn't take"),
     (RESOURCES, "s/{shot}", "s", f"{READING}:1", "write {shot} there, or give the parameter"),
     (RESOURCES, "scene.read", "scene.raed", f"{RESOURCES}:10", "did you mean 'scene.read'?"),
-    (RESOURCES, "scene.read", "scene.mutate", f"{RESOURCES}:10", "reading changes nothing"),
+    (RESOURCES, "scene.read", "scene.mutate", f"{RESOURCES}:10", "must change nothing"),
     (READING, "def shot(", "def shto(", f"{READING}:1", "neither main(**arguments) nor shot"),
     (FLOW, "tool: studio__check", "tool: studio__chek", f"{FLOW}:9", "mean 'studio__check'?"),
     (FLOW, "tool: studio__check", "tool: check", f"{FLOW}:9", "did you mean 'studio__check'?"),
     (FLOW, "    args: {}", "    argss: {}", f"{FLOW}:10", "did you mean 'args'?"),
-    (FLOW, "{{path}}", "{{paht}}", f"{FLOW}:6", "is no input, earlier step or loop variable"),
+    (
+        FLOW,
+        "{{path}}",
+        "{{paht}}",
+        f"{FLOW}:6",
+        "isn't an input, an earlier step or a loop variable",
+    ),
     (FLOW, "- tool: studio__check", "- call: studio__check", f"{FLOW}:9", "a step is one of tool,"),
 ]
 
@@ -368,9 +374,9 @@ steps:
     errors = [one for one in lint(folder) if one.severity == "error"]
     assert [(one.line, one.message.split(";")[0][:24]) for one in errors] == [
         (6, "a step is one of tool, f"),
-        (11, "'then' must hold at leas"),
+        (11, "'then' needs at least on"),
         (12, "the id 'which' is taken"),
-        (13, "'{{inputs.b}}' is no inp"),
+        (13, "'{{inputs.b}}' isn't an "),
     ]
 
 

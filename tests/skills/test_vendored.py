@@ -80,7 +80,7 @@ def test_what_can_not_be_had_leaves_what_was_brought(
     with served(skills=True, skill_paths=[skill.parent]) as server, server.client() as client:
         assert client.call("shots__go")["structuredContent"] == {"version": "1.0"}
         (failure,) = until(lambda: server.app.catalog.failures, "a finding")
-        assert "requires other packages than it brought" in failure.message
+        assert "requires other packages than are vendored" in failure.message
 
 
 def test_numbers_of_versions_are_compared() -> None:
@@ -138,7 +138,7 @@ def test_what_pip_takes_may_be_required(text: str) -> None:
 )
 def test_what_pip_does_not_take_is_told_by_lint(text: str, tmp_path: Path) -> None:
     folder = write_skill(tmp_path, "needy", block=f"requires: [{text!r}]")
-    assert [str(one) for one in lint(folder) if "is no package for pip" in one.message]
+    assert [str(one) for one in lint(folder) if "isn't a package for pip" in one.message]
 
 
 def test_what_is_required_and_not_there_is_told_by_lint(tmp_path: Path) -> None:

@@ -325,7 +325,7 @@ def test_a_client_from_another_machine_is_approved_where_questions_are(shown: An
     assert reads(shown.panel.banner, "ada asks to connect from another machine")
     show_consent(shown)
     (card,) = cards(shown)
-    assert reads(card, "ada wants to connect from another machine")
+    assert reads(card, "ada asks to connect from another machine")
     assert "10.0.0.7" in card.text.toPlainText()
     assert entry.fingerprint in card.text.toPlainText()
     assert [card.once.text(), card.session.isVisible(), card.more.isVisible()] == [

@@ -106,7 +106,7 @@ def test_a_root_outside_counts_as_a_person_decided(
     attend(named)
     with naming(named, tmp_path / "elsewhere") as client:
         first = client.start("tools/call", {"name": "see"})
-        assert answer(named, decision) == f"fake wants to work in {elsewhere}, outside your roots"
+        assert answer(named, decision) == f"fake asks to work in {elsewhere}, outside your roots"
         counts = [show] if decision == "refuse" else [elsewhere]
         assert first.result(10)["result"]["structuredContent"]["result"] == counts
         if decision == "allow":

@@ -156,13 +156,18 @@ def _put_back_in_words(undo: UndoStep | None) -> str:
     if undo.rolled_back is None:
         return "no call was run"
     if undo.rolled_back:
-        return "all that its calls changed in the scene was rolled back; files they wrote stay"
-    return "what its calls changed in the scene could not be put back; look at it before you go on"
+        return "all changes of its calls in the scene were rolled back; files they wrote remain"
+    return (
+        "the changes of its calls in the scene could not be rolled back; look at it before you "
+        "continue"
+    )
 
 
 def _require_suitable(index: int, tool: Tool) -> None:
     if tool.name == BATCH:
-        raise NotInABatch(f"call {index}: a batch holds no other batch; list its calls instead")
+        raise NotInABatch(
+            f"call {index}: a batch can't contain another batch; list its calls instead"
+        )
     if tool.execution == "async":
         raise _unsuitable(index, tool, "is a job")
     if tool.affinity == "any":
@@ -170,7 +175,7 @@ def _require_suitable(index: int, tool: Tool) -> None:
 
 
 def _unsuitable(index: int, tool: Tool, why: str) -> NotInABatch:
-    return NotInABatch(f"call {index}: {tool.name} {why}, so call it by itself; nothing was run")
+    return NotInABatch(f"call {index}: {tool.name} {why}, so call it on its own; nothing was run")
 
 
 def _check(index: int, tool: Tool, arguments: Json) -> None:
@@ -202,7 +207,7 @@ def _perform(batch: Call, inner: list[Call], brief: bool, calls: object) -> Resu
         except ToolRaised as error:
             raise _failed(index, call, _text(error.result)) from None
         except InputNeeded:
-            why = "it asks its client, which a batch can't; call it by itself"
+            why = "it asks its client, which a batch can't do; call it on its own"
             raise _failed(index, call, why) from None
         if result["isError"]:
             raise _failed(index, call, _text(result))

@@ -38,9 +38,8 @@ def require_no_code(tool: str, capabilities: Sequence[str], value: Any, index: i
     """Raise BadReference when call ``index`` runs code and contains a reference."""
     if SCRIPT in capabilities and refers(value):
         raise BadReference(
-            f"call {index}: {tool} runs code, so none of its arguments can be a {KEY}: what a name "
-            "or a text in the scene says would run unseen; write the values out, or call it by "
-            "itself"
+            f"call {index}: {tool} runs code, so none of its arguments can be a {KEY}: a name or "
+            "a text from the scene would run unseen; write the values out, or call it on its own"
         )
 
 
@@ -51,8 +50,8 @@ def require_shown(calls: Sequence[Json], asked: Collection[str]) -> None:
         if call["tool"] in asked and refers(call["arguments"]):
             raise BadReference(
                 f"call {index}: the artist is asked about {call['tool']} and sees what it will "
-                f"run with, so none of its arguments can be a {KEY}; write the values out, or make "
-                "it a call of its own, after this batch"
+                f"run with, so none of its arguments can be a {KEY}; write the values out, or "
+                "make it a separate call after this batch"
             )
 
 

@@ -13,7 +13,7 @@ _DESCRIPTION = (
     "Makes several calls as one: one question to the artist, one undo step, and when one fails all "
     "are rolled back. An argument of a later call may be an earlier result: "
     '{"$result": 0, "path": "object.path"} is that value of the first call\'s structured result. '
-    "Not for jobs, for what asks the client, nor for batches."
+    "Not for jobs, calls that ask the client, or batches."
 )
 _CALL: Json = {
     "type": "object",
@@ -30,7 +30,7 @@ _SCHEMA: Json = {
         "brief": {
             "type": "boolean",
             "default": False,
-            "description": "Of changes only changed, created, verified and doubt are told",
+            "description": "Report only changed, created, verified and doubt of each change",
         },
     },
 }

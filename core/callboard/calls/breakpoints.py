@@ -35,8 +35,8 @@ def stop_here(*args: Any, **kwargs: Any) -> Any:
     if not _at_a_terminal():
         place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
         log.warning(
-            "breakpoint() at %s is passed over, since nobody sits at a terminal here: start "
-            "`callboard serve` in one, or `serve --debugpy PORT` and attach an editor",
+            "breakpoint() at %s is skipped, because there is no terminal here: start `callboard "
+            "serve` in one, or `serve --debugpy PORT` and attach an editor",
             place,
         )
         return None

@@ -127,10 +127,10 @@ class Call:
     def becomes(self) -> str:
         """A sentence on what happens to the call after its time."""
         if self.tool.affinity == "any":
-            return "It runs on beside the application, and its late answer is dropped."
+            return "It keeps running beside the application, and its late answer is dropped."
         return (
-            "It is ended, and what it changed is put back, as soon as its code can be interrupted;"
-            " if it needs longer, give it a longer limit where it takes one."
+            "It is ended, and its changes are rolled back, as soon as its code can be "
+            "interrupted; if it needs more time and takes a limit, give it a longer one."
         )
 
     def send_progress(self, done: float, total: float | None, message: str | None) -> None:

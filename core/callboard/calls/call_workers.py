@@ -44,7 +44,9 @@ class CallWorkers:
 
     async def _run(self, workers: Workers, tool: Tool, function: Callable[..., T], *args: Any) -> T:
         if self._closed:
-            raise HostOffline("callboard ends here; the call did not begin, nothing was changed")
+            raise HostOffline(
+                "callboard is shutting down; the call did not begin, and nothing was changed"
+            )
         future = workers.submit(function, *args)
         self._names[future] = tool.name
         try:

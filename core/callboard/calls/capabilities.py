@@ -199,14 +199,14 @@ class Capabilities:
     def _why_not(self, capability: str) -> str:
         where = self._host.where
         if capability in self.forbidden:
-            return f"the studio's settings forbid {capability}; ask who keeps them"
+            return f"the studio's settings forbid {capability}; ask the person who maintains them"
         if capability in self._off and capability in self._host.ports:
             return (
                 f"{capability} is off until the artist switches it on in {where}, or starts"
                 f" callboard with `callboard serve --allow {capability}`"
             )
         if capability in self.withdrawn:
-            return f"the artist switched {capability} off, and switches it on in {where}"
+            return f"the artist switched {capability} off, and can switch it on in {where}"
         if capability not in self.offered_by_host:
             plug_in = self._host.plug_ins.get(capability)
             if plug_in is None:
@@ -215,8 +215,8 @@ class Capabilities:
         if capability in self.declared:
             return f"{self._host.identity.name} has no port for {capability}, which it declares"
         return (
-            f"{capability} is offered while somebody is there to be asked: have the artist open "
-            f"callboard, in {where}, or start it with `callboard serve --allow {capability}`"
+            f"{capability} is offered only while an artist is there to be asked: have the artist "
+            f"open callboard, in {where}, or start it with `callboard serve --allow {capability}`"
         )
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:

@@ -94,7 +94,7 @@ class ChangeBook:
             if step is not None and not step.ids and tool.work == "change" and not objects:
                 return  # the call found everything already as requested
         elif step is not None and step.rolled_back is False:
-            words, objects = f"{tool.title or tool.name} failed halfway and is not put back", ()
+            words, objects = f"{tool.title or tool.name} failed halfway and was not rolled back", ()
         else:
             return
         seconds = perf_counter() - call.started

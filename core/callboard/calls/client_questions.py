@@ -110,7 +110,7 @@ def read_answer(ask: Ask, answer: Any) -> Any:
 def _read_elicited(ask: Ask, answer: Json) -> Elicited:
     action = answer.get("action")
     if action not in ("accept", "decline", "cancel"):
-        raise BadAnswer("an elicitation's answer has an action: accept, decline or cancel")
+        raise BadAnswer("an elicitation's answer needs an action: accept, decline or cancel")
     content = meant(answer.get("content") or {})
     if action == "accept" and "requestedSchema" in ask.params:
         try:

@@ -174,7 +174,7 @@ class ConsentDesk:
         None when no artist is there to ask."""
         if not self.attended:
             return None
-        why = "wants to work in " + ", ".join(folders) + ", outside your roots"
+        why = "asks to work in " + ", ".join(folders) + ", outside your roots"
         try:
             answer = await self._ask(call, "client_roots", "allow", why)
             # A project keeps the artist's own roots only.

@@ -104,8 +104,8 @@ class BaseContext:
         stage = self._call.host.stage
         if stage is None:
             raise SkillError(
-                f"the scene of {self.host_identity.name} is no USD stage; import the application's "
-                "own API, or use ctx.port"
+                f"the scene of {self.host_identity.name} isn't a USD stage; import the "
+                "application's own API, or use ctx.port"
             )
         return stage
 
@@ -120,7 +120,9 @@ class BaseContext:
             (str, NoneType),
         )
         if not all(isinstance(value, kind) for value, kind in zip(plain, kinds, strict=True)):
-            raise SkillError(f"tool '{self._call.tool.name}' gives progress other than numbers")
+            raise SkillError(
+                f"tool '{self._call.tool.name}' must give ctx.progress finite numbers and a text"
+            )
         self._call.on_loop(self._call.send_progress, *plain)
 
     def resource_updated(self, uri: str) -> None:
@@ -141,7 +143,9 @@ class BaseContext:
         try:
             plain: list[Any] = shown(json.loads(encode(values)))
         except ValueError as error:
-            raise SkillError(f"what '{self._call.tool.name}' gives ctx.{what} is {error}") from None
+            raise SkillError(
+                f"the value that '{self._call.tool.name}' gives ctx.{what} is {error}"
+            ) from None
         return plain
 
     # -- asking the client ------------------------------------------------------------------
@@ -175,7 +179,9 @@ class BaseContext:
         try:
             written = encode({key: [ask.method, ask.params] for key, ask in open_questions.items()})
         except ValueError as error:
-            raise SkillError(f"tool '{call.tool.name}' asks for what isn't JSON: {error}") from None
+            raise SkillError(
+                f"tool '{call.tool.name}' asks for something that isn't JSON: {error}"
+            ) from None
         raise InputNeeded(
             {
                 key: Ask(method, _seen(method, params))
@@ -212,9 +218,9 @@ class _Noting:
                 by = sys._getframe(1)
                 file = "/".join(Path(by.f_code.co_filename).parts[-2:])
                 raise SkillError(
-                    f"{file}, line {by.f_lineno}: a coroutine changes the scene by `await "
-                    "ctx.on_main_thread(function, …)`: put what changes it into a function, so "
-                    "that it belongs to the call's undo step"
+                    f"{file}, line {by.f_lineno}: a coroutine must change the scene with `await "
+                    "ctx.on_main_thread(function, …)`: put the change into a function, so that "
+                    "it belongs to the call's undo step"
                 )
             self._call.changes_begun = True
             return method(*args, **kwargs)

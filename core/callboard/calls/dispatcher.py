@@ -197,7 +197,9 @@ class Dispatcher(RunningCalls):
             except InputNeeded as needed:
                 await self._answer(call, needed.asks)
                 call.changes_begun = False
-        raise SkillError(f"{tool.name} asked its client {ROUND_LIMIT} times without an end")
+        raise SkillError(
+            f"{tool.name} asked its client {ROUND_LIMIT} times, the most that one call may"
+        )
 
     async def _gather(self, call: Call) -> GatheredTool:
         """Pass each of a batch's calls through the gate before the first one runs."""

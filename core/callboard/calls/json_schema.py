@@ -138,7 +138,7 @@ def _sentence(rule: str, path: str, wrong: JsonSchemaValueException) -> str | No
         if all(isinstance(form, dict) and "type" in form for form in forms):
             types = " or ".join(name for form in forms for name in form["type"])
             return f"{path} must be a valid {types}"
-        return f"{path} must be valid in one of {len(forms)} forms and is in none"
+        return f"{path} must fit one of {len(forms)} forms and fits none"
     return None
 
 

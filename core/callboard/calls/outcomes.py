@@ -161,8 +161,8 @@ def reported_error(error: BaseException) -> BaseException:
     except BaseException as worse:
         return ToolRaised(
             results.failure(
-                f"{results.name_of(error)}: what the tool raised can't be told; reading it raised "
-                f"{results.name_of(worse)}"
+                f"{results.name_of(error)}: what the tool raised can't be shown; reading it "
+                f"raised {results.name_of(worse)}"
             )
         )
 

@@ -74,7 +74,9 @@ class RuleStore:
         try:
             write_private(rules_file(self._project), json.dumps(value, indent=1))
         except OSError as error:
-            log.warning("what the artist decided holds until the end, but isn't kept: %s", error)
+            log.warning(
+                "the artist's decisions hold until callboard ends, but can't be saved: %s", error
+            )
 
 
 def _load(project: str) -> ProjectRules | None:

@@ -14,7 +14,7 @@ class UnsupportedSchema(BadSchema):
 
     def __init__(self, keywords: list[str]) -> None:
         super().__init__(
-            f"the schema uses {', '.join(keywords)}, which callboard can't check; "
-            "say it with other keywords"
+            f"the schema uses {', '.join(keywords)}, which callboard can't check; use other "
+            "keywords"
         )
         self.keywords = keywords

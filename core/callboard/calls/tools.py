@@ -40,9 +40,9 @@ BATCH = "batch__run"
 FILES = "filesystem."
 #: The format of an argument by which a client sets how long a call may take, in seconds.
 TIME_LIMIT = "time-limit"
-# Each call chooses: a job costs a small preview a second call, and a long render without one holds
-# the request open for minutes.
-#: The format of a yes or no by which a client asks for a job: a handle at once, the result later.
+# Each call chooses: a small preview as a job needs a second call, and a long render without one
+# keeps the request open for minutes.
+#: The format of a boolean by which a client asks for a job: a handle at once, the result later.
 AS_JOB = "as-job"
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 

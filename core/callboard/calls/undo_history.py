@@ -91,7 +91,7 @@ def redo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
 
 
 _CHANGED_AFTER = (
-    "somebody else changed the scene after '{}', or opened another one; leave it to the artist, or "
+    "the scene was changed after '{}', or another one was opened; leave it to the artist, or "
     "change it back with a call"
 )
 
@@ -123,8 +123,11 @@ def _no_more(book: ChangeBook, who: Owner) -> str:
         return "the scene was changed since you undid it; make the calls again instead"
     own = next((one for one in reversed(undone) if _is_own(one.owner, who)), None)
     if own is not None:
-        return f"you undid nothing; '{own.words}' was undone by somebody else, who meant it"
-    return "nothing of yours is undone here"
+        return (
+            f"you undid nothing; '{own.words}' was undone by the artist or another client, on "
+            "purpose"
+        )
+    return "none of your calls here is undone"
 
 
 def _told(what: str, done: Sequence[SceneChange], why: str | None) -> Json:

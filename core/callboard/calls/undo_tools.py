@@ -50,15 +50,16 @@ def undo_tools(dispatcher: Dispatcher) -> list[Tool]:
         _tool(
             UNDO,
             "Undo",
-            "Undoes your own newest calls that changed the scene, one step for each call, and says "
-            "what they were. Refused where the artist or another client did something since.",
+            "Undoes your own newest calls that changed the scene, one step for each call, and "
+            "says what they were. Refused when the artist or another client changed something "
+            "since.",
             "undone",
             undo,
         ),
         _tool(
             REDO,
             "Redo",
-            "Does again what scene__undo undid, unless the scene was changed since.",
+            "Redoes what scene__undo undid, unless the scene was changed since.",
             "redone",
             redo,
         ),
@@ -83,7 +84,7 @@ def _tool(name: str, title: str, description: str, done: str, function: Any) -> 
             "required": [done, "stopped"],
             "properties": {
                 done: {"type": "array", "items": step},
-                "stopped": {"type": ["string", "null"], "description": "Why it was no more"},
+                "stopped": {"type": ["string", "null"], "description": "Why it stopped there"},
             },
         },
         load=lambda: entry,

@@ -60,8 +60,10 @@ def _serve_alone(words: Sequence[str]) -> argparse.ArgumentParser:
 
     parser = Parser(
         prog="callboard",
-        description="A host without windows. An application's archive brings this command alone; "
-        "for the others install callboard's wheel into this Python.",
+        description=(
+            "Run a host without windows. An application's archive has only this command; for "
+            "the others install callboard's wheel into this Python."
+        ),
     )
     commands = parser.add_subparsers(dest="command", metavar="serve", required=True)
     command = commands.add_parser("serve")

@@ -9,7 +9,7 @@ import threading
 
 def port_number(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; give 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} isn't a port; give 0 to 65535")
     return int(text)
 
 
@@ -17,14 +17,14 @@ def seconds(text: str) -> float:
     """Return seconds, at most as long as a thread can wait."""
     value = float(text)
     if not 0 < value <= threading.TIMEOUT_MAX:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time to wait; give seconds, such as 60")
+        raise argparse.ArgumentTypeError(f"{text!r} isn't a time to wait; give seconds, such as 60")
     return value
 
 
 def count(text: str) -> int:
     """Return a whole number from 1 on."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} isn't a whole number from 1 on")
     return int(text)
 
 
@@ -50,5 +50,5 @@ def amount(text: str) -> tuple[str, float]:
     except ValueError:
         number = math.nan
     if not name or not (0 < number < math.inf):
-        raise argparse.ArgumentTypeError(f"{text!r} is no amount; give NAME or NAME=2")
+        raise argparse.ArgumentTypeError(f"{text!r} isn't an amount; give NAME or NAME=2")
     return name, number

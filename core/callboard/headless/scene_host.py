@@ -40,7 +40,7 @@ def settle_host(arguments: argparse.Namespace, scenes: Iterable[str]) -> None:
     hosts = {ENDINGS[ending]: ending for ending in endings if ending in ENDINGS}
     if len(hosts) > 1:
         each = ", ".join(f"{ending} ({host})" for host, ending in sorted(hosts.items()))
-        raise PeerError(f"no host opens all of these: {each}; run each by itself, or give --host")
+        raise PeerError(f"no host opens all of these: {each}; run each on its own, or give --host")
     arguments.host, ending = next(iter(hosts.items()), (_USUAL, ""))
     if arguments.host != _USUAL:
         print(f"callboard: --host {arguments.host}, which opens {ending}", file=sys.stderr)

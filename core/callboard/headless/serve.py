@@ -43,13 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--worker",
         action="store_true",
-        help="for a program that starts it: isn't listed, says little, ends with its stdin",
+        help="for use by another program: not listed, quiet, ends when stdin closes",
     )
     parser.add_argument(
         "--debugpy",
         type=port_number,
         metavar="PORT",
-        help="an editor's debugger attaches at this port",
+        help="let an editor's debugger attach at this port",
     )
     parser.add_argument("--verbose", action="store_true", help="log what is going on")
 
@@ -60,14 +60,14 @@ def add_host(parser: argparse.ArgumentParser) -> None:
         "--host",
         choices=sorted(HOSTS),
         default="openusd",
-        help="else the one whose scene is named, and openusd where none is",
+        help="by default the host of the named scene, else openusd",
     )
     parser.add_argument(
         "--skills",
         metavar="DIR",
         action="append",
         default=[],
-        help="a skill, or a folder right above skills; again for each",
+        help="a skill's folder, or the one right above it; repeat for more",
     )
     parser.add_argument(
         "--root",
@@ -75,7 +75,7 @@ def add_host(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         dest="roots",
-        help="a workspace folder; again for each",
+        help="a workspace folder; repeat for more",
     )
     parser.add_argument("--roots-policy", choices=("advisory", "strict"))
     parser.add_argument(
@@ -87,7 +87,7 @@ def add_host(parser: argparse.ArgumentParser) -> None:
         action="append",
         choices=sorted(ATTENDED_ONLY | OFF_AT_FIRST),
         default=[],
-        help="offer script.execute though nobody is there to be asked; network, which is off",
+        help="offer this even without an artist to ask, or though it is off by default",
     )
 
 
@@ -118,7 +118,7 @@ def warn_of_folders(arguments: argparse.Namespace, *, absent_skills: bool = True
                 log.warning("%s %s: there is no such folder yet", option, folder)
             elif option == "--skills" and not has_skill(Path(folder)):
                 log.warning(
-                    "--skills %s: no skill is in it yet; name a skill's folder, or the one right "
+                    "--skills %s: it has no skill yet; name a skill's folder, or the one right "
                     "above it",
                     folder,
                 )
@@ -194,8 +194,8 @@ def serve(
     except OSError as error:
         why = f"can't listen on port {config.port}: {error.strerror or error}"
         raise HostError(
-            f"{why}; `callboard list` shows whether a callboard does; take another --port, or "
-            "leave it out, and the system chooses"
+            f"{why}; `callboard list` shows whether another callboard does; choose another "
+            "--port, or leave it out to let the system choose"
         ) from None
 
     announce(app, stop)
@@ -243,7 +243,7 @@ def _warn_of_unknown_words(app: Callboard, denied: Sequence[str]) -> None:
         if word not in known:
             nearest = difflib.get_close_matches(word, known, n=1)
             hint = f"; did you mean {nearest[0]}?" if nearest else ""
-            log.warning("--deny %s withdraws nothing: no tool here asks for it%s", word, hint)
+            log.warning("--deny %s withdraws nothing: no tool here needs it%s", word, hint)
 
 
 def _panel_loop() -> Any:

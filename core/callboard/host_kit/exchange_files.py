@@ -56,7 +56,7 @@ def check_file(path: str) -> None:
     if not file.is_file():
         raise HostError(f"there is no file '{file.name}' there")
     if not is_such(file):
-        raise HostError(f"'{file.name}' is not the {file.suffix.lower()} file that it is called")
+        raise HostError(f"'{file.name}' isn't really a {file.suffix.lower()} file")
     if held_to_roots():
         refuse_outside(named_in(path), file.name, "imported")
 

@@ -12,7 +12,7 @@ _WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 def from_elsewhere(path: str, *, posix: bool = os.name != "nt") -> str | None:
     """Return the problem of a Windows path on another system, where it becomes a relative one."""
     if posix and ("\\" in path or _WINDOWS_ABSOLUTE.match(path)):
-        return "is a path of Windows, and this is another system; give one of this machine"
+        return "is a Windows path, and this is another system; give a path on this machine"
     return None
 
 
@@ -20,9 +20,9 @@ def misread_by_usd(path: str) -> str | None:
     """Return the problem of a path that OpenUSD takes for more than a file's name."""
     for text in (":SDF_FORMAT_ARGS:", ".usdz["):
         if text in path:
-            return f"holds '{text}', where OpenUSD ends a file's name; use another name"
+            return f"contains '{text}', where OpenUSD ends a file's name; use another name"
     if path.startswith("anon:"):
-        return "begins with 'anon:', which OpenUSD takes for no file; use another name"
+        return "begins with 'anon:', which OpenUSD doesn't take for a file; use another name"
     return None
 
 
@@ -31,4 +31,4 @@ def holds_variable(path: str, application: str, variables: str = r"[$]|^~") -> s
     match = re.search(variables, path)
     if match is None:
         return None
-    return f"holds '{match.group()}', which {application} would replace; use a name without it"
+    return f"contains '{match.group()}', which {application} would replace; use a name without it"

@@ -31,8 +31,9 @@ def blender_lacks() -> str | None:
 def what_to_install(libraries: Sequence[str]) -> str:
     debian, fedora = zip(*(BLENDER_LINKS[name] for name in libraries), strict=True)
     return (
-        f"this system lacks {', '.join(libraries)}, which Blender links. On Debian and Ubuntu "
-        f"`sudo apt install {' '.join(debian)}`, on Fedora `sudo dnf install {' '.join(fedora)}`"
+        f"this system is missing {', '.join(libraries)}, which Blender links. On Debian and "
+        f"Ubuntu `sudo apt install {' '.join(debian)}`, on Fedora `sudo dnf install "
+        f"{' '.join(fedora)}`"
     )
 
 

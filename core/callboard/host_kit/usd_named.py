@@ -41,7 +41,7 @@ def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> Non
             named = list(usd.named(file))
         except (zipfile.BadZipFile, UnicodeDecodeError) as error:
             # OpenUSD reads packages by their local headers, so it may open this one anyway.
-            raise unreadable(file, f"is no package that can be trusted ({error})") from None
+            raise unreadable(file, f"isn't a package that can be trusted ({error})") from None
         except (tf.ErrorException, OSError):
             if file == path and not is_package(file):
                 return  # opening it reports what is wrong with it
@@ -74,7 +74,7 @@ class _Usd:
             return
         inside = [name for name in usdz_entries(file) if name.lower().endswith(_LAYERS)]
         if any(is_package(name) for name in inside):
-            raise zipfile.BadZipFile("it holds another package")
+            raise zipfile.BadZipFile("it contains another package")
         for name in inside:
             layer = self._opened(self._ar.JoinPackageRelativePath([file, name]))
             yield from ((str(Path(file, name).parent), asset) for asset in self._assets(layer))

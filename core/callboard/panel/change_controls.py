@@ -71,12 +71,12 @@ class ChangeControls:
                 raise HostError("this application can't select it now")
             there = [name for name in change.objects if _is_there(reader, name)]
             if not there:
-                raise HostError("nothing of it is in the scene any more")
+                raise HostError("none of its objects is in the scene any more")
             editor.select(there)
 
         def selected(problem: str | None) -> None:
             if step is not None and step.id is not None:
-                # It lies above the changes on the application's undo stack.
+                # This lies above the changes on the application's undo stack.
                 id, now = f"select-{step.id}", time()
                 book.add(SceneChange(id, "", "", now, 0.0, "you selected objects", (), step.id))
             answered(problem)

@@ -289,7 +289,7 @@ class Controls:
             try:
                 work()
             except Exception:
-                log.exception("what the panel asked for failed")
+                log.exception("the panel's request failed")
 
         self._loop.run_in_executor(None, contained)
 

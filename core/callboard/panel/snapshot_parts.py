@@ -117,7 +117,7 @@ def newcomer(known: KnownClient) -> QuestionStatus:
     told = {"address": known.asks_from, "fingerprint of its token": known.fingerprint}
     if known.asks_as:
         told["says it is"] = known.asks_as
-    why = "wants to connect from another machine, to every application of this one"
+    why = "asks to connect from another machine, to every application on this one"
     id = NEWCOMER + known.id
     return QuestionStatus(id, "", known.name, OTHER_MACHINE, why, told, 0.0, known.name)
 

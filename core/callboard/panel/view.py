@@ -133,7 +133,7 @@ class ServedView:
         known = self._roots.known(session)
         roots = known.roots.roots if known.roots is not None else ()
         ignored = [
-            f"{path} doesn't count: outside your roots" for path in self._roots.ignored(session)
+            f"{path} isn't used: it is outside your roots" for path in self._roots.ignored(session)
         ]
         return ClientStatus(
             session.id[:8],

@@ -104,7 +104,7 @@ def _question(controls: Controls, id: str) -> QuestionStatus:
     for question in _asked_here(controls.status.snapshot):
         if question.id == id:
             return question
-    raise NotFound("that question is answered, or its time is over")
+    raise NotFound("that question has been answered, or its time is over")
 
 
 async def _undo(controls: Controls, call: str) -> Json:
@@ -123,7 +123,7 @@ async def _undo(controls: Controls, call: str) -> Json:
         undone = await asyncio.wait_for(answer, UNDO_PATIENCE)
     except asyncio.TimeoutError:
         raise HostError(
-            "the application is busy; the undo comes once it is free: watch what changed"
+            "the application is busy; the undo follows once it is free: watch the changes"
         ) from None
     return {"done": not undone.left, "undone": undone.undone, "problem": undone.problem}
 

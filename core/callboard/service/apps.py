@@ -47,7 +47,9 @@ def views(host: Host) -> list[ServedResource]:
             "viewport",
             _page,
             title="The scene",
-            description="A picture of the scene: click to select, undo, what waits for the artist.",
+            description=(
+                "A picture of the scene: click to select, undo, and see what waits for the artist."
+            ),
             mime_type=APP_TYPE,
             meta=_META,
         )

@@ -78,8 +78,8 @@ def file_tools(workspaces: Callable[[], Workspaces]) -> list[Tool]:
         result: Json = {"files": shown, "total": len(files)}
         if not files:
             result["note"] = (
-                "no file fits, or there is no workspace: the workspace is what roots the client "
-                "or the artist named, else the host's project"
+                "no file fits, or there is no workspace: the workspace is the roots that the "
+                "client or the artist named, else the host's project"
             )
         elif len(files) > limit:
             result["note"] = f"{len(files) - limit} more; narrow by name, mime_type or tags"
@@ -132,7 +132,7 @@ def file_template(workspaces: Callable[[], Workspaces]) -> ServedResource:
         "file",
         read,
         title="A file of the workspace",
-        description="files__list tells the ids.",
+        description="files__list lists the ids.",
         mime_type="application/octet-stream",
         required_capabilities=(FILESYSTEM_READ,),
     )

@@ -59,7 +59,7 @@ def live_resources(
             "recent log",
             recent,
             title="Recent log",
-            description="callboard's last log records, oldest first; of calls, yours.",
+            description="callboard's last log records, oldest first; about calls, only yours.",
             mime_type=JSON_TYPE,
         ),
         ServedResource(

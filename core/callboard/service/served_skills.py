@@ -57,7 +57,7 @@ class ServedSkills:
                 entry = await loop.run_in_executor(None, self._entry, known.skill)
                 if entry is not None:
                     return {"skill": entry}
-        raise InvalidParams("no skill has this URI; skills/list tells those that there are")
+        raise InvalidParams("no skill has this URI; skills/list lists those that exist")
 
     def files(self) -> ServedResource:
         """Return ``skill://{name}/{+path}``: any file of a skill, unchanged."""
@@ -128,7 +128,7 @@ def _read(skill: SkillMetadata, path: str) -> bytes:
     real = resolve_inside(skill.path, path)
     try:
         if not real.is_file() or real.stat().st_size > MOST_BYTES:
-            raise FileProblem("read", f"'{path}' is no file that can be served")
+            raise FileProblem("read", f"'{path}' isn't a file that can be served")
         return real.read_bytes()
     except OSError as error:
         raise FileProblem("read", f"'{path}' can't be read: {error.strerror}") from None
@@ -154,4 +154,4 @@ def _uri(name: str, path: str) -> str:
 
 def _require_extension(request: PeerRequest) -> None:
     if request.peer.features.sessions:
-        raise MethodNotFound(f"Method not found: '{request.method}'; it is of 2026-07-28")
+        raise MethodNotFound(f"Method not found: '{request.method}'; it needs revision 2026-07-28")

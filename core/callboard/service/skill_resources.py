@@ -35,7 +35,9 @@ class SkillResources:
             for one in self._declared(skill):
                 taken = self._registry.get(one.uri) is not None and one.uri not in gone
                 if taken or any(one.uri == other.uri for other in add):
-                    log.warning("%s: its resource %s is another one's", skill.name, one.uri)
+                    log.warning(
+                        "%s: its resource %s isn't served: the URI is taken", skill.name, one.uri
+                    )
                     continue
                 add.append(one)
                 self._served.setdefault(skill.name, []).append(one.uri)

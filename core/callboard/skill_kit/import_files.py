@@ -34,7 +34,7 @@ def import_checked(
     counted = port.import_file(path, above, axes)
     created = [each for each in reader.names() if each not in before]
     if not created:
-        raise HostError(f"'{Path(path).name}' holds no objects; nothing was imported")
+        raise HostError(f"'{Path(path).name}' contains no objects; nothing was imported")
     entries = [reader.get(each) for each in created[:LISTED]]
     if above is not None and not any(reader.get(each)["parent"] == above for each in created):
         raise HostError(f"nothing of it is below '{parent}'. The change was taken back.")
@@ -62,8 +62,8 @@ def asked_axes(kind: FileFormat, meters_per_unit: float | None, up_axis: str | N
         return Axes(unit, up_axis or kind.up_axis, meters_per_unit is not None)
     if meters_per_unit is not None or up_axis is not None:
         raise WrongArgument(
-            f"a {kind.name} file says its units and its up axis itself; leave meters_per_unit and"
-            " up_axis out"
+            f"a {kind.name} file states its own units and up axis; leave meters_per_unit and "
+            "up_axis out"
         )
     return None
 

@@ -168,7 +168,7 @@ class SkillCatalog:
             for skill in self._known.values():
                 for failure in skill.failures:
                     if _keeps_away(failure, skill, tool):
-                        return f"isn't served until this is mended: {skill.name}/{_told(failure)}"
+                        return f"isn't served until this is fixed: {skill.name}/{_told(failure)}"
         return None
 
     def why_old(self, name: str) -> str | None:
@@ -321,7 +321,7 @@ class SkillCatalog:
         before = {(each.skill, each.reference): _level(each) for each in self._failures}
         for (name, file), level in before.items():
             if (name, file) not in wrong and name in self._known:
-                log.log(level, "%s: %s: mended", name, file)
+                log.log(level, "%s: %s: fixed", name, file)
         self._failures = tuple(failures)
 
     def _update_index(self) -> None:

@@ -145,7 +145,7 @@ def skill_error(
     result = error_result(
         message,
         error,
-        prompt=prompt or "See error and context, mend what they name, and call again.",
+        prompt=prompt or "See error and context, fix what they name, and call again.",
         possible_solutions=possible_solutions,
         **context,
     )

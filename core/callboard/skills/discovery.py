@@ -151,7 +151,7 @@ def scan(
             if search_path in named:
                 reason = (
                     "this skill path isn't there; mount it, or correct the --skills, variable or "
-                    "settings file that names it (`callboard doctor` tells of the last two)"
+                    "settings file that names it (`callboard doctor` shows the last two)"
                 )
                 skipped.append(Failure(shown_folder(search_path), ".", "missing", reason))
             continue
@@ -167,7 +167,10 @@ def scan(
                 elsewhere.append(skill)
                 continue
             if search_path not in shipped and is_own_prefix(skill.wire_name("")):
-                reason = f"the name '{skill.name}' belongs to callboard's own tools; give another"
+                reason = (
+                    f"the name '{skill.name}' belongs to callboard's own tools; give the skill "
+                    "another name"
+                )
                 skipped.append(Failure(skill.name, SKILL_FILE, "metadata", reason))
                 continue
             # Not by the skill's name: `a-b` and `a_b` would serve tools of the same names.

@@ -149,7 +149,7 @@ def _of_resources(skill: SkillMetadata) -> Iterator[Odd]:
         if not isinstance(entry, dict):
             continue
         if not is_like("description", entry):
-            message = f"resource '{entry.get('name')}' has no description; say what it holds"
+            message = f"resource '{entry.get('name')}' has no description; say what it contains"
             yield file, document.line(*at), message
         needs = entry.get("required_capabilities")
         for number, word in enumerate(needs if isinstance(needs, list) else ()):
@@ -195,7 +195,7 @@ def _own_tool(
     if not name.startswith(prefix) and whole not in own:
         return
     meant = [whole] if whole in own else get_close_matches(name, own, 1)
-    remedy = f"did you mean '{meant[0]}'?" if meant else "add it to the tools' file, or take it out"
+    remedy = f"did you mean '{meant[0]}'?" if meant else "add it to the tools' file, or remove it"
     yield file, line, f"this skill has no tool '{name}'; {remedy}"
 
 

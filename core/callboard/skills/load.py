@@ -158,13 +158,13 @@ class _Reader:
         at: safe_yaml.Path = () if isinstance(value, list) else ("tools",)
         entries = value.get("tools") if isinstance(value, dict) else value
         if entries is None:
-            self._fail_at("empty", "holds no tools", shown, 1)
+            self._fail_at("empty", "has no tools", shown, 1)
             return ()
         if not isinstance(entries, list):
-            self._fail_at("parse", "must hold a list 'tools'", shown, document.line(*at))
+            self._fail_at("parse", "needs a list 'tools'", shown, document.line(*at))
             return ()
         if len(entries) > MAX_TOOLS:
-            self._fail_at("parse", f"holds over {MAX_TOOLS} tools", shown, document.line(*at))
+            self._fail_at("parse", f"has more than {MAX_TOOLS} tools", shown, document.line(*at))
             return ()
         for where, key, line in document.duplicates:
             if len(where) <= len(at):
@@ -213,7 +213,7 @@ class _Reader:
         requires = self._texts(block, "requires")
         for text in requires:
             if not is_requirement(text):
-                message = f"'requires' has '{text[:80]}', which is no package for pip"
+                message = f"'requires' has '{text[:80]}', which isn't a package for pip"
                 self._fail("metadata", message, self._places["requires"])
         return tuple(filter(is_requirement, requires))
 

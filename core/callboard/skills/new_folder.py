@@ -23,7 +23,7 @@ def write_folder(parent: Path, name: str, files: Mapping[str, str], what: str = 
         )
     folder = parent / name
     if folder.exists():
-        raise PeerError(f"{folder} is there already; choose another name")
+        raise PeerError(f"{folder} already exists; choose another name")
     if not parent.is_dir():
         raise PeerError(f"{parent} is not a folder; create it first")
     try:

@@ -82,7 +82,7 @@ def missing_imports(script: Path, skill: SkillMetadata) -> Iterator[tuple[str, i
             continue
         for line, name in unresolved(source, file, skill.path):
             if name.partition(".")[0].lower() not in required:
-                message = f"imports '{name}', which isn't there; {to_install(name)}"
+                message = f"imports '{name}', which is missing; {to_install(name)}"
                 yield file.relative_to(skill.path).as_posix(), line, message
 
 

@@ -28,7 +28,7 @@ def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Fai
             there = next(iter(metadata.distributions(name=name)), None) if name else None
             if there is not None and satisfies(there.version, requirement):
                 continue
-            version = f"{name} {there.version}" if there else "nothing of it"
+            version = f"{name} {there.version}" if there else "no version of it"
             message = f"requires {requirement}, and Python {this_python()} has {version}; {remedy}"
             line = written_line(skill.path, "requires", requirement)
             yield Failure(skill.name, SKILL_FILE, "missing", message, line)
@@ -38,7 +38,7 @@ def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Fai
     except (OSError, ValueError):
         required = []
     if set(required) != set(skill.requires):
-        message = f"requires other packages than it brought for Python {this_python()}; {remedy}"
+        message = f"requires other packages than are vendored for Python {this_python()}; {remedy}"
         line = written_line(skill.path, "requires")
         yield Failure(skill.name, SKILL_FILE, "missing", message, line)
     for brought in metadata.distributions(path=[str(folder)]):
@@ -49,8 +49,8 @@ def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Fai
         used = next(iter(metadata.distributions(name=package)), brought)
         if used.version != brought.version:
             message = (
-                f"brought {package} {brought.version}, but {used.version}, there before it, "
-                f"is what it gets; require {package}=={used.version}, or take that away"
+                f"vendored {package} {brought.version}, but gets {used.version}, which comes "
+                f"before it; require {package}=={used.version}, or remove that one"
             )
             line = written_line(skill.path, "requires")
             yield Failure(skill.name, SKILL_FILE, "metadata", message, line)

@@ -100,9 +100,9 @@ def _entries(document: safe_yaml.Document) -> list[Any]:
     value = document.value
     entries = value.get("resources") if isinstance(value, dict) else None
     if not isinstance(entries, list):
-        raise FileProblem("parse", "must hold a list 'resources'", 1)
+        raise FileProblem("parse", "needs a list 'resources'", 1)
     if len(entries) > MAX_RESOURCES:
-        raise FileProblem("parse", f"holds over {MAX_RESOURCES} resources", 1)
+        raise FileProblem("parse", f"has more than {MAX_RESOURCES} resources", 1)
     return entries
 
 
@@ -153,7 +153,8 @@ class _Entry:
         names = variables(uri)
         if len(set(names)) < len(names) or not all(map(str.isidentifier, names)):
             self._refuse(
-                "each variable of 'uri' needs a name of its own, as Python has them", "uri"
+                "each variable of 'uri' needs its own name, which Python accepts as an identifier",
+                "uri",
             )
         return uri
 
@@ -165,7 +166,7 @@ class _Entry:
             )
         for need in (SCENE_MUTATE, FILESYSTEM_WRITE, SCRIPT):
             if need in needs:
-                message = f"reading changes nothing: make a tool of what needs {need}"
+                message = f"reading must change nothing: make a tool of what needs {need}"
                 self._refuse(message, "required_capabilities")
         return tuple(dict.fromkeys(needs))
 

@@ -125,10 +125,12 @@ def _read_up_to(handle: int, size: int) -> bytes:
 
 def _refuse_what_leaves(reference: str) -> None:
     if not reference.strip() or "\0" in reference:
-        raise FileProblem("metadata", "the reference is empty or holds a NUL")
+        raise FileProblem("metadata", "the reference is empty or contains a NUL")
     # Both flavors: a skill written on one system is read on another.
     if PureWindowsPath(reference).drive or reference.startswith(("/", "\\", "~")):
-        raise FileProblem("read", f"'{reference}' is absolute; it must lie in the skill's folder")
+        raise FileProblem(
+            "read", f"'{reference}' is absolute; it must be inside the skill's folder"
+        )
     if ".." in PurePosixPath(reference.replace("\\", "/")).parts:
         raise FileProblem("read", f"'{reference}' leads out of the skill's folder")
 

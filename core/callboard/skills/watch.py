@@ -142,7 +142,7 @@ class SkillWatcher:
             try:
                 self._changed()
             except Exception:
-                log.exception("skills couldn't be looked at again")
+                log.exception("skills couldn't be read again")
 
     def _settle(self, polled: list[Path], seen: dict[str, Stamp]) -> dict[str, Stamp]:
         """Wait until nothing changed for a moment. Return the stamps seen last."""

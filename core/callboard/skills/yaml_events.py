@@ -48,7 +48,7 @@ def read(text: str, first_line: int) -> Document:
         reason = str(error).splitlines()[0] if str(error) else "isn't YAML"
         raise YamlError(reason, first_line + line) from None
     except UnicodeEncodeError:
-        raise YamlError("holds a lone surrogate", first_line) from None
+        raise YamlError("contains a lone surrogate", first_line) from None
 
 
 class _Builder:
@@ -70,7 +70,7 @@ class _Builder:
             if isinstance(event, yaml.DocumentStartEvent):
                 seen += 1
                 if seen > 1:
-                    raise YamlError("holds more than one document", self._line(event))
+                    raise YamlError("contains more than one document", self._line(event))
                 value = self._node(next(events), events, ())
         return Document(value, self._lines, tuple(self._duplicates))
 
@@ -144,7 +144,7 @@ class _Builder:
             raise YamlError(f"unknown alias '{event.anchor}'", self._line(event))
         known = self._anchors[event.anchor]
         if known is None:
-            raise YamlError(f"alias '{event.anchor}' holds itself", self._line(event))
+            raise YamlError(f"alias '{event.anchor}' contains itself", self._line(event))
         value, nodes = known
         self._count(event, nodes - 1)
         return value
@@ -189,7 +189,7 @@ class _Builder:
     def _count(self, event: Any, nodes: int) -> None:
         self._nodes += nodes
         if self._nodes > MAX_NODES:
-            raise YamlError(f"holds more than {MAX_NODES} values", self._line(event))
+            raise YamlError(f"has more than {MAX_NODES} values", self._line(event))
 
     def _line(self, event: Any) -> int:
         return self._first_line + int(event.start_mark.line)

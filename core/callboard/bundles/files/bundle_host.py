@@ -55,7 +55,7 @@ class ResourceContents:
         try:
             return base64.b64decode(self.blob or "", validate=True)
         except (binascii.Error, ValueError):
-            raise _nonsense("a blob that is no base64") from None
+            raise _nonsense("a blob that isn't base64") from None
 
 
 @dataclass(frozen=True)

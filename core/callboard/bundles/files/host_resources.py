@@ -45,7 +45,7 @@ class HostResourceNotFound(CallboardError):
 
     def __init__(self, uri: str) -> None:
         super().__init__(
-            "no such resource in this workspace; list what there is with "
+            "no such resource in this workspace; list the existing ones with "
             "ai.nimblebrain/resources/list",
             data={"uri": uri},
         )

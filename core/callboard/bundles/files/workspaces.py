@@ -90,8 +90,8 @@ class Workspaces:
         """Do as :meth:`answer`, on a thread that may wait for the disk."""
         if not self.offered:
             raise RefusedByArtist(
-                "the artist withdrew filesystem.read, so no files are handed out; pass the "
-                "content inline"
+                "the artist withdrew filesystem.read, so bundles get no files; pass the content "
+                "inline"
             )
         return self.platform.handle(method, params, workspace=self.name(roots), bundle=bundle)
 

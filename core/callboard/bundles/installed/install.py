@@ -175,7 +175,7 @@ class Bundles:
             return None
         state = _read_state(home)
         if state is None:
-            raise InstallError(f"'{home.name}' is there already and is no bundle; remove it first")
+            raise InstallError(f"'{home.name}' already exists and isn't a bundle; remove it first")
         there = _bundle(home)
         if there is not None and there.name != manifest.name:
             raise InstallError(
@@ -200,7 +200,7 @@ class Bundles:
         with self._alone():
             home, state = self._known(name, version)
             if not state.get("pending"):
-                raise InstallError(f"bundle '{name}' has no version to go back from")
+                raise InstallError(f"bundle '{name}' has no pending version to revert")
             if not state.get("previous"):
                 self._remove(home)
                 return None

@@ -151,7 +151,7 @@ def read_manifest(folder: Path) -> BundleManifest:
     except FileNotFoundError:
         if (folder / "SKILL.md").is_file():
             raise ManifestError(
-                "this is a skill and no bundle, so it isn't installed: name its folder by "
+                "this is a skill, not a bundle, so it isn't installed: name its folder with "
                 "`callboard serve --skills`, or in the setting skill_paths"
             ) from None
         raise ManifestError("there is no manifest.json at the top of the bundle") from None
@@ -169,14 +169,14 @@ def parse_manifest(data: bytes) -> BundleManifest:
     except (ValueError, RecursionError) as error:
         raise ManifestError(f"manifest.json is not JSON: {error}") from None
     if not isinstance(fields, dict):
-        raise ManifestError("manifest.json must hold an object")
+        raise ManifestError("manifest.json must contain an object")
     if not isinstance(fields.get("manifest_version", fields.get("dxt_version")), str):
         raise ManifestError("manifest_version must be a string such as '0.3'")
     name = _text(fields, "name", _NAME)
     if is_shipped_prefix(folder_name(name)):
         raise ManifestError(
-            f"the name '{name}' belongs to what ships with callboard, loaded or not; give the "
-            "bundle another name"
+            f"the name '{name}' is reserved for what ships with callboard; give the bundle "
+            "another name"
         )
     author = fields.get("author")
     if not isinstance(author, dict):
@@ -203,7 +203,7 @@ def _text(
     if _UNPRINTABLE.search(value):
         raise ManifestError(f"{where}{key} has a character that can't be shown")
     if shape is not None and not shape.fullmatch(value):
-        raise ManifestError(f"{where}{key} '{value[:80]}' has characters that it may not have")
+        raise ManifestError(f"{where}{key} '{value[:80]}' has characters that aren't allowed")
     return value
 
 
@@ -278,13 +278,13 @@ def _requirements(written: Any, where: str) -> dict[str, bool]:
     for key, requirement in written.items():
         if not _CAPABILITY.fullmatch(key):
             raise ManifestError(
-                f"{where}: '{key[:80]}' is no capability, such as ai.nimblebrain/host-resources"
+                f"{where}: '{key[:80]}' isn't a capability, such as ai.nimblebrain/host-resources"
             )
         if not isinstance(requirement, dict):
             raise ManifestError(f"{where}['{key}'] must be an object")
         if unknown := sorted(set(requirement) - {"required"}):
             raise ManifestError(
-                f"{where}['{key}'] has the unknown key '{unknown[0][:80]}'; 'required' is meant"
+                f"{where}['{key}'] has the unknown key '{unknown[0][:80]}'; use 'required'"
             )
         required = requirement.get("required", False)
         if not isinstance(required, bool):

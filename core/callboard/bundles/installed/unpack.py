@@ -108,7 +108,7 @@ def check_name(path: PurePosixPath) -> None:
         raise UnpackError(f"'{shown}…' is longer than {MAX_PATH} characters")
     for part in path.parts:
         if _FORBIDDEN.search(part) or _DEVICES.fullmatch(part) or part != part.rstrip(". "):
-            raise UnpackError(f"'{shown!r}' is no file name that every system has")
+            raise UnpackError(f"'{shown!r}' isn't a file name that every system accepts")
 
 
 def _folder_entries(source: Path) -> Iterable[_Entry]:
@@ -121,7 +121,7 @@ def _folder_entries(source: Path) -> Iterable[_Entry]:
             if stat.S_ISREG(mode) and name not in IGNORED:
                 yield _Entry(relative, bool(mode & stat.S_IXUSR), lambda path=path: path.open("rb"))  # type: ignore[misc]
             elif not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-                raise UnpackError(f"'{relative}' is a link or no plain file")
+                raise UnpackError(f"'{relative}' is a link or not a plain file")
 
 
 def _raise(error: OSError) -> None:
@@ -136,9 +136,9 @@ def _archive_entries(archive: zipfile.ZipFile) -> Iterable[_Entry]:
         if info.flag_bits & 0x1:
             raise UnpackError("the archive is encrypted; pack it without a password")
         if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise UnpackError(f"'{name[:120]}' is a link or no plain file")
+            raise UnpackError(f"'{name[:120]}' is a link or not a plain file")
         if "\\" in name or "\x00" in name or "//" in name or "/./" in f"/{name}":
-            raise UnpackError(f"{name[:120]!r} is no file name that every system has")
+            raise UnpackError(f"{name[:120]!r} isn't a file name that every system accepts")
         path = PurePosixPath(name)
         if name.endswith("/"):
             check_name(path)

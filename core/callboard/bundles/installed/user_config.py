@@ -109,7 +109,7 @@ def _setting(key: str, entry: Any) -> Setting:
         raise SettingError(f"{where}.min and .max must be numbers")
     default = entry.get("default")
     if default is not None and not _suits(default, kind, flags["multiple"]):
-        raise SettingError(f"{where}.default is no {kind}")
+        raise SettingError(f"{where}.default isn't a {kind}")
     return Setting(key, kind, title, **flags, default=default, least=limits[0], most=limits[1])
 
 

@@ -193,7 +193,7 @@ class BundleServer:
             if ended.done() and not ended.cancelled():
                 why, then = (
                     ended.result(),
-                    "Check, then call again: the bundle is being started anew",
+                    "Check, then call again: the bundle is being restarted",
                 )
             else:
                 why, then = "was stopped", "Check, and see tools/list for what is served now"
@@ -313,7 +313,7 @@ class BundleServer:
             if kind != "input_required":
                 raise BundleError(f"the bundle answered with an unknown {str(kind)[:40]!r}")
             answers = await caller.answers(answer)
-        raise BundleError(f"the bundle asked {ROUND_LIMIT} times without an end")
+        raise BundleError(f"the bundle asked {ROUND_LIMIT} times, the most that one call may")
 
     async def _connected(self, method: str) -> tuple[Conversation, Dialect]:
         if not self._ready.is_set():
@@ -381,5 +381,5 @@ def _settle(ended: asyncio.Future[str], why: str) -> None:
 
 def _why_not_started(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return "names a program that isn't there"
+        return "names a program that doesn't exist"
     return f"can't be started: {error.strerror or type(error).__name__}"

@@ -149,7 +149,7 @@ class BundleSync:
             if required:
                 self._held[bundle.folder] = (
                     f"it requires {', '.join(required)}, which this host doesn't offer now; "
-                    "restore filesystem.read where that was withdrawn"
+                    "restore filesystem.read if it was withdrawn"
                 )
         return list(by_name.values())
 
@@ -185,7 +185,7 @@ class BundleSync:
         try:
             back = place.revert(bundle.name, bundle.folder)
         except (InstallError, OSError) as error:
-            log.info("bundle '%s' isn't taken back: %s", bundle.name, error)
+            log.info("bundle '%s' isn't reverted: %s", bundle.name, error)
             return
         self._seen = None  # so that the next refresh starts using the other version
         outcome = f"{back.manifest.version} is in use again" if back else "it was removed"

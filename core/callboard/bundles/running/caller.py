@@ -75,7 +75,7 @@ class Caller:
         if isinstance(answer, AskFailed):
             raise answer
         if not isinstance(answer, dict):
-            raise AskFailed(f"the client's answer to {method} is no object")
+            raise AskFailed(f"the client's answer to {method} isn't an object")
         problem = answer.get("error") if method in METHODS else None
         if isinstance(problem, dict) and isinstance(problem.get("code"), int):
             # The form of an error from a client that answers with its next request.

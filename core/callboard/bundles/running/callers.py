@@ -63,7 +63,7 @@ class Callers:
         if len(names) == 1 and method in METHODS:
             return id, caller
         raise PeerError(
-            "calls of several clients are under way, so it can't be told whom to ask; ask again"
+            "calls of several clients are running, so it isn't known whom to ask; ask again later"
         )
 
     async def answer_own(self, method: str, params: Json) -> Json:

@@ -61,7 +61,7 @@ def _prompt(bundle: str, entry: Any, ask: AskServer) -> FunctionPrompt:
         raise ValueError("it has no name that can be served")
     written = entry.get("arguments") or []
     if not isinstance(written, list):
-        raise ValueError(f"the arguments of '{own}' are no list")
+        raise ValueError(f"the arguments of '{own}' aren't a list")
     arguments = [
         Argument(name, _text(one, "description") or "", one.get("required") is True)
         for one in written
@@ -95,7 +95,7 @@ def resources_of(bundle: str, entries: list[Any], ask: AskServer) -> list[Listed
     for entry in entries:
         uri = _text(entry, "uri") or _text(entry, "uriTemplate")
         if uri is None or hides(uri) or not _URI.fullmatch(uri) or "{" in _VARIABLE.sub("", uri):
-            log.warning("%s: resource %.80r isn't served: its URI is of no known kind", bundle, uri)
+            log.warning("%s: resource %.80r isn't served: its URI has no known form", bundle, uri)
             continue
         if is_reserved_uri(uri, folder_name(bundle)):
             log.warning(
@@ -139,7 +139,7 @@ def _content(entry: Any) -> Resource:
     try:
         content = text if text is not None else b64decode(blob or "", validate=True)
     except ValueError:
-        raise BundleError("the bundle sent a blob that is no base64") from None
+        raise BundleError("the bundle sent a blob that isn't base64") from None
     return Resource(uri, content, _text(entry, "mimeType") or "text/plain")
 
 

@@ -61,7 +61,7 @@ def _tool(bundle: str, entry: Any, run: RunTool) -> Tool:
     own = entry["name"]
     name = prefix(bundle) + own
     if not is_tool_name(name):
-        raise ValueError(f"'{name[:200]}' is no name that every client takes")
+        raise ValueError(f"'{name[:200]}' isn't a name that every client accepts")
     schema, output = entry.get("inputSchema"), entry.get("outputSchema")
     if not isinstance(schema, dict) or schema.get("type") != "object":
         raise ValueError("its inputSchema must say type: object")
@@ -103,11 +103,11 @@ def result_of(answer: Mapping[str, Any]) -> Result:
     if not isinstance(content, list) or not all(
         isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
     ):
-        raise BundleError("the bundle sent a result whose content is no list of blocks")
+        raise BundleError("the bundle sent a result whose content isn't a list of blocks")
     for block in content:
         if not _is_whole(block):
             told = f"the bundle sent a result with a block of type {block['type'][:40]!r}"
-            raise BundleError(f"{told} that holds nothing of that type")
+            raise BundleError(f"{told} that has no content of that type")
     listed: list[Any] = [ListedTool(block) for block in content]
     return Result(
         content=listed,

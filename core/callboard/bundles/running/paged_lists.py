@@ -32,7 +32,7 @@ async def listed(connection: Conversation, talk: Dialect, key: ListKey) -> list[
             raise BundleError(f"did not list its {key}: {refused.message}") from None
         page_entries = page.get(key)
         if not isinstance(page_entries, list):
-            raise BundleError(f"sent a list of {key} that is none")
+            raise BundleError(f"sent {key} that aren't a list")
         entries += page_entries
         following = page.get("nextCursor")
         if not isinstance(following, str) or following == cursor or len(entries) >= MAX_ENTRIES:

@@ -115,7 +115,7 @@ class WorkspaceProcesses:
         roots = caller.roots or WorkspaceRoots()
         peer = caller.call.request.peer
         for before, lane in self._lanes.items():
-            # Its only client went to another workspace, and takes the process along.
+            # The only client went to another workspace, and takes the process along.
             if not lane.busy and peer.features.sessions and set(lane.peers) == {peer}:
                 lane.roots, lane.moved = roots, True
                 self._lanes[name] = self._lanes.pop(before)
@@ -131,8 +131,8 @@ class WorkspaceProcesses:
         idle = [lane for lane in self._lanes.values() if not lane.busy]
         if not idle:
             raise BundleError(
-                f"bundle '{self._first.name}' works for {MAX_LANES} other workspaces just now; "
-                "call again later"
+                f"bundle '{self._first.name}' is working for {MAX_LANES} other workspaces; call "
+                "again later"
             )
         self._end(min(idle, key=lambda lane: lane.ending.when() if lane.ending else 0.0))
 

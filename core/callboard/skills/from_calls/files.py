@@ -81,7 +81,9 @@ def _does(draft: Draft) -> str:
 
 def _skill(draft: Draft) -> str:
     depends = sorted({step.skill.name for step in draft.steps})
-    needs = f"Needs {', '.join(draft.needs)}." if draft.needs else "Needs nothing of its host."
+    needs = (
+        f"Needs {', '.join(draft.needs)}." if draft.needs else ("Needs no capability of its host.")
+    )
     steps = "\n".join(f"- `{step.id}`: `{step.wire}`" for step in draft.steps)
     return f"""\
 ---
@@ -137,13 +139,13 @@ def _prompts(draft: Draft) -> str:
         lines.append(f"      - {_quoted({**about, **given})}")
     lines.append("    template: |")
     if asked:
-        lines += ["      This was asked for, and done well:", asked, ""]
+        lines += ["      These were the tasks of a run that succeeded:", asked, ""]
     lines.append(
         f"      Do it again: call workflows__run with name '{draft.name}.{draft.workflow}'"
         + (" and these inputs." if draft.inputs else ".")
     )
     lines += [f"      {one.name}: {{{{{one.name}}}}}" for one in draft.inputs]
-    lines.append("      Then look at what it answers, and tell what was made.")
+    lines.append("      Then check its answer, and report what was made.")
     return "\n".join(lines) + "\n"
 
 

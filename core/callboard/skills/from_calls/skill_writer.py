@@ -46,8 +46,8 @@ def make_skill(
     steps, idle = _needed(steps)
     left_out += idle
     if not steps:
-        why = "; ".join(left_out) or "none of them went well"
-        raise SkillError(f"no skill can be made of these calls: {why}")
+        why = "; ".join(left_out) or "none of them succeeded"
+        raise SkillError(f"no skill can be made from these calls: {why}")
     inputs.find(steps)
     draft = Draft(name, steps, inputs.all, _wishes(calls, redact))
     files = draft.files()

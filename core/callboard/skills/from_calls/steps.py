@@ -109,8 +109,8 @@ def steps_of(
 
 def _unknown(wire: str) -> str:
     if wire.startswith(_OWN):
-        return "it is callboard's own and no step of a workflow"
-    return "no skill that is found from here has it; name its folder in CALLBOARD_SKILL_PATHS"
+        return "it is callboard's own tool and can't be a step of a workflow"
+    return "no skill on the search paths has it; name its skill's folder in CALLBOARD_SKILL_PATHS"
 
 
 def _single(call: RecordedCall) -> Iterator[tuple[str, Any, Json | None]]:

@@ -50,7 +50,7 @@ def _file(reading: PromptReading, shown: str, document: safe_yaml.Document) -> N
         _explicit(reading, shown, document, (), value)
         return
     if "prompts" not in value and "workflows" not in value:
-        raise FileProblem("parse", "holds neither 'prompts' nor 'workflows' nor a prompt", 1)
+        raise FileProblem("parse", "has neither 'prompts' nor 'workflows' nor a prompt", 1)
     for key, read_entry in (("prompts", _explicit), ("workflows", _workflow)):
         entries = value.get(key)
         if entries is None:

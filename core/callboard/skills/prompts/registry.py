@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from callboard.skills.prompts.derived import PromptReading
     from callboard.skills.prompts.prompt_set import PromptSet
 
-# The files are asked each time: a watcher's news comes later than a client that edited and asks.
-#: Seconds within which a disk says whether files changed that may be asked on the server's loop.
+# The files are checked each time: a watcher reports later than a client that edits and requests.
+#: Most seconds that a check for changed files may take on the server's loop.
 AT_ONCE = 0.002
 
 

@@ -43,7 +43,7 @@ _SEARCH: Json = {
         "callable": {
             "type": "boolean",
             "default": False,
-            "description": "Leave out what lacks a capability on this host now.",
+            "description": "Leave out what is missing a capability on this host now.",
         },
     },
     "required": ["query"],
@@ -79,15 +79,15 @@ def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Too
         _tool(
             "skills__search",
             "Finds skills and tools, loaded or not, by what they are for. A tool can be called "
-            "though its skill isn't loaded; skills__describe tells its arguments.",
+            "even if its skill isn't loaded; skills__describe returns its arguments.",
             _SEARCH,
             search,
             read_only=True,
         ),
         _tool(
             "skills__describe",
-            "Tells what a skill is for, which tools it has and what they need; of one tool, the "
-            "schemas of its arguments and of its result.",
+            "Describes a skill: its purpose, its tools and what they need; for one tool, the "
+            "schemas of its arguments and its result.",
             _DESCRIBE,
             describe,
             read_only=True,
@@ -98,7 +98,7 @@ def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Too
             _NAME,
             load,
         ),
-        _tool("skills__unload", "Takes a loaded skill's tools off tools/list.", _NAME, unload),
+        _tool("skills__unload", "Removes a loaded skill's tools from tools/list.", _NAME, unload),
     ]
 
 

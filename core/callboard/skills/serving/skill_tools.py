@@ -23,7 +23,7 @@ class SkillTools:
         self._scripts: SkillScripts = SkillScripts(
             metadata, None if older is None else older._scripts
         )
-        #: Its replacement, once the skill was loaded again.
+        #: The replacement, once the skill was loaded again.
         self.newer: SkillTools | None = None
         self.tools = [self._tool(declared) for declared in metadata.tools]
 

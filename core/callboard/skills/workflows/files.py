@@ -126,7 +126,7 @@ class _Reader:
         known = {"inputs", *(one.name for one in inputs)}
         steps = self._steps(value.get("steps"), ("steps",))
         if value.get("steps") == []:
-            self._wrong("'steps' must hold at least one step", ("steps",))
+            self._wrong("'steps' needs at least one step", ("steps",))
         inputs_known = {one.name for one in inputs}
         self._check_references(steps, known, inputs_known, ("steps",))
         description = _text(value, "description", (), required=False)
@@ -185,7 +185,7 @@ class _Reader:
     def _step(self, entry: Any, path: safe_yaml.Path) -> Step:
         self._count += 1
         if self._count > MAX_STEPS:
-            raise _TooLong(f"holds over {MAX_STEPS} steps", path)
+            raise _TooLong(f"has more than {MAX_STEPS} steps", path)
         if not isinstance(entry, dict):
             raise WorkflowProblem("a step is a mapping", path)
         kind = entry.get("kind") or next((k for k in _KINDS if k in entry), None)
@@ -209,7 +209,7 @@ class _Reader:
             return self._branch(entry, step_id, path)
         message = entry.get(kind, entry.get("message", entry.get("prompt")))
         if not isinstance(message, str) or not message.strip():
-            raise WorkflowProblem(f"'{kind}' needs a text that says what for", path)
+            raise WorkflowProblem(f"'{kind}' needs a text that explains it", path)
         made = ApproveStep if kind == "approve" else FailStep
         return made(step_id, message.strip())
 
@@ -241,7 +241,7 @@ class _Reader:
         for index, step in enumerate(self._some(entry, key, path)):
             here = (*path, key, index)
             if not isinstance(step, ToolStep):
-                self._wrong("'parallel' holds only calls of tools", here)
+                self._wrong("'parallel' can contain only tool calls", here)
                 step = ToolStep(step.id, "")
             if self._affinities.get(step.tool, "any") != "any":
                 message = f"'{step.tool}' runs on the main thread; 'parallel' needs affinity: any"
@@ -263,7 +263,7 @@ class _Reader:
 
     def _some(self, entry: Mapping[str, Any], key: str, path: safe_yaml.Path) -> tuple[Step, ...]:
         if entry.get(key) == []:
-            self._wrong(f"'{key}' must hold at least one step", (*path, key))
+            self._wrong(f"'{key}' needs at least one step", (*path, key))
         return self._steps(entry.get(key), (*path, key))
 
     def _check_references(
@@ -283,7 +283,8 @@ class _Reader:
                     head, *rest = reference.split(".")
                     if head not in known or (head == "inputs" and rest and rest[0] not in inputs):
                         message = (
-                            f"'{{{{{reference}}}}}' is no input, earlier step or loop variable"
+                            f"'{{{{{reference}}}}}' isn't an input, an earlier step or a loop "
+                            "variable"
                         )
                         self._wrong(message, here)
             if isinstance(step, ForeachStep):

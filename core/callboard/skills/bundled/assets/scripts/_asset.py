@@ -94,7 +94,7 @@ def inside(folder: Path, name: str) -> Path:
     """Return a file below the folder, with links followed. Raises HostError for any other."""
     parts = name.split("/")
     if not all(map(plain, parts)):
-        raise HostError(f"'{name[:200]}' has no name that every application reads alike")
+        raise HostError(f"'{name[:200]}' has a name that applications read differently")
     path = folder.joinpath(*parts)
     if not path.resolve().is_relative_to(folder.resolve()):
         raise HostError(f"'{name[:200]}' leads out of its folder")
@@ -112,7 +112,7 @@ def read_manifest(file: Path, id: str, provider: str = "folder") -> Asset:
         data = b""
     manifest = json_object(data) if len(data) <= _MOST_MANIFEST else None
     if manifest is None:
-        raise HostError(f"'{id}': its {MANIFEST} can't be read as an object of JSON")
+        raise HostError(f"'{id}': its {MANIFEST} can't be read as a JSON object")
     kind = manifest.get("kind")
     if kind not in KINDS:
         raise HostError(f"'{id}': kind must be one of {', '.join(KINDS)} in its {MANIFEST}")
@@ -142,21 +142,23 @@ def _files(manifest: Json, kind: str) -> dict[str, str]:
     if kind != "textures":
         name = manifest.get(kind)
         if not isinstance(name, str):
-            raise HostError(f"{MANIFEST} of a {kind} names its file as '{kind}'")
+            raise HostError(f"{MANIFEST} of a {kind} must name its file as '{kind}'")
         return {kind: name}
     maps = manifest.get("maps")
     if not isinstance(maps, dict) or not maps:
-        raise HostError(f"{MANIFEST} of textures names files in 'maps'")
+        raise HostError(f"{MANIFEST} of textures must name files in 'maps'")
     known = {key: name for key, name in maps.items() if key in MAPS and isinstance(name, str)}
     if len(known) != len(maps):
-        raise HostError(f"'maps' in {MANIFEST} are names of files by one of {', '.join(MAPS)}")
+        raise HostError(
+            f"'maps' in {MANIFEST} must be names of files, each under one of {', '.join(MAPS)}"
+        )
     return known
 
 
 def _require(path: Path, kind: str, id: str) -> None:
     suffixes = {"model": MODELS, "textures": PICTURES, "hdri": HDRIS}[kind]
     if path.suffix.lower() not in suffixes:
-        raise HostError(f"'{id}': '{path.name}' is no file of a {kind}")
+        raise HostError(f"'{id}': '{path.name}' isn't a file of a {kind}")
 
 
 def text(manifest: Json, key: str) -> str | None:

@@ -63,11 +63,13 @@ def offered(port: Any, kind: str | None) -> list[Asset]:
 def info(port: Any, id: str) -> tuple[Asset, str | None]:
     """Return one asset, and the address of its preview. Raises HostError."""
     if not _ID.fullmatch(id):
-        raise HostError(f"'{id[:100]}' is no id of Poly Haven's; assets__search_online tells them")
+        raise HostError(
+            f"'{id[:100]}' isn't an id of Poly Haven's; assets__search_online lists them"
+        )
     entry = _json(port, f"{_API}/info/{id}")
     asset = _asset(id, entry)
     if asset is None:
-        raise HostError(f"Poly Haven says nothing of '{id}' that can be used")
+        raise HostError(f"Poly Haven has no usable description of '{id}'")
     return asset, text(entry, "thumbnail_url")
 
 
@@ -141,7 +143,7 @@ def _mapping(value: object, what: str) -> Json:
     if value is None:
         return {}
     if not isinstance(value, dict) or len(value) > _MOST_FILES:
-        raise HostError(f"what Poly Haven says of {what[:100]} can't be read")
+        raise HostError(f"Poly Haven's answer about {what[:100]} can't be read")
     return value
 
 
@@ -158,13 +160,17 @@ def _remote(entry: object, name: str | None, suffixes: frozenset[str]) -> Remote
         and re.fullmatch(r"[0-9a-fA-F]{32}", md5)
     )
     if not right or not isinstance(url, str) or not isinstance(size, int):
-        raise HostError("Poly Haven tells no address, size and MD5 of a file of it")
+        raise HostError("Poly Haven gives no address, size and MD5 for one of its files")
     own = name if name is not None else url.partition("?")[0].rsplit("/", 1)[-1]
     parts = own.split("/") if isinstance(own, str) else []
     if not 0 < len(parts) <= 4 or not all(map(plain, parts)) or not own.isascii():
-        raise HostError(f"Poly Haven names a file of it '{str(own)[:100]}', which is no plain name")
+        raise HostError(
+            f"Poly Haven names one of its files '{str(own)[:100]}', which isn't a plain name"
+        )
     if Path(own).suffix.lower() not in suffixes:
-        raise HostError(f"Poly Haven names '{own}' among its files, which is none of such an asset")
+        raise HostError(
+            f"Poly Haven names '{own}' among its files, which isn't one of such an asset"
+        )
     return Remote(own, url, size, str(md5).lower())
 
 
@@ -211,5 +217,5 @@ def _list(port: Any, type: str) -> Json:
 def _json(port: Any, url: str) -> Json:
     value = json_object(b"".join(port.fetch(url, _MOST_JSON)))
     if value is None:
-        raise HostError("what Poly Haven answers can't be read as an object of JSON")
+        raise HostError("Poly Haven's answer can't be read as a JSON object")
     return value

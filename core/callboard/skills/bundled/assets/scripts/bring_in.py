@@ -33,7 +33,7 @@ _SLOTS = {
 }
 _WHY_NOT = {
     "normal_dx": "it is made for DirectX, whose green points the other way",
-    "ao": "no slot takes it; renderers find it themselves",
+    "ao": "no slot takes it; renderers compute it",
     "displacement": "no slot takes it",
     "specular": "it belongs to another kind of shader",
 }

@@ -69,11 +69,11 @@ def download(
             f" {max_megabytes}; take a lower resolution, or allow more"
         )
     if len({one.name.lower() for one in remotes}) < len(remotes):
-        raise HostError(f"Poly Haven names two files of '{id}' alike; nothing was written")
+        raise HostError(f"Poly Haven gives two files of '{id}' the same name; nothing was written")
     name = f"{id}_{resolution}"
     target = Path(folder, name)
     if target.resolve() != Path(folder).resolve() / name:
-        raise HostError(f"'{name}' in that folder is a link elsewhere; give another folder")
+        raise HostError(f"'{name}' in that folder is a link to elsewhere; give another folder")
     downloaded = not target.exists()
     if downloaded:
         data = _preview(port, preview)
@@ -108,7 +108,7 @@ def _place(
         _write(staging / MANIFEST, json.dumps(manifest, indent=1).encode())
         with held(target.parent, target.parent) as folder:
             if folder.stat(target.name) is not None:
-                raise HostError(f"'{target.name}' was made meanwhile; call it again")
+                raise HostError(f"'{target.name}' was created meanwhile; call again")
             folder.rename(staging.name, target.name)
     finally:
         shutil.rmtree(staging, ignore_errors=True)

@@ -68,7 +68,8 @@ def frame(
     path, fov = camera["path"], camera["fov"]
     if fov is None:
         raise WrongArgument(
-            f"'{name}' has a {camera['projection']} view, which no distance fills; use another"
+            f"'{name}' has a {camera['projection']} view, which can't be framed by distance; use "
+            "another camera"
         )
     points = corners([box_of(reader, [each]) for each in objects])
     if angle is None:

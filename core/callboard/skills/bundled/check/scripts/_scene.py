@@ -70,7 +70,7 @@ class Seen:
         for one, other in self._near(boxes):
             share, depth = _shared(boxes[one], boxes[other])
             if depth > self._slack() and 0.02 < share < 0.98:
-                why = f"its box holds {share:.0%} of the smaller of its own and that of '{other}'"
+                why = f"its box and that of '{other}' share {share:.0%} of the smaller one"
                 yield Fault("interpenetrating", one, why, "hint")
 
     def doubles(self) -> Iterator[Fault]:
@@ -82,7 +82,7 @@ class Seen:
         for first, *others in alike.values():
             for path in others:
                 fix = {"tool": "scene__delete", "arguments": {"names": [path]}}
-                why = f"it has the place, the size and as many faces as '{first}'"
+                why = f"it has the same place, size and number of faces as '{first}'"
                 yield Fault("doubles", path, why, "warning", fix)
 
     def default_names(self) -> Iterator[Fault]:
@@ -105,7 +105,7 @@ class Seen:
     def color_space(self) -> Iterator[Fault]:
         for file in self._port.files():
             if file.color_space == "":
-                why = f"nothing says in which colour space '{file.path}' is"
+                why = f"the colour space of '{file.path}' isn't set"
                 fix = self._port.fix("color_space", file.object)
                 yield Fault("color_space", file.object, why, "warning", fix)
 

@@ -68,7 +68,7 @@ def _hint(asked: Sequence[str], known: set[str], vocabulary: Iterable[str]) -> s
         return "there is no English word in it; look up words such as: bevel width"
     unknown = [word for word in asked if word not in known]
     if not unknown:
-        return "each word is somewhere, but nothing has them all; look up fewer at once"
+        return "each word is in some entry, but none has them all; look up fewer at once"
     import difflib  # only when nothing is found
 
     told = []
@@ -76,7 +76,7 @@ def _hint(asked: Sequence[str], known: set[str], vocabulary: Iterable[str]) -> s
         # A misspelled word mostly begins right, and comparing all words of a large application is
         # slow.
         alike = difflib.get_close_matches(word, [w for w in vocabulary if w[0] == word[0]], 3, 0.7)
-        told.append(f"nothing has '{word}'" + (f", but {', '.join(alike)}" if alike else ""))
+        told.append(f"no entry has '{word}'" + (f", but {', '.join(alike)}" if alike else ""))
     others = " ".join(word for word in asked if word in known)
     instead = others or "the application's own word for it, or a part of a name"
     return f"{'; '.join(told)}. Look up {instead}"

@@ -27,8 +27,8 @@ def refuse_endless(before: Json, times: float) -> None:
     shown = before["result"]
     if shown is not None and (wanted := int(shown["vertices"] * times)) > MOST:
         raise HostError(
-            f"'{before['path']}' would have some {wanted:,} vertices, which can end the"
-            f" application; up to {MOST:,} are made. Ask for less, or simplify the shape first."
+            f"'{before['path']}' would have some {wanted:,} vertices, which can crash the "
+            f"application; the limit is {MOST:,}. Ask for less, or simplify the shape first."
         )
 
 

@@ -90,7 +90,7 @@ def apply_scale(ctx: Any, name: str) -> Json:
     info = port.info(name)
     ends = ("min", "max")
     same = not before or all(alike(before[end], after["bounds"][end]) for end in ends)
-    expect_that(same or info["modifiers"], "it has another size")
+    expect_that(same or info["modifiers"], "its size changed")
     doubt = "its modifiers count in the mesh's own units, so what they show changed"
     return done(info, doubt=None if same else doubt)
 
@@ -144,7 +144,9 @@ def unwrap(
     port, editor = _ports(ctx, "modelling")
     before = _facts(port, name)
     if before.overlap is not None and not replace:
-        raise HostError(f"'{name}' has UVs, which would be lost; if that is meant, replace: true")
+        raise HostError(
+            f"'{name}' has UVs, which would be lost; to replace them, pass replace: true"
+        )
     old = port.mesh(name).uvs
     editor.unwrap(name, method, angle, margin)
     mesh = port.mesh(name)

@@ -48,7 +48,7 @@ def modify(
         expect(alike(value, entry.get(key)), key, value, entry.get(key))
     added = len(info["modifiers"]) > len(before["modifiers"])
     idle = added and info["result"] == before["result"] and kind != "triangulate"
-    doubt = f"the {kind} changes nothing of the shape: do the objects meet, are there edges?"
+    doubt = f"the {kind} doesn't change the shape: do the objects meet, are there edges?"
     return done(info, doubt=doubt if idle else None, modifier=modifier)
 
 
@@ -58,7 +58,7 @@ def remove_modifier(ctx: Any, name: str, modifier: str) -> Json:
     _entry(port.info(name), modifier)
     editor.remove_modifier(name, modifier)
     info = port.info(name)
-    expect_that(modifier not in _names(info), "the modifier is there")
+    expect_that(modifier not in _names(info), "the modifier is still there")
     return done(info)
 
 
@@ -71,7 +71,7 @@ def apply(ctx: Any, name: str) -> Json:
     editor.apply_modifiers(name)
     info = port.info(name)
     expect_that(info["mesh"] == before["result"], "the mesh isn't what the modifiers showed")
-    expect_that(len(info["modifiers"]) < len(before["modifiers"]), "the modifiers are there")
+    expect_that(len(info["modifiers"]) < len(before["modifiers"]), "the modifiers are still there")
     return done(info)
 
 

@@ -37,5 +37,5 @@ def uv_info(ctx: Any, name: str) -> Json:
     if counts is None:
         raise HostError(f"'{name}' has no mesh of its own, and so no UVs that could be read")
     if counts["faces"] > LARGEST:
-        raise HostError(f"'{name}' has {counts['faces']} faces; up to {LARGEST} are gone through")
+        raise HostError(f"'{name}' has {counts['faces']} faces; up to {LARGEST} are analyzed")
     return {"path": told["path"], "uv_sets": told["uv_sets"], **uv_facts(port.mesh(name))}

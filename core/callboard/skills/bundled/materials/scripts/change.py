@@ -44,7 +44,7 @@ def set(
 def assign(ctx: Any, name: str, objects: Sequence[str], faces: Sequence[int] | None = None) -> Json:
     port, targets = _ports(ctx, objects)
     if faces is not None and len(targets) != 1:
-        raise WrongArgument("faces are one object's; name just that one in objects")
+        raise WrongArgument("faces belong to one object; name only that one in objects")
     path = port.get(name)["path"]
     assign_material(port, path, targets, faces)
     return _done(port, path, changed=targets)

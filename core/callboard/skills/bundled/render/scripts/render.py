@@ -81,10 +81,10 @@ def _numbered(path: str) -> str:
     file = Path(path)
     runs = re.findall("#+", file.name)
     if len(runs) > 1:
-        raise WrongArgument("path may hold one run of #, which becomes the frame's number")
+        raise WrongArgument("path may contain one run of #, which becomes the frame's number")
     return path if runs else str(file.with_name(f"{file.stem}_####{file.suffix}"))
 
 
 def _written(path: str) -> None:
     if not Path(path).is_file() or Path(path).stat().st_size == 0:
-        raise HostError(f"'{Path(path).name}' was rendered, but is not there")
+        raise HostError(f"'{Path(path).name}' was rendered, but the file is missing")

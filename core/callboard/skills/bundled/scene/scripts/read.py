@@ -11,7 +11,7 @@ from typing import Any
 from callboard.content import Json
 
 # A change in between doesn't start the list again: beside an artist who works it would never end.
-#: How long one slice of a list that is looked through holds the main thread, seconds.
+#: Seconds that one slice of a search holds the main thread.
 SLICE = 0.005
 #: Objects between two looks at the clock.
 STRETCH = 50

@@ -36,7 +36,7 @@ def differences(before: dict[str, Json | None], after: dict[str, Json | None]) -
     if max(len(before), len(after)) > READ_LIMIT:
         answer["not_compared"] = (
             f"the scene has more than {READ_LIMIT} objects, so what changed without being created "
-            "or deleted isn't told; look at what you need with scene__get_object"
+            "or deleted isn't listed; look at what you need with scene__get_object"
         )
     return answer
 

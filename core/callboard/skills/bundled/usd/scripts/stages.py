@@ -18,7 +18,7 @@ def import_usd(ctx: Any, path: str, parent: str | None = None) -> Json:
     imported = ctx.port("usd").import_usd(path, parent)
     created = imported["created"]
     if not created:
-        raise HostError(f"'{Path(path).name}' holds no objects; nothing was imported")
+        raise HostError(f"'{Path(path).name}' contains no objects; nothing was imported")
     return {
         "path": imported["path"],
         "changed": [],

@@ -25,7 +25,7 @@ def earlier(id: str) -> Picture:
     """Return a kept picture. Raises WrongArgument when it isn't kept any more."""
     if id not in _kept:
         raise WrongArgument(
-            f"'{id}' is no picture that is kept: the newest {_MOST} are; look without 'before', and"
-            " give the id in that answer"
+            f"the picture '{id}' isn't kept: only the newest {_MOST} are; look without 'before', "
+            "and give the id in that answer"
         )
     return decode(_kept[id])

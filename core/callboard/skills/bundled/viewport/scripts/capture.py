@@ -18,7 +18,7 @@ def capture(ctx: Any, width: int = 960, height: int = 540) -> Image:
 def save_capture(ctx: Any, path: str, width: int = 960, height: int = 540) -> Json:
     ctx.port("filesystem.write")
     if Path(path).suffix.lower() != ".png":
-        raise WrongArgument(f"'{Path(path).name}' does not end in .png")
+        raise WrongArgument(f"'{Path(path).name}' does not end in .png; give a path that does")
     data = _captured(ctx, width, height)
     with replacing_bytes(path) as file:
         file.write(data)
