@@ -166,7 +166,7 @@ class Session(Peer):
 
     def _drop(self, message: Json) -> None:
         if "id" in message:
-            why = "the client has no open stream on which it can be asked"
+            why = "the client has no stream open on which to ask it"
             self.asked.fail(message["id"], AskFailed(why))
 
     async def ask(self, ask: Ask, patience: float | None = None) -> Json:
