@@ -1,7 +1,7 @@
 """The strings that every mcpeye SDK shares, byte for byte.
 
-Generated from the published package (``mcpeye`` 0.1.5, MIT) by ``tests/demand/mcpeye_package.py``:
-don't edit.
+Generated from the published package (``mcpeye`` 0.1.5, MIT) by
+``tests/demand/mcpeye_package.py``: don't edit.
 """
 
 REQUEST_CAPABILITY_TOOL_NAME = "mcpeye_request_capability"
