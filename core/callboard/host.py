@@ -53,7 +53,7 @@ _HOMES = {
     "callboard.ports.docs": "DocEntry DocsPort KeptDocs MOST_LISTED",
     "callboard.ports.edit": "PrimitiveKind SceneEditor Vector",
     "callboard.ports.exchange": (
-        "Axes ExchangePort FileFormat SUFFIXES UNTOLD UpAxis kind_of lacking_uvs"
+        "Axes ExchangePort FileFormat SUFFIXES UNSTATED UpAxis kind_of lacking_uvs"
     ),
     "callboard.ports.files": "SceneFiles",
     "callboard.ports.geometry": "FacesLook GeometryPort SubdivisionScheme",

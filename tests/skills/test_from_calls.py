@@ -184,7 +184,7 @@ def test_what_uses_a_result_that_is_left_out_is_left_out_too(made):
     new, steps, _ = made(call("batch__run", intent="\u200b", calls=calls))
     assert list(steps) == ["create_primitive"]
     assert any("scene__transform: it uses the result" in one for one in new.left_out)
-    assert new.draft.wishes == []
+    assert new.draft.requests == []
 
 
 def test_reading_that_nobody_used_failures_and_strangers_are_left_out(made):

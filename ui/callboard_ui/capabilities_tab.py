@@ -251,7 +251,9 @@ class CapabilitiesTab(QWidget):
         title = f"{one_line(one.name)} {one_line(one.version)}"
         tip = f"{title}\n{visible(one.description)}"
         wanted = [
-            self._wanted(name, says, lacking=name in one.missing, needed=name in one.required)
+            self._wanted(
+                name, says, missing_capabilities=name in one.missing, needed=name in one.required
+            )
             for names, says in (
                 (one.required, self.tr("required")),
                 (one.preferred, self.tr("preferred")),
@@ -266,9 +268,9 @@ class CapabilitiesTab(QWidget):
             wanted.append(Row(":nothing", (nothing, ""), "check", "dim"))
         return Row(one.name, (title,), tip=tip, heading=True, rows=tuple(wanted))
 
-    def _wanted(self, name: str, says: str, *, lacking: bool, needed: bool) -> Row:
+    def _wanted(self, name: str, says: str, *, missing_capabilities: bool, needed: bool) -> Row:
         shown = one_line(name)
-        if not lacking:
+        if not missing_capabilities:
             return Row(name, (shown, says), "check", "good", shown)
         without = (
             self.tr("{0}: the bundle doesn't run without it")
@@ -323,9 +325,9 @@ class CapabilitiesTab(QWidget):
             self._link.background.run(work, self._asked_for)
         self._fill_below()
 
-    def _asked_for(self, wishes: list[dict[str, Any]] | None, error: Exception | None) -> None:
-        if wishes is not None:
-            self._asked = wishes
+    def _asked_for(self, requests: list[dict[str, Any]] | None, error: Exception | None) -> None:
+        if requests is not None:
+            self._asked = requests
         if self.page.currentIndex() == ASKED:
             self._fill_below()
             if error is not None:

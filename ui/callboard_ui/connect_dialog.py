@@ -147,7 +147,7 @@ class ConnectDialog(QDialog):
         return self._formats[self.client.currentData()]
 
     @property
-    def _lacks_bridge(self) -> bool:
+    def _needs_bridge(self) -> bool:
         return self._bridge is None and not self.direct.isChecked()
 
     @property
@@ -179,7 +179,7 @@ class ConnectDialog(QDialog):
     def _changed(self) -> None:
         self.configuration.setPlainText(self._format.text(self._shown_entry))
         self._about.setText(self._explained())
-        tint(self._about, "bad" if self._lacks_bridge else "text")
+        tint(self._about, "bad" if self._needs_bridge else "text")
         for widget in (self._file_label, self.file, self.browse, self._difference_label):
             widget.setVisible(self._may_write)
         self.difference.setVisible(self._may_write)
@@ -188,7 +188,7 @@ class ConnectDialog(QDialog):
         self._preview_later()
 
     def _explained(self) -> str:
-        if self._lacks_bridge:
+        if self._needs_bridge:
             return self.tr(
                 "This client starts the program “callboard”, which isn't installed for this user. "
                 "Install it with “pipx install” and the folder of callboard's source, then open "
@@ -237,7 +237,7 @@ class ConnectDialog(QDialog):
         lines = "".join(change.difference)
         self.difference.setPlainText(visible(lines) or self.tr("No change: it is there already."))
         self._change = change if lines else None
-        self.write.setEnabled(bool(lines) and not self._lacks_bridge)
+        self.write.setEnabled(bool(lines) and not self._needs_bridge)
 
     def _browse(self) -> None:
         dialog = QFileDialog(self, self.tr("The client's file"), self.file.text())

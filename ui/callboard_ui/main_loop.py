@@ -40,8 +40,8 @@ def check_qt() -> None:
     if "ModuleNotFoundError" in probe.stderr or "QtBindingsNotFound" in probe.stderr:
         raise HostError("the panel needs Qt: pip install 'PySide6-Essentials!=6.12.0'")
     if sys.platform.startswith("linux"):
-        if "xcb" in probe.stderr and (lacking := advice(sys.path)) is not None:
-            raise HostError(f"Qt can't open a window. {lacking}")
+        if "xcb" in probe.stderr and (missing := advice(sys.path)) is not None:
+            raise HostError(f"Qt can't open a window. {missing}")
         raise HostError(
             "Qt can't open a window. It needs a display (DISPLAY or WAYLAND_DISPLAY). "
             f"Qt says: {complaint}"

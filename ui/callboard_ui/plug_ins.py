@@ -65,8 +65,8 @@ class PlugIns(QWidget):
 
     def _load(self, capability: str, *_: object) -> None:
         self.buttons[capability].setEnabled(False)
-        told = self._link.answer(partial(self._loaded, capability))
-        self._link.controls.load_plug_in(capability, told)
+        reported = self._link.answer(partial(self._loaded, capability))
+        self._link.controls.load_plug_in(capability, reported)
 
     def _loaded(self, capability: str, problem: str | None) -> None:
         # After a success the row is gone or will be soon.

@@ -82,8 +82,12 @@ class GatheredTool(Tool):
                 names["outside_roots"] = tuple(dict.fromkeys((*already, call.tool.name)))
         return names
 
-    def lacking(self, offer: Offer) -> list[str]:
-        return list(dict.fromkeys(each for call in self.inner for each in call.tool.lacking(offer)))
+    def missing(self, offer: Offer) -> list[str]:
+        return list(
+            dict.fromkeys(
+                each for call in self.inner for each in call.tool.missing_capabilities(offer)
+            )
+        )
 
     @property
     def shown_arguments(self) -> Json:

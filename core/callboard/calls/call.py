@@ -94,7 +94,7 @@ class Call:
         self.finished = False
         self.changes_begun = False
         self.undo: UndoStep | None = None
-        self.main_stay: Any = None
+        self.main_coroutine: Any = None
         traced = self.trace
         self.context, self.output = capturing()
         self.context.run(caller.set, request.peer.owner)

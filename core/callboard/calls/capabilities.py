@@ -191,10 +191,10 @@ class Capabilities:
         if changed:
             self._changes.tell()
 
-    def in_words(self, lacking: Sequence[str]) -> str:
+    def in_words(self, missing_capabilities: Sequence[str]) -> str:
         """Explain to a model why these capabilities aren't offered, and who can change that. Many
         models never see the error that refuses a call."""
-        return "Not available now: " + "; ".join(map(self._why_not, lacking)) + "."
+        return "Not available now: " + "; ".join(map(self._why_not, missing_capabilities)) + "."
 
     def _why_not(self, capability: str) -> str:
         where = self._host.where
@@ -229,9 +229,9 @@ class Capabilities:
     def check(self, tool: str, required: Sequence[str], ships: bool = False) -> None:
         """Raise CapabilityMissing when a required capability isn't offered."""
         offered = self.offer.to(ships)
-        lacking = missing(required, offered)
-        if lacking:
-            raise CapabilityMissing(tool, required, lacking, offered)
+        missing_capabilities = missing(required, offered)
+        if missing_capabilities:
+            raise CapabilityMissing(tool, required, missing_capabilities, offered)
 
     def _host_changed(self, event: HostEvent) -> None:
         if event == "ports":

@@ -213,7 +213,7 @@ class _Noting:
             return method
 
         def call_and_note(*args: Any, **kwargs: Any) -> Any:
-            stay = self._call.main_stay
+            stay = self._call.main_coroutine
             if stay is not None and not stay.is_here:
                 by = sys._getframe(1)
                 file = "/".join(Path(by.f_code.co_filename).parts[-2:])
@@ -297,7 +297,7 @@ class AsyncToolContext(BaseContext):
 
     async def on_main_thread(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """Run ``function`` on the host's main thread, inside this call's one undo step."""
-        main = self._call.main_stay
+        main = self._call.main_coroutine
         if main is None:
             raise SkillError("this call has no main thread to run on")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()

@@ -32,7 +32,7 @@ class Coroutines:
         tool, entry = call.tool, call.tool.entry
         stay = MainThreadCoroutine(self._main, tool.name, call.context, call.undo, tool.work, call)
         stay.turn.owner = call.request.peer.owner
-        call.main_stay = stay
+        call.main_coroutine = stay
         extra: dict[str, Any] = {}
         if entry.takes_ctx:
             extra["ctx"] = AsyncToolContext(call)

@@ -41,8 +41,8 @@ caller: contextvars.ContextVar[Owner | None] = contextvars.ContextVar(
 
 def log_failure(tool: str, call_id: str, result: Json, owner: Owner) -> None:
     """Log the answer and traceback of a failed call of ``owner``. Call it from any thread."""
-    told = [block["text"] for block in result["content"] if block["type"] == "text"]
-    head, rest = "".join(told[:1])[:FAILURE_HEAD], told[1:]
+    reported = [block["text"] for block in result["content"] if block["type"] == "text"]
+    head, rest = "".join(reported[:1])[:FAILURE_HEAD], reported[1:]
     what = "\n".join([head, *rest])
     failed_calls.error("%s failed (call %s): %s", tool, call_id, what, extra={"owner": owner})
 

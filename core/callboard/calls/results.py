@@ -69,8 +69,8 @@ def raised(error: BaseException) -> Json:
         result = failure(error.message, frames)
         add_meta(result, {"callboard/error": name_of(error)})
         return result
-    told = f"{name_of(error)}: {message_of(error)}{_what_there_is(error)}"
-    return failure(told, _own_frames(error))
+    reported = f"{name_of(error)}: {message_of(error)}{_what_there_is(error)}"
+    return failure(reported, _own_frames(error))
 
 
 def _what_there_is(error: BaseException) -> str:

@@ -214,7 +214,7 @@ class Tool:
         """True when the workspace's roots matter to the tool."""
         return self.uses_files or bool(self.paths)
 
-    def lacking(self, offer: Offer) -> list[str]:
+    def missing_capabilities(self, offer: Offer) -> list[str]:
         """Return the required capabilities that aren't offered, in declared order."""
         return missing(self.required_capabilities, offer.to(self.ships))
 
@@ -222,9 +222,13 @@ class Tool:
         """Return ``_meta.dcc`` of a list's entry; empty when the tool requires nothing."""
         if not self.required_capabilities:
             return {}
-        lacking = self.lacking(offer)
+        missing_capabilities = self.missing_capabilities(offer)
         needs: Json = {"required_capabilities": list(self.required_capabilities)}
-        return {**needs, "missing_capabilities": lacking} if lacking else needs
+        return (
+            {**needs, "missing_capabilities": missing_capabilities}
+            if missing_capabilities
+            else needs
+        )
 
     def describe(self, features: Revision, offer: Offer, *, whole: bool = False) -> Json:
         """Return the entry of ``tools/list``, or with ``whole`` all of it. The list leaves out

@@ -72,7 +72,7 @@ def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
             done.append(newest)
         elif newest == _newest(book):  # else the application just reported that the artist undid it
             why = _CHANGED_AFTER.format(newest.words)
-    return _told("undone", done, why)
+    return _reported("undone", done, why)
 
 
 def redo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
@@ -87,7 +87,7 @@ def redo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
         book.undone([again.undo_id], undone=False)
         done.append(again)
     why = None if len(done) == steps else _no_more(book, who)
-    return _told("redone", done, why)
+    return _reported("redone", done, why)
 
 
 _CHANGED_AFTER = (
@@ -130,8 +130,8 @@ def _no_more(book: ChangeBook, who: Owner) -> str:
     return "none of your calls here is undone"
 
 
-def _told(what: str, done: Sequence[SceneChange], why: str | None) -> Json:
+def _reported(what: str, done: Sequence[SceneChange], why: str | None) -> Json:
     if not done:
         raise HostError(f"nothing was {what}: {why}")
-    told = [{"undo_id": one.undo_id, "tool": one.tool, "did": one.words} for one in done]
-    return {what: told, "stopped": why}
+    reported = [{"undo_id": one.undo_id, "tool": one.tool, "did": one.words} for one in done]
+    return {what: reported, "stopped": why}

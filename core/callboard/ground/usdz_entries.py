@@ -32,8 +32,8 @@ def usdz_entries(path: str) -> list[str]:
                 raise zipfile.BadZipFile("it has bytes between its entries")
             sign, _, flags, method, _, _, crc, size, whole, name_size, extra = _LOCAL.unpack(head)
             name = stream.read(name_size).decode("utf-8" if flags & _UTF8 else "cp437")
-            told = (sign, flags, method, crc, size, whole, name)
-            if told != (
+            reported = (sign, flags, method, crc, size, whole, name)
+            if reported != (
                 *(b"PK\3\4", entry.flag_bits & _UTF8, zipfile.ZIP_STORED, entry.CRC),
                 *(entry.compress_size, entry.file_size, entry.orig_filename),
             ):

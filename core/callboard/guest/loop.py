@@ -101,7 +101,7 @@ class GuestLoop:
         """Hand the loop over to the host and the watcher."""
         self._selector.blocking = False
         self._watcher = threading.Thread(
-            target=self._selector.seat.run,
+            target=self._selector.permit.run,
             args=(self._watch,),
             name="callboard-watcher",
             daemon=True,
@@ -277,7 +277,7 @@ class GuestLoop:
         while not self._closed:
             # A main thread that is inside a slice isn't away, however long the slice takes.
             left = self._last_sign() + STAND_IN - perf_counter()
-            if self._selector.seat.wait(self._rest, max(left, 0.01)):
+            if self._selector.permit.wait(self._rest, max(left, 0.01)):
                 return
             if self._main_is_away():
                 self._stand_in()

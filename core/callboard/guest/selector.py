@@ -36,7 +36,7 @@ class GuestSelector(selectors.BaseSelector):
         #: True while a thread is in ``watch``, or about to be.
         self.watched = False
         #: The permit of the thread that watches.
-        self.seat = PythonPermit()
+        self.permit = PythonPermit()
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)
         self._wake_writer.setblocking(False)
@@ -56,13 +56,13 @@ class GuestSelector(selectors.BaseSelector):
         # Set before the timer is read: code that moves the timer checks this afterwards.
         self.watched = True
         timeout = None if self.next_timer is None else max(0.0, self.next_timer - perf_counter())
-        self.seat.leave(self.wake)
+        self.permit.leave(self.wake)
         try:
             events = self.inner.select(timeout)
         except (OSError, ValueError):
             return  # a socket was closed under us; the slice will sort it out
         finally:
-            self.seat.back()
+            self.permit.back()
             self.watched = False
         if any(key.fileobj is self._wake_reader for key, _ in events):
             self._drain_wake()

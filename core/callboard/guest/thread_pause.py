@@ -17,7 +17,7 @@ from typing import Any
 #: The most seconds that the main thread waits for the others.
 PATIENCE = 0.05
 
-_seats: list[PythonPermit] = []
+_permits: list[PythonPermit] = []
 #: The locks that the main thread holds, or is about to take.
 _held: list[PythonPermit] = []
 _stander = 0
@@ -84,12 +84,12 @@ class PythonPermit:
         self._late = False
 
     def __enter__(self) -> None:
-        with _door._lock:
+        with _login._lock:
             self._lock.acquire()
-            _seats.append(self)
+            _permits.append(self)
 
     def __exit__(self, *_: object) -> None:
-        _seats.remove(self)
+        _permits.remove(self)
         self._lock.release()
 
     def run(self, work: Callable[..., object], *given: Any) -> None:
@@ -118,16 +118,16 @@ class PythonPermit:
             self._lock.acquire()
         self._summon = None
 
-    def wait(self, bell: PausableEvent, seconds: float | None) -> bool:
+    def wait(self, event: PausableEvent, seconds: float | None) -> bool:
         """Wait at most so many seconds. Return whether the event was set. In its own thread."""
-        if bell._set:
+        if event._set:
             return True
-        self.leave(bell._rung.set, bell.is_set if seconds is None else _always)
+        self.leave(event._rung.set, event.is_set if seconds is None else _always)
         try:
-            bell._rung.wait(seconds)
+            event._rung.wait(seconds)
         finally:
             self.back()
-        return bell._set
+        return event._set
 
     def take(self, until: float) -> bool:
         """Make the thread stand still. Return whether it does by ``until``. Main thread."""
@@ -154,7 +154,7 @@ class PythonPermit:
 
 
 #: New threads wait here during a pause.
-_door = PythonPermit()
+_login = PythonPermit()
 
 
 class ThreadPause:
@@ -168,12 +168,12 @@ class ThreadPause:
         _stander = threading.get_ident()
         until = monotonic() + PATIENCE
         try:
-            _held.append(_door)
-            _door._lock.acquire(timeout=PATIENCE)
-            for seat in list(_seats):
-                _held.append(seat)
-                if not seat.take(until):
-                    _held.remove(seat)
+            _held.append(_login)
+            _login._lock.acquire(timeout=PATIENCE)
+            for permit in list(_permits):
+                _held.append(permit)
+                if not permit.take(until):
+                    _held.remove(permit)
         except BaseException:
             go_on()
             raise

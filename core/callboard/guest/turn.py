@@ -248,11 +248,11 @@ class Turn:
         # Before the slice checks whether there is anything to do.
         self._woken = self.looks = False
         try:
-            told = self.code.run(partial(next, slices))
+            reported = self.code.run(partial(next, slices))
         except StopIteration as stop:
             return True, stop.value
-        self.looks = told is UNATTENDED
-        self._wants_park = self.looks or told is PARK
+        self.looks = reported is UNATTENDED
+        self._wants_park = self.looks or reported is PARK
         return False, None
 
     def _finish(self, value: Any, error: BaseException | None) -> None:

@@ -91,30 +91,30 @@ class Workers(Executor):
             threading.Thread(target=self._work, name=self._name, daemon=True).start()
 
     def _work(self) -> None:
-        with (seat := PythonPermit()):
-            while self._work_on(seat):
+        with (permit := PythonPermit()):
+            while self._work_on(permit):
                 pass
 
-    def _work_on(self, seat: PythonPermit) -> bool:
+    def _work_on(self, permit: PythonPermit) -> bool:
         """Wait for a job and run it. Return whether the thread goes on."""
-        seat.leave(self._stir, self._stirred)
+        permit.leave(self._stir, self._stirred)
         try:
             with self._there:
-                job = self._next(seat)
-                ended = job is None and not seat.summoned
+                job = self._next(permit)
+                ended = job is None and not permit.summoned
                 self._threads -= ended
         finally:
-            seat.back()  # without the condition, which the main thread may need
+            permit.back()  # without the condition, which the main thread may need
         if job is not None:
             _run(job)
             with self._there:
                 self._running.discard(job)
         return not ended
 
-    def _next(self, seat: PythonPermit) -> _Job | None:
+    def _next(self, permit: PythonPermit) -> _Job | None:
         """Return the next job. None for a thread that ends, or is summoned."""
         self._idle += 1
-        while not (self._queue or self._closed or self._surplus() or seat.summoned):
+        while not (self._queue or self._closed or self._surplus() or permit.summoned):
             self._there.wait()
         self._idle -= 1
         if self._surplus() or not self._queue:

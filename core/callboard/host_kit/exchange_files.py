@@ -92,8 +92,8 @@ def fbx_axes(path: str) -> Axes:
             (up,) = struct.unpack("<i", ups[0][1])
         elif ups[1]:
             up = int(ups[1][1])
-    told = math.isfinite(unit) and unit > 0
-    return Axes(unit / 100 if told else 0.01, "XYZ"[up] if 0 <= up < 3 else "Y", told)
+    reported = math.isfinite(unit) and unit > 0
+    return Axes(unit / 100 if reported else 0.01, "XYZ"[up] if 0 <= up < 3 else "Y", reported)
 
 
 def gltf_parts(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from callboard.errors import HostError
-from callboard.host_kit.system_libraries import blender_lacks
+from callboard.host_kit.system_libraries import missing_for_blender
 from callboard.ports.contract import Host
 
 Post = Callable[[Callable[[], None]], None]
@@ -54,6 +54,6 @@ def make_host(kind: str, post: Post) -> Host:
         return getattr(import_module(module), name)(post)  # type: ignore[no-any-return]
     except ImportError as error:
         installed = not isinstance(error, ModuleNotFoundError)
-        if error.name == "bpy" and installed and (lacking := blender_lacks()) is not None:
-            raise HostError(f"the host '{kind}' can't start: {lacking}") from None
+        if error.name == "bpy" and installed and (missing := missing_for_blender()) is not None:
+            raise HostError(f"the host '{kind}' can't start: {missing}") from None
         raise HostError(f"the host '{kind}' needs {needed}: {error}") from None

@@ -19,7 +19,7 @@ BLENDER_LINKS = {
 }
 
 
-def blender_lacks() -> str | None:
+def missing_for_blender() -> str | None:
     """Return a sentence on what to install before ``bpy`` can be imported; None when no known
     library is missing. Loads libraries. Call it from any thread."""
     if sys.platform != "linux":

@@ -155,9 +155,9 @@ class JobRequest(PeerRequest):
             self._job.note()
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
-        lacking = [ask.method for ask in asks.values() if lacks(self.peer.capabilities, ask.needs)]
-        if lacking:
-            refused = AskFailed(f"the client did not declare that it can be asked: {lacking[0]}")
+        missing = [ask.method for ask in asks.values() if lacks(self.peer.capabilities, ask.needs)]
+        if missing:
+            refused = AskFailed(f"the client did not declare that it can be asked: {missing[0]}")
             return dict.fromkeys(asks, refused)
         if self.peer.features.sessions:
             return {key: await self._ask_session(ask) for key, ask in asks.items()}

@@ -151,5 +151,7 @@ class HostProcess:
         ended = f"a signal ({-status})" if status < 0 else f"the status {status}"
         self._words.seek(max(0, self._words.seek(0, os.SEEK_END) - LAST_WORDS))
         words = self._words.read().decode("utf-8", "replace").strip()
-        told = f"the host ended with {ended}: {self._killed or otherwise}"
-        return HostLost(f"{told}; its last words:\n{words}" if words else told, code=self._code)
+        reported = f"the host ended with {ended}: {self._killed or otherwise}"
+        return HostLost(
+            f"{reported}; its last words:\n{words}" if words else reported, code=self._code
+        )

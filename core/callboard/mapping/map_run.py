@@ -51,7 +51,7 @@ class MapRun:
     def describe(self) -> Json:
         tally = self._tally
         over = tally.done + tally.failed
-        told: Json = {
+        reported: Json = {
             "run": self.name,
             "job_id": self.job_id,
             "tool": self.tool,
@@ -61,22 +61,22 @@ class MapRun:
             "failed": tally.failed,
         }
         if self.state == "working":
-            told["running"] = out = min(self._out, self.total - over)
-            told["waiting"] = self.total - over - out
+            reported["running"] = out = min(self._out, self.total - over)
+            reported["waiting"] = self.total - over - out
         if self._hosts is not None:
-            told["hosts"] = self._hosts
+            reported["hosts"] = self._hosts
             took = (self._over or monotonic()) - self._began
-            told["tasks_per_second"] = round((over - self._known) / max(took, 0.001), 3)
+            reported["tasks_per_second"] = round((over - self._known) / max(took, 0.001), 3)
         if tally.first_errors:
-            told["first_errors"] = tally.first_errors
+            reported["first_errors"] = tally.first_errors
         if self.state == "working" and self._hosts == 0:
-            told["message"] = (
+            reported["message"] = (
                 f"the farm has no host of the kind {self.kind}: start one with "
                 f"`callboard farm worker --host {self.kind}`, or cancel this"
             )
         if self.message:
-            told["message"] = self.message
-        return told
+            reported["message"] = self.message
+        return reported
 
     async def perform(
         self,
@@ -123,7 +123,7 @@ class MapRun:
         progress: Callable[[int, int], None],
     ) -> HostError | None:
         """Return the reason why it didn't finish, or None."""
-        told = 0.0
+        reported = 0.0
         try:
             with HostProcess(command, _GOODBYE, env) as process:
                 with self._guard:
@@ -132,8 +132,8 @@ class MapRun:
                         process.dismiss()
                 while (line := process.line()) is not None:
                     self._take(line)
-                    if monotonic() - told > _AGAIN:
-                        told = monotonic()
+                    if monotonic() - reported > _AGAIN:
+                        reported = monotonic()
                         self._tell(progress)
                 self._over = monotonic()
                 self._tell(progress)

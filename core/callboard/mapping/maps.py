@@ -101,7 +101,7 @@ class Maps:
             return {"job_id": name, **job.describe()}
         reports = await self._kept(call, name)
         tally, total = await self._in_thread(call, reports.tally, name)
-        told: Json = {
+        reported: Json = {
             "run": name,
             "status": "completed" if tally.finished else "interrupted",
             "tasks": total,
@@ -109,8 +109,8 @@ class Maps:
             "failed": tally.failed,
         }
         if tally.first_errors:
-            told["first_errors"] = tally.first_errors
-        return told if tally.finished else {**told, "message": _again(name)}
+            reported["first_errors"] = tally.first_errors
+        return reported if tally.finished else {**reported, "message": _again(name)}
 
     async def results(
         self, call: Call, name: str, offset: int, limit: int, failed_only: bool
@@ -170,9 +170,9 @@ class Maps:
         # A capability that the artist withdrew here isn't available through the farm either. One
         # that only this host has no port for may exist on the farm's hosts.
         taken = self._dispatcher.capabilities.withdrawn
-        if lacking := [one for one in tool.required_capabilities if one in taken]:
+        if missing := [one for one in tool.required_capabilities if one in taken]:
             offered = dispatcher.capabilities.declared
-            raise CapabilityMissing(name, tool.required_capabilities, lacking, offered)
+            raise CapabilityMissing(name, tool.required_capabilities, missing, offered)
         return tool
 
     def _host_kind(self, given: str | None) -> str:

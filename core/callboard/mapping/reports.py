@@ -39,8 +39,10 @@ class Tally:
             self.failed += 1
             if len(self.first_errors) < _FIRST:
                 message = str(_message(error))[:_MOST_TEXT]
-                told = {"index": line["index"], "message": message}
-                self.first_errors.append(told | ({"file": line["file"]} if "file" in line else {}))
+                reported = {"index": line["index"], "message": message}
+                self.first_errors.append(
+                    reported | ({"file": line["file"]} if "file" in line else {})
+                )
         elif error is not None:
             self.refused = str(_message(error))
         elif line.get("event") == "finished":
@@ -89,9 +91,9 @@ class Reports:
                 continue
             if len(results) == limit or size > _PAGE:
                 return {"results": results, "next_offset": seen - 1}
-            told = _told(line)
-            size += len(json.dumps(told))
-            results.append(told)
+            reported = _reported(line)
+            size += len(json.dumps(reported))
+            results.append(reported)
         return {"results": results}
 
     def tasks(self, run: str) -> Path:
@@ -117,15 +119,15 @@ def _message(error: Any) -> Any:
     return error.get("message", error) if isinstance(error, dict) else error
 
 
-def _told(line: Json) -> Json:
-    told: Json = {
+def _reported(line: Json) -> Json:
+    reported: Json = {
         name: line[name] for name in ("index", "status", "file", "attempts") if name in line
     }
     if "artefacts" in line:
-        told["artefacts"] = list(line["artefacts"])
+        reported["artefacts"] = list(line["artefacts"])
     name = "result" if line["status"] == "done" else "error"
     size = len(json.dumps(line.get(name)))
     if size > _RESULT:
         left_out = f"left out: {size:,} bytes; have the tool write a file, and name that"
-        return {**told, name: left_out}
-    return {**told, name: line.get(name)}
+        return {**reported, name: left_out}
+    return {**reported, name: line.get(name)}

@@ -51,7 +51,7 @@ class Served:
                 tool.description,
                 tool.skill,
                 tool.required_capabilities,
-                tuple(tool.lacking(offer)),
+                tuple(tool.missing_capabilities(offer)),
                 tool.title or "",
             )
             for tool in tools
@@ -61,12 +61,12 @@ class Served:
         self.capabilities = tuple(
             CapabilityStatus(name, True, name in withdrawn, unlocks[name]) for name in offered
         ) + tuple(
-            _lacking(name, name in withdrawn, unlocks[name], plug_ins.get(name))
+            _missing(name, name in withdrawn, unlocks[name], plug_ins.get(name))
             for name in sorted({*unlocks, *plug_ins}.difference(offered))
         )
 
 
-def _lacking(name: str, withdrawn: bool, unlocks: int, plug_in: PlugIn | None) -> CapabilityStatus:
+def _missing(name: str, withdrawn: bool, unlocks: int, plug_in: PlugIn | None) -> CapabilityStatus:
     if plug_in is None:
         return CapabilityStatus(name, False, withdrawn, unlocks)
     loadable = plug_in.load is not None
@@ -89,7 +89,7 @@ def bundle_status(bundle: InstalledBundle, problem: str | None) -> BundleStatus:
 
 
 def skill_status(
-    known: KnownSkill, lacking: tuple[str, ...], failures: Iterable[Failure]
+    known: KnownSkill, missing_capabilities: tuple[str, ...], failures: Iterable[Failure]
 ) -> SkillStatus:
     """Return a skill's status. ``failures`` are the catalog's; those that name this skill, such as
     an unused one of the same name, are included."""
@@ -103,7 +103,7 @@ def skill_status(
         known.loaded,
         len(skill.tools),
         tuple(f.editor_line for f in dict.fromkeys((*skill.failures, *named))),
-        lacking,
+        missing_capabilities,
         skill.when_called,
     )
 
@@ -114,12 +114,12 @@ def root_status(root: Root) -> RootStatus:
 
 def newcomer(known: KnownClient) -> QuestionStatus:
     """Return the question about a client that asks to connect from another machine."""
-    told = {"address": known.asks_from, "fingerprint of its token": known.fingerprint}
+    reported = {"address": known.asks_from, "fingerprint of its token": known.fingerprint}
     if known.asks_as:
-        told["says it is"] = known.asks_as
+        reported["says it is"] = known.asks_as
     why = "asks to connect from another machine, to every application on this one"
     id = NEWCOMER + known.id
-    return QuestionStatus(id, "", known.name, OTHER_MACHINE, why, told, 0.0, known.name)
+    return QuestionStatus(id, "", known.name, OTHER_MACHINE, why, reported, 0.0, known.name)
 
 
 def grant_status(grant: Grant) -> GrantStatus:

@@ -211,11 +211,12 @@ class ServedView:
         )
 
     def _skills(self) -> tuple[SkillStatus, ...]:
-        known, lacking = self._catalog.known, self._bundles.missing()
+        known, missing_capabilities = self._catalog.known, self._bundles.missing()
         failures = self._catalog.failures
-        if (known, lacking, failures) != self._known:
-            self._known = (known, lacking, failures)
+        if (known, missing_capabilities, failures) != self._known:
+            self._known = (known, missing_capabilities, failures)
             self._skill_statuses = tuple(
-                skill_status(one, lacking.get(one.skill.name, ()), failures) for one in known
+                skill_status(one, missing_capabilities.get(one.skill.name, ()), failures)
+                for one in known
             )
         return self._skill_statuses

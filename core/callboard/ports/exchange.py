@@ -27,7 +27,7 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "usd": (".usda", ".usdc", ".usd", ".usdz"),
 }
 #: Formats that hold neither units nor an up axis; the caller of an import or export gives them.
-UNTOLD = frozenset({"obj", "stl", "ply", "alembic"})
+UNSTATED = frozenset({"obj", "stl", "ply", "alembic"})
 #: Formats whose readers look for UVs.
 WITH_UVS = frozenset({"gltf", "fbx", "obj", "alembic", "usd"})
 
@@ -107,12 +107,12 @@ def lacking_uvs(
 ) -> dict[str, bool]:
     """Return those of the meshes that have faces and no UVs, by path, with True when a texture is
     on them."""
-    lacking = {}
+    absent = {}
     for path in meshes:
         if checks.face_count(path) and checks.mesh(path).uvs is None:
             used = materials.assigned(path)
-            lacking[path] = any(materials.get(each)["textures"] for each in used)
-    return lacking
+            absent[path] = any(materials.get(each)["textures"] for each in used)
+    return absent
 
 
 def format_json(one: FileFormat) -> Json:
@@ -120,7 +120,7 @@ def format_json(one: FileFormat) -> Json:
     entry: Json = {"format": one.name, "import": [*one.reads], "export": [*one.writes]}
     if one.reads or one.writes:
         entry |= {"meters_per_unit": one.meters_per_unit, "up_axis": one.up_axis}
-        entry["says_units"] = one.name not in UNTOLD
+        entry["says_units"] = one.name not in UNSTATED
     if one.fixed:
         entry["fixed_units"] = True
     return {**entry, "missing": one.missing} if one.missing else entry

@@ -24,14 +24,14 @@ class EventReader:
         self._line: list[bytes] = []
         self._data: list[bytes] = []
         self._size = 0
-        self._told = False
+        self._reported = False
 
     def beginning(self, least: int) -> bytes | None:
         """Return the beginning of an event's data while the rest is on its way, once ``least``
         bytes have arrived. At most once for each event; otherwise None."""
-        if self._size < least or self._told or self._data:
+        if self._size < least or self._reported or self._data:
             return None
-        self._told = True
+        self._reported = True
         line = b"".join(self._line)
         return line[5:].removeprefix(b" ") if line.startswith(b"data:") else None
 
@@ -50,7 +50,7 @@ class EventReader:
             elif not line:
                 if self._data:
                     messages.append(b"\n".join(self._data))
-                self._data, self._told = [], False
+                self._data, self._reported = [], False
                 self._size = len(following)
         if self._size > self._most:
             raise ValueError(f"an event is over {self._most} bytes")

@@ -55,7 +55,7 @@ class Exporter:
         self._target = target
         self._began = time.time()
         self._stop = PausableEvent()
-        self._seat = PythonPermit()
+        self._permit = PythonPermit()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -63,7 +63,7 @@ class Exporter:
         if self._thread is None:
             self._stop.clear()
             self._thread = threading.Thread(
-                target=self._seat.run, args=(self._run,), name="callboard-export", daemon=True
+                target=self._permit.run, args=(self._run,), name="callboard-export", daemon=True
             )
             self._thread.start()
 
@@ -89,7 +89,7 @@ class Exporter:
                 wait = longest * random.uniform(0.5, 1.0)
                 self.status = f"failed: {_reason(error)}; trying again in {wait:.0f} s"
                 _log.info("export %s", self.status)
-            self._seat.wait(self._stop, wait)
+            self._permit.wait(self._stop, wait)
         self.status = "stopped"
 
     def _export(self) -> None:

@@ -86,7 +86,7 @@ class Store:
         self._folded = threading.Condition()
         self._rounds = (0, 0)  # begun, finished
         self._thread: threading.Thread | None = None
-        self._seat = PythonPermit()
+        self._permit = PythonPermit()
         self._database: Database | None = None
 
     def hiding(self, find: Callable[[str], T], own: str | None) -> Callable[[str], T]:
@@ -119,7 +119,7 @@ class Store:
         self._dirty = True  # what other processes left behind is folded first
         self._wake.set()
         self._thread = threading.Thread(
-            target=self._seat.run, args=(self._run,), name="callboard-records", daemon=True
+            target=self._permit.run, args=(self._run,), name="callboard-records", daemon=True
         )
         self._thread.start()
 
@@ -213,7 +213,7 @@ class Store:
     def _run(self) -> None:
         try:
             while True:
-                self._seat.wait(self._wake, self._retry if self.degraded else None)
+                self._permit.wait(self._wake, self._retry if self.degraded else None)
                 if not self._stopping:
                     self._gather()
                 with self._folded:
@@ -236,7 +236,7 @@ class Store:
         """Wait until no more calls are recorded, or until one must not wait longer."""
         deadline = monotonic() + BUSY
         size = self._size()
-        while not self._seat.wait(self._hurry, GATHER):
+        while not self._permit.wait(self._hurry, GATHER):
             before, size = size, self._size()
             if size == before or size >= BACKLOG or monotonic() >= deadline:
                 return

@@ -330,8 +330,8 @@ class RestEndpoint:
     @staticmethod
     async def _elsewhere(work: Callable[[], Json]) -> Json:
         # The catalog holds its lock while it reads the disk.
-        told: Json = shown(await asyncio.get_running_loop().run_in_executor(None, work))
-        return told
+        reported: Json = shown(await asyncio.get_running_loop().run_in_executor(None, work))
+        return reported
 
     # -- jobs -------------------------------------------------------------------------------
 

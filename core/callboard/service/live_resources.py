@@ -84,8 +84,8 @@ def _host_resources(host: Host, capabilities: Capabilities) -> list[ServedResour
     def roots(_workspace_roots: WorkspaceRoots | None = None) -> str:
         known = () if _workspace_roots is None else _workspace_roots.roots
         folders = (root for root in known if root.path is not None)
-        told = [{"path": r.path, "name": r.name, "read_only": r.read_only} for r in folders]
-        return _text({"roots": told})
+        reported = [{"path": r.path, "name": r.name, "read_only": r.read_only} for r in folders]
+        return _text({"roots": reported})
 
     return [
         ServedResource(
@@ -204,7 +204,7 @@ def waiting_calls(desk: ConsentDesk) -> ServedResource:
 
     async def waiting(ctx: AsyncToolContext) -> str:
         asker = call_of(ctx).request.peer.owner
-        told = [
+        reported = [
             {
                 "tool": question.tool,
                 "why": question.why,
@@ -213,7 +213,7 @@ def waiting_calls(desk: ConsentDesk) -> ServedResource:
             for question in desk.questions.values()
             if may_see(question.owner, asker)
         ]
-        return json.dumps({"waiting": told, "where": desk.where}, ensure_ascii=False)
+        return json.dumps({"waiting": reported, "where": desk.where}, ensure_ascii=False)
 
     return ServedResource(
         "host://waiting",

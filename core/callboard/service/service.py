@@ -194,9 +194,9 @@ class Service:
         self, tool: Tool, features: Revision, offer: Offer, whole: bool = False
     ) -> Json:
         entry = tool.describe(features, offer, whole=whole)
-        lacking = tool.lacking(offer)
-        if lacking:
-            entry["description"] += f" {self._capabilities.in_words(lacking)}"
+        missing = tool.missing_capabilities(offer)
+        if missing:
+            entry["description"] += f" {self._capabilities.in_words(missing)}"
         if self._capture_intent:
             from callboard.demand.intent import add_intent
 

@@ -9,7 +9,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
 from callboard.host_kit.exchange_files import check_file
-from callboard.ports.exchange import UNTOLD, WITH_UVS, Axes, FileFormat, format_of
+from callboard.ports.exchange import UNSTATED, WITH_UVS, Axes, FileFormat, format_of
 
 #: Most names that an answer lists; counts are complete.
 LISTED, SHOWN = 200, 50
@@ -38,7 +38,7 @@ def import_checked(
     entries = [reader.get(each) for each in created[:LISTED]]
     if above is not None and not any(reader.get(each)["parent"] == above for each in created):
         raise HostError(f"nothing of it is below '{parent}'. The change was taken back.")
-    lacking = list(port.without_uvs(created)) if kind.name in WITH_UVS else []
+    missing = list(port.without_uvs(created)) if kind.name in WITH_UVS else []
     doubt = next((each["doubt"] for each in entries if each.get("doubt")), None)
     return {
         "path": path,
@@ -48,7 +48,7 @@ def import_checked(
         "created_count": len(created),
         **counting(counted),
         **({} if counted.stated else {"assumed": True}),
-        **({"without_uvs": lacking[:SHOWN]} if lacking else {}),
+        **({"without_uvs": missing[:SHOWN]} if missing else {}),
         "verified": doubt is None,
         **({} if doubt is None else {"doubt": doubt}),
     }
@@ -57,7 +57,7 @@ def import_checked(
 def asked_axes(kind: FileFormat, meters_per_unit: float | None, up_axis: str | None) -> Axes | None:
     """Return the axes for a file that doesn't state its own; None for one that does. Raises
     WrongArgument when axes are given for such a file."""
-    if kind.name in UNTOLD:
+    if kind.name in UNSTATED:
         unit = kind.meters_per_unit if meters_per_unit is None else meters_per_unit
         return Axes(unit, up_axis or kind.up_axis, meters_per_unit is not None)
     if meters_per_unit is not None or up_axis is not None:

@@ -95,7 +95,7 @@ class SkillCatalog:
         self._broken: list[Failure] = []
         #: Number of checks begun, and the number of the check that reported last.
         self._looks = 0
-        self._told_by = 0
+        self._reported_by = 0
         self._elsewhere: list[SkillMetadata] = []
         #: The failure that keeps a skill's newest files from being used, by skill.
         self._worse: dict[str, Failure] = {}
@@ -168,14 +168,16 @@ class SkillCatalog:
             for skill in self._known.values():
                 for failure in skill.failures:
                     if _keeps_away(failure, skill, tool):
-                        return f"isn't served until this is fixed: {skill.name}/{_told(failure)}"
+                        return (
+                            f"isn't served until this is fixed: {skill.name}/{_reported(failure)}"
+                        )
         return None
 
     def why_old(self, name: str) -> str | None:
         """Return a sentence on why a skill's newest files aren't used, or None. Any thread."""
         if (failure := self._worse.get(name)) is None:
             return None
-        return f"the newest files of '{name}' aren't used, these are older: {_told(failure)}"
+        return f"the newest files of '{name}' aren't used, these are older: {_reported(failure)}"
 
     def _other(self, name: str) -> SkillMetadata | None:
         names = (name, name.replace("_", "-"))
@@ -301,9 +303,9 @@ class SkillCatalog:
             skills = [one.skill for name, one in self._loaded.items() if not self.ships(name)]
         broken = [failure for skill in skills for failure in script_failures(skill)]
         with self._lock:
-            if number < self._told_by:
+            if number < self._reported_by:
                 return  # a later, better informed check was faster
-            self._told_by = number
+            self._reported_by = number
             others = [failure for failure in self._failures if failure not in self._broken]
             self._broken = broken
             self._note(others)
@@ -316,7 +318,7 @@ class SkillCatalog:
         failures = list(dict.fromkeys(failures))
         for failure in failures:
             if failure not in self._failures:
-                log.log(_level(failure), "%s: %s", failure.skill, _told(failure))
+                log.log(_level(failure), "%s: %s", failure.skill, _reported(failure))
         wrong = {(failure.skill, failure.reference) for failure in failures}
         before = {(each.skill, each.reference): _level(each) for each in self._failures}
         for (name, file), level in before.items():
@@ -358,5 +360,5 @@ def _level(failure: Failure) -> int:
     return logging.INFO if failure.kind == "replaced" else logging.WARNING
 
 
-def _told(failure: Failure) -> str:
+def _reported(failure: Failure) -> str:
     return failure.message if failure.reference == "." else failure.editor_line

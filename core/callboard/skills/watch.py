@@ -48,7 +48,7 @@ class SkillWatcher:
         self._quiet_secs = quiet_secs
         self._poll_secs = poll_secs
         self._dirty = PausableEvent()
-        self._seat = PythonPermit()
+        self._permit = PythonPermit()
         #: Set when a folder was added. watchdog 6, for Python 3.10, doesn't watch one moved here.
         self._folder_came = threading.Event()
         self._stopping = False
@@ -62,7 +62,7 @@ class SkillWatcher:
         polled = self._observe() if self._notify else self._paths
         seen = _stamps(polled)
         self._thread = threading.Thread(
-            target=self._seat.run,
+            target=self._permit.run,
             args=(self._run, polled, seen),
             name="callboard-skills",
             daemon=True,
@@ -125,7 +125,7 @@ class SkillWatcher:
 
     def _run(self, polled: list[Path], seen: dict[str, Stamp]) -> None:
         while not self._stopping:
-            self._seat.wait(self._dirty, self._poll_secs if polled else None)
+            self._permit.wait(self._dirty, self._poll_secs if polled else None)
             if self._stopping:
                 return
             now = _stamps(polled)
@@ -148,7 +148,7 @@ class SkillWatcher:
         """Wait until nothing changed for a moment. Return the stamps seen last."""
         for _ in range(_PATIENCE):
             self._dirty.clear()
-            notified = self._seat.wait(self._dirty, self._quiet_secs)
+            notified = self._permit.wait(self._dirty, self._quiet_secs)
             now = _stamps(polled)
             if self._stopping or (not notified and now == seen):
                 break

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         instance = choose(arguments.instance)
         token = instance.token
         client = Client(instance.url, token, capabilities=ASKABLE, asked=answers.asked, key=token)
-        with client, answers.missing_told():
+        with client, answers.missing_sentence():
             went_out = True
             return call_tool(client, arguments.tool, given, show, wait=arguments.wait)
 

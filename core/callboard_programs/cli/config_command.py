@@ -50,12 +50,12 @@ def run(arguments: argparse.Namespace) -> int:
     by_address = arguments.http or (arguments.gateway and not known.stdio)
     if by_address:
         entry = _http_entry(known, arguments)
-        lacks_bridge = False
+        needs_bridge = False
     else:
         if arguments.gateway:
             instance_path(arguments.instance)  # refuses what is no name there
-        lacks_bridge = bridge() is None
-        if arguments.write and lacks_bridge:
+        needs_bridge = bridge() is None
+        if arguments.write and needs_bridge:
             raise PeerError(NO_BRIDGE)
         own_token(name)
         entry = known.bridge(name, arguments.instance, gateway=arguments.gateway)
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         "path": known.path and str(known.path),
         "configuration": known.text(entry),
         "link": None if by_address else install_link(arguments.client, entry),
-        "wrong": NO_BRIDGE if lacks_bridge else None,
+        "wrong": NO_BRIDGE if needs_bridge else None,
     }
     if not arguments.write or known.path is None:
         _show(known, {**shown, "written": False}, as_json=arguments.json)

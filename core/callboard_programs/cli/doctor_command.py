@@ -18,7 +18,7 @@ import tornado
 from callboard.ground.plain_text import plain
 from callboard.ground.version import __version__
 from callboard.host_kit.headless import pip_install
-from callboard.host_kit.system_libraries import blender_lacks
+from callboard.host_kit.system_libraries import missing_for_blender
 from callboard.skills.discovery import (
     has_skill,
     scan_and_load,
@@ -94,10 +94,11 @@ def findings() -> Iterator[tuple[bool, str]]:
     there = {module for module in _OPTIONAL if find_spec(module) is not None}
     for module, purpose in _OPTIONAL.items():
         if module in there:
-            lacking = blender_lacks() if module == "bpy" else None
+            missing_capabilities = missing_for_blender() if module == "bpy" else None
             yield (
-                lacking is None,
-                f"{module} is installed" + (f", but {lacking}" if lacking else ""),
+                missing_capabilities is None,
+                f"{module} is installed"
+                + (f", but {missing_capabilities}" if missing_capabilities else ""),
             )
         elif not there:
             yield True, f"{module} is not installed, and only needed for {purpose}"

@@ -52,6 +52,6 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         first = "template"
         files = write_bundle(arguments.openjd.absolute(), name, work, tasks)
-    told = [str(file) for file in files]
-    print(json.dumps({first: told[0], "tasks": len(tasks), "files": told}))
+    reported = [str(file) for file in files]
+    print(json.dumps({first: reported[0], "tasks": len(tasks), "files": reported}))
     return 0

@@ -68,10 +68,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
     @contextmanager
     def hosts() -> Iterator[DaskHosts]:
-        told = _StatusLines() if arguments.attached else lambda out, hosts: None
+        reported = _StatusLines() if arguments.attached else lambda out, hosts: None
         with (
             _scheduler(arguments) as address,
-            DaskHosts(address, security, needs, told) as executor,
+            DaskHosts(address, security, needs, reported) as executor,
         ):
             # An exception from a signal may come while Dask releases an object, and be lost there.
             Ending(stopped.set)
@@ -107,11 +107,11 @@ class _StatusLines:
     changed."""
 
     def __init__(self) -> None:
-        self._told, self._at = (-1, -1), 0.0
+        self._reported, self._at = (-1, -1), 0.0
 
     def __call__(self, out: int, hosts: int) -> None:
-        if (out, hosts) != self._told and monotonic() - self._at > _AGAIN:
-            self._told, self._at = (out, hosts), monotonic()
+        if (out, hosts) != self._reported and monotonic() - self._at > _AGAIN:
+            self._reported, self._at = (out, hosts), monotonic()
             print(json.dumps({"event": "standing", "out": out, "hosts": hosts}), flush=True)
 
 

@@ -54,12 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
     warn_of_folders(arguments)
     options = [*host_options(arguments), *(certificates.options() if certificates else [])]
     # A farm on this machine has already divided it among its hosts.
-    by_itself = {} if arguments.attached else offers()[0]
+    alone = {} if arguments.attached else offers()[0]
     with tempfile.TemporaryDirectory(prefix="callboard-farm-") as folder:
         member = {
             "scheduler": arguments.scheduler,
             "folder": folder,
-            "offers": {**by_itself, **dict(arguments.offer)},
+            "offers": {**alone, **dict(arguments.offer)},
             "most_tasks": arguments.max_tasks,
             "most_memory": arguments.max_memory,
         }

@@ -105,8 +105,10 @@ def _open(link: str) -> None:
     from callboard_programs.gateway.page.browser import open_link
 
     opened = open_link(link)
-    told = "Opened. Should the browser not show it" if opened else "No browser is here; the link"
-    print(f"{told}, once, within ten minutes: {link}", file=sys.stderr, flush=True)
+    reported = (
+        "Opened. Should the browser not show it" if opened else "No browser is here; the link"
+    )
+    print(f"{reported}, once, within ten minutes: {link}", file=sys.stderr, flush=True)
 
 
 async def _serve(gateway: Gateway, *, opens: bool) -> None:

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
             bundle = place.confirm(bundle.name)
     except OSError as error:
         raise HostError(f"it can't be installed: {error.strerror or error}") from None
-    lines = list(_told(bundle, seen, arguments))
+    lines = list(_reported(bundle, seen, arguments))
     if arguments.json:
         here = {"scope": arguments.scope, "not_loaded": trouble_here(bundle), "lines": lines}
         print(plain_json({**bundle.as_json(), **here}))
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _told(
+def _reported(
     bundle: InstalledBundle, seen: Sequence[str], arguments: argparse.Namespace
 ) -> Iterator[str]:
     yield f"{bundle.name} {bundle.manifest.version} is installed."
@@ -75,7 +75,7 @@ def _told(
         missing = ", ".join(bundle.missing)
         yield f"It asks for capabilities that this host does not provide: {missing}."
     if bundle.manifest.server is not None:
-        yield from _told_of_server(bundle, arguments)
+        yield from _server_sentence(bundle, arguments)
     yield "Hosts that run take it into use within seconds, others when they start."
 
 
@@ -90,7 +90,7 @@ def _settings(written: Sequence[str]) -> dict[str, list[str]]:
     return settings
 
 
-def _told_of_server(bundle: InstalledBundle, arguments: argparse.Namespace) -> Iterator[str]:
+def _server_sentence(bundle: InstalledBundle, arguments: argparse.Namespace) -> Iterator[str]:
     """Yield lines about the server's access, and whether it can run here."""
     project = arguments.project or (Path.cwd() if arguments.scope == "project" else None)
     named = "the host's project" if project is None else f"the project {project.resolve()}"

@@ -48,10 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
         "serve": f"callboard serve --skills {folder.parent}",
     }
     tell_made(folder, following, as_json=arguments.json)
-    lacking = [name for name, module in _FOR_TESTS.items() if find_spec(module) is None]
-    if lacking:
+    missing = [name for name, module in _FOR_TESTS.items() if find_spec(module) is None]
+    if missing:
         print(
-            f"Before its tests, once: {_python()} -m pip install {' '.join(lacking)}",
+            f"Before its tests, once: {_python()} -m pip install {' '.join(missing)}",
             file=sys.stderr,
         )
     return 0

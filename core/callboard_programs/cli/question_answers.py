@@ -36,7 +36,7 @@ class Answers:
         self._missing: NobodyAnswered | None = None
 
     @contextmanager
-    def missing_told(self) -> Iterator[None]:
+    def missing_sentence(self) -> Iterator[None]:
         """Raise NobodyAnswered from the block when a call in it fails after an unanswered
         question."""
         try:
@@ -57,7 +57,7 @@ class Answers:
             return {"action": "accept", "content": content} if given is not False else _NO
         if self._terminal:
             return _typed(params)
-        self._missing = NobodyAnswered(_told(params))
+        self._missing = NobodyAnswered(_reported(params))
         raise self._missing
 
 
@@ -71,7 +71,7 @@ def _read(text: str) -> Json | bool:
     return given
 
 
-def _told(params: Json) -> str:
+def _reported(params: Json) -> str:
     message, fields = plain(str(params.get("message", ""))), _fields(params)
     form = json.dumps(dict.fromkeys(fields, "…"), ensure_ascii=False) if fields else "true"
     return f"the tool asks: {message}\nanswer with --answer '{form}', or call it at a terminal"

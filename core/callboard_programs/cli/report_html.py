@@ -133,14 +133,14 @@ def _missing(report: dict[str, Any]) -> str:
     )
     columns = ("Capability", "Source", "#Sessions", "", "#Times")
     tables = [
-        _table(title, about, columns, [_wish(entry, most) for entry in part], "")
+        _table(title, about, columns, [_request_text(entry, most) for entry in part], "")
         for title, about, part in parts
         if part
     ]
     return "".join(tables) + _more(report, "topMissingCapabilities")
 
 
-def _wish(entry: dict[str, Any], most: int) -> str:
+def _request_text(entry: dict[str, Any], most: int) -> str:
     return (
         f'<td class="name">{escape(entry["capability"])}{_examples(entry["examples"])}</td>'
         f'<td><span class="tag">{_SOURCES[entry["source"]]}</span></td>'

@@ -121,17 +121,17 @@ def _file(block: Json) -> ResultFile:
         raise SkillError("the tool answered with a file that is broken: it holds nothing")
     kind = str(holder.get("mimeType", "application/octet-stream"))
     suffix = mimetypes.guess_extension(kind) or ".bin"
-    told = f"{_KINDS[block['type']]} ({kind})"
+    reported = f"{_KINDS[block['type']]} ({kind})"
     if isinstance(text := holder.get("text"), str):
-        return ResultFile(told, text.encode("utf-8", "replace"), suffix, holder)
+        return ResultFile(reported, text.encode("utf-8", "replace"), suffix, holder)
     try:
         encoded = holder.get("data") or holder.get("blob")
         if not isinstance(encoded, str):
             raise ValueError("it holds nothing")
         data = base64.b64decode(encoded, validate=True)
     except ValueError as error:
-        raise SkillError(f"the tool answered with {told} that is broken: {error}") from None
-    return ResultFile(told, data, suffix, holder)
+        raise SkillError(f"the tool answered with {reported} that is broken: {error}") from None
+    return ResultFile(reported, data, suffix, holder)
 
 
 def _beside(folder: Path, name: str, file: ResultFile, numbers: Iterator[int]) -> Path:

@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         scene = arguments.scene and str(Path(arguments.scene).absolute())
         with (
             host,
-            answers.missing_told(),
+            answers.missing_sentence(),
             host.client_for(arguments.timeout) as client,
         ):
             result = on_scene(client, arguments.tool, given, scene, arguments.save, show)

@@ -43,10 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    told: list[str] = []
+    reported: list[str] = []
 
     def tell(line: str) -> None:
-        told.append(line)
+        reported.append(line)
         if not arguments.json:
             print(("would " if arguments.dry_run else "") + plain(line), flush=True)
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise HostError(f"{error.strerror or error}: {error.filename}") from None
     if arguments.json:
-        print(json.dumps({**outcome, "lines": told}, indent=2))
+        print(json.dumps({**outcome, "lines": reported}, indent=2))
     return 0 if outcome["done"] else 1
 
 

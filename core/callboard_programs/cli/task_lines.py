@@ -117,10 +117,10 @@ def ended(work: Callable[[], int]) -> int:
     try:
         return work()
     except CallboardError as error:
-        told = failure(error)
+        reported = failure(error)
         say(error)
-        print(json.dumps({"error": told}))
-        return EXITS[told["kind"]]
+        print(json.dumps({"error": reported}))
+        return EXITS[reported["kind"]]
 
 
 def work_off(
@@ -212,5 +212,5 @@ class _Progress:
     def finished(self) -> Json:
         """Return the last line. ``left`` is in it if not all tasks were done."""
         left = self._total - self._known
-        told = {"event": "finished", "done": self._known - self.failed, "failed": self.failed}
-        return {**told, "left": left} if left else told
+        reported = {"event": "finished", "done": self._known - self.failed, "failed": self.failed}
+        return {**reported, "left": left} if left else reported

@@ -44,9 +44,9 @@ def _in_short(tool: Json) -> str:
     description = " ".join(str(tool.get("description", "")).split())
     # A bundle's server may send a title of many lines, which would look like several tools.
     title = " ".join(str(tool.get("title") or "").split())
-    told = (title or description.partition(". ")[0].rstrip("."))[:_LONGEST]
+    reported = (title or description.partition(". ")[0].rstrip("."))[:_LONGEST]
     missing = tool.get("_meta", {}).get("dcc", {}).get("missing_capabilities", ())
-    return f"{told} (not now: {', '.join(missing)} missing)" if missing else told
+    return f"{reported} (not now: {', '.join(missing)} missing)" if missing else reported
 
 
 def _called(name: str, tools: list[Json]) -> Json:

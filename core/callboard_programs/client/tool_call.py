@@ -107,15 +107,15 @@ def beside(result: Json) -> list[Json]:
 def failure(error: CallboardError) -> Json:
     """Return ``{kind, message, code?, data?, call?}``. ``code`` is JSON-RPC's, and ``call`` is the
     id in the records."""
-    told: Json = {"kind": kind_of(error), "message": error.message}
+    reported: Json = {"kind": kind_of(error), "message": error.message}
     if isinstance(error, RemoteError):
-        told["code"] = error.code
+        reported["code"] = error.code
     if error.data is not None:
-        told["data"] = error.data
+        reported["data"] = error.data
     if isinstance(error, FailedCall):
         call = error.result.get("_meta", {}).get("callboard/call")
-        return {**told, "call": call} if call else told
-    return told
+        return {**reported, "call": call} if call else reported
+    return reported
 
 
 def kind_of(error: CallboardError) -> str:

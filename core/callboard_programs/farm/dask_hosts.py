@@ -41,12 +41,12 @@ class DaskHosts:
         scheduler: str,
         security: Any,
         needs: Mapping[str, float],
-        told: Callable[[int, int], None] = lambda out, hosts: None,
+        reported: Callable[[int, int], None] = lambda out, hosts: None,
     ) -> None:
         """``security`` is Dask's; ``needs`` are the amounts that a host must offer. ``told`` is
         called now and then with the number of unfinished tasks and of suitable hosts."""
         self._scheduler, self._security = scheduler, security
-        self._needs, self._told = dict(needs), told
+        self._needs, self._reported = dict(needs), reported
         self._id = secrets.token_hex(6)
         self._sent = 0
         #: The unfinished attempts, by Dask's keys.
@@ -134,7 +134,7 @@ class DaskHosts:
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
         """Return the attempts that ended. Raises HostError when the scheduler goes away."""
-        self._told(len(self._out), self._hosts)
+        self._reported(len(self._out), self._hosts)
         finished = []
         for item in self._heard():
             if isinstance(item, dict):

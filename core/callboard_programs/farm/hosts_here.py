@@ -24,13 +24,13 @@ class HostsHere:
         self,
         options: Sequence[str],
         hosts: int,
-        told: Callable[[str], None],
+        reported: Callable[[str], None],
         notified: Notified = pass_over,
     ) -> None:
         """``options`` are those of ``callboard serve``. ``told`` gets a sentence for the user each
         time, and ``notified`` the tools' notifications, on the hosts' threads."""
         self._options, self._count = options, hosts
-        self._told, self._notified = told, notified
+        self._reported, self._notified = reported, notified
         self._orders: SimpleQueue[Attempt | None] = SimpleQueue()
         self._ended: SimpleQueue[tuple[Attempt, Json | Loss] | CallboardError | str] = SimpleQueue()
         self._threads: list[threading.Thread] = []
@@ -81,7 +81,7 @@ class HostsHere:
         if isinstance(ended, CallboardError):
             raise ended
         if isinstance(ended, str):
-            self._told(ended)
+            self._reported(ended)
             return []
         self._out -= 1
         return [ended]

@@ -74,11 +74,11 @@ class LocalSupervisors:
     """Supervisors, each restarted when it ends unasked. A context manager."""
 
     def __init__(
-        self, commands: Sequence[Sequence[str]], goodbye: float, told: Callable[[str], None]
+        self, commands: Sequence[Sequence[str]], goodbye: float, reported: Callable[[str], None]
     ) -> None:
         """Each supervisor has ``goodbye`` seconds to end. ``told`` gets a sentence about each one
         that ended."""
-        self._commands, self._goodbye, self._told = commands, goodbye, told
+        self._commands, self._goodbye, self._reported = commands, goodbye, reported
         self._stopped = threading.Event()
         self._guard = threading.Lock()
         self._processes: set[HostProcess] = set()
@@ -124,11 +124,11 @@ class LocalSupervisors:
                     with self._guard:
                         self._processes.discard(process)
                     if not self._stopped.is_set():
-                        self._told(process.lost().message)
+                        self._reported(process.lost().message)
             except HostLost as error:
                 if not ready.done():
                     ready.set_exception(error)
                     return
                 if self._stopped.wait(1.0):
                     return
-                self._told(error.message)
+                self._reported(error.message)

@@ -122,8 +122,8 @@ def carried_out(
         raise
     except CallboardError as error:
         words = printed(error.result) if isinstance(error, FailedCall) else {}
-        told = {"status": "failed", "value": failure(error), "printed": words}
-        return {**told, "never": never_goes(error)}
+        reported = {"status": "failed", "value": failure(error), "printed": words}
+        return {**reported, "never": never_goes(error)}
     content = beside(result)
     if not order.get("files"):
         content = [{"type": block["type"]} for block in content]

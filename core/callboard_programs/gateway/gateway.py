@@ -66,10 +66,10 @@ class Gateway:
         self._directory = Directory(self._names)
         self._server = GatewayServer(self._names, self._directory)
         self._own = OwnEndpoint(self._server, self._stateless)
-        self._door = PageLogin()
+        self._login = PageLogin()
         self._feed = PageFeed(self._names, self._clients)
         self._access: PageAccess
-        self._page = PageEndpoint(self._door, self._feed, lambda: self._access)
+        self._page = PageEndpoint(self._login, self._feed, lambda: self._access)
         self._watching: asyncio.Task[None] | None = None
 
     @property
@@ -117,7 +117,7 @@ class Gateway:
             self._listener.sweeps.watch(kept.expire)
         self._listener.sweeps.watch(self._clients.reread)
         self._clients.revoked.watch(self._end_client)
-        self._access = PageAccess(self._listener.port, self.token, self._clients.find, self._door)
+        self._access = PageAccess(self._listener.port, self.token, self._clients.find, self._login)
         await self._listener.start(self._access)
         self._watching = asyncio.ensure_future(self._watch(ending))
         announcement = Announcement(running_gateway.folder())

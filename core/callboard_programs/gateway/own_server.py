@@ -268,8 +268,8 @@ class GatewayServer:
 
         def progress(done: int, total: int, message: str) -> None:
             if token is not None:
-                told = {"progressToken": token, "progress": done, "total": total}
-                request.notify("notifications/progress", {**told, "message": message})
+                reported = {"progressToken": token, "progress": done, "total": total}
+                request.notify("notifications/progress", {**reported, "message": message})
 
         async with self._acting_for(request) as acting:
             sides = [

@@ -159,11 +159,11 @@ class HeldCall:
         result, error = object_in(response, "result"), object_in(response, "error")
         if not error and result.get("isError") is not True:
             return
-        told = {**object_in(result, "_meta"), **object_in(error, "data")}
+        reported = {**object_in(result, "_meta"), **object_in(error, "data")}
         declared = self.session.capabilities
         needed = {
             name: parts
-            for name, parts in object_in(told, NEEDS_KEY).items()
+            for name, parts in object_in(reported, NEEDS_KEY).items()
             if isinstance(parts, dict) and lacks(declared, {name: parts})
         }
         if needed := {**needed, **undeclared(declared, self._refused)}:

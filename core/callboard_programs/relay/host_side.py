@@ -214,8 +214,8 @@ class HostSide:
             self.client.ready = True
         link = self.keeper.link
         if link is not None and link.session is not None:
-            told = jsonrpc.notification_message(message.method, message.params)
-            await link.session.send(told)
+            reported = jsonrpc.notification_message(message.method, message.params)
+            await link.session.send(reported)
 
     # -- what an era asks of its server -----------------------------------------------------------
 
@@ -360,9 +360,9 @@ class HostSide:
             self._streams.notified(method, params)
         elif link.era == "stateless" and self.client is not None:
             meta = {k: v for k, v in object_in(params, "_meta").items() if k != SUBSCRIPTION_KEY}
-            told = {key: value for key, value in params.items() if key != "_meta"}
-            told.update({"_meta": meta} if meta else {})
-            self._channel.send(jsonrpc.notification_message(method, told or None))
+            reported = {key: value for key, value in params.items() if key != "_meta"}
+            reported.update({"_meta": meta} if meta else {})
+            self._channel.send(jsonrpc.notification_message(method, reported or None))
 
     def _tell_changed(self) -> None:
         """Tell the client that all lists may have changed, because another host answers now."""

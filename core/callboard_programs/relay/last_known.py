@@ -32,7 +32,7 @@ _INSTRUCTIONS = (
 _KIND = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def _nobody() -> Json:
+def _nothing_known() -> Json:
     return {
         "capabilities": {
             "tools": {"listChanged": True},
@@ -52,7 +52,7 @@ class KnownHost:
     """A host's introduction and lists. ``introduction`` is ``{capabilities, serverInfo,
     instructions?}``; ``lists`` has the entries of each of :data:`LISTS`."""
 
-    introduction: Json = field(default_factory=_nobody)
+    introduction: Json = field(default_factory=_nothing_known)
     lists: dict[str, list[Json]] = field(default_factory=lambda: {key: [] for key in LISTS})
 
     def tool_schema(self, name: object) -> Json | None:

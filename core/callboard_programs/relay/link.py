@@ -58,7 +58,7 @@ class Link:
     def __init__(
         self,
         instance: Instance,
-        on_told: Callable[[str, Json], None],
+        on_notification: Callable[[str, Json], None],
         client_info: Json,
         key: str | None = None,
     ) -> None:
@@ -77,7 +77,7 @@ class Link:
         self.closed = asyncio.Event()
         self._endpoint = Endpoint.at(instance.url, instance.token, key=key)
         self._idle = IdleConnections()
-        self._on_told = on_told
+        self._on_notification = on_notification
         self._listening_now = asyncio.Event()
         #: The host's reason for refusing to be listened to, if it gave one.
         self._refused = ""
@@ -252,7 +252,7 @@ class Link:
             # The first one is for the stream of changes, later ones for the watched resources.
             (self._watching_now if self._listening_now.is_set() else self._listening_now).set()
         else:
-            self._on_told(method, params)
+            self._on_notification(method, params)
 
 
 class HostConnection:

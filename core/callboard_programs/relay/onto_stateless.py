@@ -71,8 +71,8 @@ class OntoStateless(HostConnection):
             await self.link.watch(others | {uri} if method.endswith("/subscribe") else others)
             return result_message(request.id, {})
         level = self._session.log_level or DEFAULT_LEVEL
-        told = self._talk.meta(self._capabilities, level)
-        params: Json = {**request.params, "_meta": {**request.meta, **told}}
+        reported = self._talk.meta(self._capabilities, level)
+        params: Json = {**request.params, "_meta": {**request.meta, **reported}}
         schema = None
         channel: Channel = request
         for _ in range(MOST_ROUNDS):

@@ -51,13 +51,13 @@ class Reconnector:
         prepare: Callable[[Link], Awaitable[None]],
         tell: Callable[[], None],
         present: Present = own_token,
-        told: Callable[[Link, str, Json], None] = _ignore_notifications,
+        reported: Callable[[Link, str, Json], None] = _ignore_notifications,
     ) -> None:
         """``prepare`` makes a new connection ready for requests, and may raise HostError. ``tell``
         is called when requests begin to go to it, and when there are several hosts to choose from.
         ``told`` takes a host's notifications about its lists."""
         self._present = present
-        self._told = told
+        self._reported = reported
         #: The client's own name and version, which the keeper's requests carry too.
         self.client_info: Json = {}
         self.choice = HostChoice(
@@ -197,12 +197,12 @@ class Reconnector:
                 return None
             instance = replace(instance, token=token)
 
-        def told(method: str, params: Json) -> None:
+        def reported(method: str, params: Json) -> None:
             if method.endswith("/list_changed"):
                 self._learn_again(link)
-            self._told(link, method, params)
+            self._reported(link, method, params)
 
-        link = Link(instance, told, self.client_info, key)
+        link = Link(instance, reported, self.client_info, key)
         self._connecting = link
         try:
             await link.open()

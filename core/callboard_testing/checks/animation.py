@@ -46,8 +46,8 @@ class Timeline:
                 raised(HostError, bench.call, "animation__set_timeline", {"fps": fps})
                 assert bench.call("animation__get_timeline") == before
                 continue
-            told = bench.call("animation__set_timeline", {"fps": fps})
-            assert close([told["fps"]], [fps], 1e-4)
+            reported = bench.call("animation__set_timeline", {"fps": fps})
+            assert close([reported["fps"]], [fps], 1e-4)
             assert close([bench.reader.info()["fps"]], [fps], 1e-4)
 
 
@@ -124,15 +124,15 @@ class Keys:
             except HostError:
                 assert bench.get(path) == before, tool
             else:
-                told = answer["object"]
+                reported = answer["object"]
                 _port(bench).set_current(9)
                 _port(bench).set_current(5)
-                lasting = bench.get(told["path"])
+                lasting = bench.get(reported["path"])
                 lasts = all(
-                    close(lasting["bounds"][corner], told["bounds"][corner], 1e-3)
+                    close(lasting["bounds"][corner], reported["bounds"][corner], 1e-3)
                     for corner in ("min", "max")
                 )
-                assert lasts or not answer["verified"], (tool, told, lasting)
+                assert lasts or not answer["verified"], (tool, reported, lasting)
             bench.editor.delete([one for one in bench.reader.names() if one != group])
 
     def test_keys_say_how_they_go_on(self, bench: Bench) -> None:

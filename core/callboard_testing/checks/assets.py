@@ -66,8 +66,8 @@ def _model(bench: Bench, folder: Path) -> str:
 
 def _state(bench: Bench) -> list[Any]:
     materials = bench.port(MATERIALS)
-    told = [materials.get(path) for path in materials.names()]
-    return [*bench.everything(), *told, bench.port(LIGHTS).environment()]
+    reported = [materials.get(path) for path in materials.names()]
+    return [*bench.everything(), *reported, bench.port(LIGHTS).environment()]
 
 
 class Assets:
@@ -90,12 +90,14 @@ class Assets:
 
     def test_its_preview_is_a_picture(self, bench: Bench) -> None:
         folder = _library(bench)
-        told = bench.call("assets__get", {"folder": folder, "id": "skies/noon_1k.hdr"})
-        assert Path(told["preview"]).name == "noon.png"
+        reported = bench.call("assets__get", {"folder": folder, "id": "skies/noon_1k.hdr"})
+        assert Path(reported["preview"]).name == "noon.png"
         assert any(isinstance(block, Image) for block in bench.call.content)
-        told = bench.call("assets__get", {"folder": folder, "id": "props"})
-        assert told["preview"] is None
-        assert told["bytes"] == sum(Path(each).stat().st_size for each in told["files"].values())
+        reported = bench.call("assets__get", {"folder": folder, "id": "props"})
+        assert reported["preview"] is None
+        assert reported["bytes"] == sum(
+            Path(each).stat().st_size for each in reported["files"].values()
+        )
 
     def test_every_map_is_connected_as_what_it_is(self, bench: Bench) -> None:
         asked = {"folder": _library(bench), "id": "bricks/bricks", "uv_scale": [2, 3]}
@@ -120,8 +122,8 @@ class Assets:
         folder = Path(_library(bench))
         manifest = {"kind": "textures", "maps": {"color": "bricks_diff_1k.png"}}
         for name, wanted in (("Old Brick (red) 01", "Old_Brick_red_01"), ("3 Bricks", "_3_Bricks")):
-            told = json.dumps({**manifest, "name": name})
-            (folder / "bricks" / "asset.json").write_text(told, encoding="utf-8")
+            reported = json.dumps({**manifest, "name": name})
+            (folder / "bricks" / "asset.json").write_text(reported, encoding="utf-8")
             asked = {"folder": str(folder), "id": "bricks"}
             (material,) = bench.call("assets__import", asked)["created"]
             assert bench.port(MATERIALS).get(material)["name"] == wanted

@@ -48,10 +48,10 @@ class Checking:
 
     def test_what_floats_or_sinks_is_mended_by_the_call_that_is_told(self, bench: Bench) -> None:
         above, below = _place(bench, "Above", 4.0), _place(bench, "Below", 0.5, across=10.0)
-        told = {each["object"]: each for each in _run(bench, "floating", "sunk")}
-        assert told[above]["rule"] == "floating"
-        assert told[below]["rule"] == "sunk"
-        for each in told.values():
+        reported = {each["object"]: each for each in _run(bench, "floating", "sunk")}
+        assert reported[above]["rule"] == "floating"
+        assert reported[below]["rule"] == "sunk"
+        for each in reported.values():
             bench.call(each["fix"]["tool"], each["fix"]["arguments"])
         assert _run(bench, "floating", "sunk") == []
 
@@ -68,10 +68,10 @@ class Checking:
     def test_default_names_and_scales_are_told(self, bench: Bench) -> None:
         path = bench.cube("Cube_001")
         bench.editor.set_transform(path, None, None, [1.0, -2.0, 1.0])
-        told = {each["rule"]: each for each in _run(bench, "default_names", "scale")}
-        assert told["default_names"]["object"] == path
-        assert told["default_names"]["fix"]["tool"] == "scene__rename"
-        assert "negative" in told["scale"]["why"]
+        reported = {each["rule"]: each for each in _run(bench, "default_names", "scale")}
+        assert reported["default_names"]["object"] == path
+        assert reported["default_names"]["fix"]["tool"] == "scene__rename"
+        assert "negative" in reported["scale"]["why"]
 
     def test_a_specification_tells_what_differs(self, bench: Bench) -> None:
         path = _place(bench, "Crate", 1.0)
@@ -132,6 +132,6 @@ class CheckingFiles:
         bench.call("materials__set_texture", asked)
         assert _run(bench, "missing_files") == kept
         file.unlink()
-        told = [each for each in _run(bench, "missing_files") if each not in kept]
-        assert len(told) == 1
-        assert file.name in told[0]["why"]
+        reported = [each for each in _run(bench, "missing_files") if each not in kept]
+        assert len(reported) == 1
+        assert file.name in reported[0]["why"]

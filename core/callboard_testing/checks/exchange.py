@@ -19,7 +19,7 @@ from callboard.host import (
     SCENE_MUTATE,
     SCENE_READ,
 )
-from callboard.ports.exchange import SUFFIXES, UNTOLD
+from callboard.ports.exchange import SUFFIXES, UNSTATED
 from callboard_testing.checks.objects import close, raised
 from callboard_testing.checks.trust import check_change
 
@@ -74,23 +74,23 @@ def _mesh(bench: Bench) -> str | None:
     else:
         return None
     answer = bench.call("exchange__import", {"path": str(file)})
-    (lacking,) = answer["without_uvs"]
-    return str(lacking)
+    (missing,) = answer["without_uvs"]
+    return str(missing)
 
 
 class ExchangedFiles:
     needs = (SCENE_READ, SCENE_MUTATE, EXCHANGE, FILESYSTEM_READ, FILESYSTEM_WRITE)
 
     def test_every_format_is_told_with_what_is_missing(self, bench: Bench) -> None:
-        told = _formats(bench)
-        assert [*told] == [*SUFFIXES]
-        for name, each in told.items():
+        reported = _formats(bench)
+        assert [*reported] == [*SUFFIXES]
+        for name, each in reported.items():
             assert {*each["import"], *each["export"]} <= {*SUFFIXES[name]}
             if not each["import"] or not each["export"]:
                 assert len(each["missing"]) > 20, name
             else:
                 assert each["meters_per_unit"] > 0
-                assert each["says_units"] is (name not in UNTOLD)
+                assert each["says_units"] is (name not in UNSTATED)
 
     def test_what_is_exported_comes_back_where_it_was(self, bench: Bench) -> None:
         pairs = list(_round_trips(bench))
@@ -110,7 +110,7 @@ class ExchangedFiles:
             assert close(_box(bench), before, 0.01), file.name
             assert close([read["meters_per_unit"]], [written["meters_per_unit"]]), file.name
             assert read["up_axis"] == written["up_axis"], file.name
-            assert read.get("assumed", False) is (name in UNTOLD)
+            assert read.get("assumed", False) is (name in UNSTATED)
 
     def test_only_the_named_objects_are_exported_with_what_is_below(self, bench: Bench) -> None:
         for _, file in list(_round_trips(bench)):
@@ -153,7 +153,7 @@ class ExchangedFiles:
             asked = {"path": str(file), **counting}
             bench.empty()
             bench.cube("Crate", 1.0)
-            if name not in UNTOLD:
+            if name not in UNSTATED:
                 raised(ValueError, bench.call, "exchange__export", asked)
                 assert not file.exists()
                 continue

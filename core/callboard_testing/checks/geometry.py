@@ -114,22 +114,22 @@ class Geometry:
         assert (info["open_edges"], info["closed"], info["volume"]) == (4, False, None)
 
     def test_uvs_are_told(self, bench: Bench) -> None:
-        told = bench.call("geometry__uv_info", {"name": shape(bench, uvs=True)})
-        assert len(told["uv_sets"]) == 1
-        assert close([*told["bounds"][0], *told["bounds"][1]], [0, 0, 1, 1])
-        assert close([told["area"], told["overlap"]], [6, 1])
-        assert told["inside"] is True
+        reported = bench.call("geometry__uv_info", {"name": shape(bench, uvs=True)})
+        assert len(reported["uv_sets"]) == 1
+        assert close([*reported["bounds"][0], *reported["bounds"][1]], [0, 0, 1, 1])
+        assert close([reported["area"], reported["overlap"]], [6, 1])
+        assert reported["inside"] is True
         assert bench.call("geometry__uv_info", {"name": shape(bench)})["overlap"] is None
         one = bench.call("geometry__uv_info", {"name": shape(bench, BOX[:1], uvs=True)})
         assert (one["islands"], one["overlap"]) == (1, 0)
 
     def test_it_is_rounded_and_edged_again(self, bench: Bench) -> None:
         path = shape(bench)
-        told = bench.call("geometry__subdivide", {"name": path, "levels": 3})["shape"]
-        assert told["subdivision"]["scheme"] == "catmull_clark"
-        if told["result"] is not None:
-            assert told["result"]["faces"] == 6 * 4**3
-        assert told["mesh"]["faces"] == 6
+        reported = bench.call("geometry__subdivide", {"name": path, "levels": 3})["shape"]
+        assert reported["subdivision"]["scheme"] == "catmull_clark"
+        if reported["result"] is not None:
+            assert reported["result"]["faces"] == 6 * 4**3
+        assert reported["mesh"]["faces"] == 6
         again = bench.call("geometry__subdivide", {"name": path, "scheme": "none"})["shape"]
         assert again["subdivision"] == {"scheme": "none", "levels": 0}
 
@@ -149,8 +149,8 @@ class Geometry:
     def test_triangles_keep_their_uvs(self, bench: Bench) -> None:
         path = shape(bench, uvs=True)
         before = _placed(bench, path)
-        told = bench.call("geometry__triangulate", {"name": path})["shape"]["mesh"]
-        assert told == {"vertices": 8, "edges": 18, "faces": 12, "triangles": 12}
+        reported = bench.call("geometry__triangulate", {"name": path})["shape"]["mesh"]
+        assert reported == {"vertices": 8, "edges": 18, "faces": 12, "triangles": 12}
         assert _placed(bench, path) == before
         assert close([volume_of(bench, path)], [8.0])
         # A face with a concave corner: its triangles must stay inside it.
@@ -173,10 +173,12 @@ class Geometry:
             ({"smooth": True, "angle": 30}, ["mixed"]),
             ({"smooth": True}, ["smooth"]),
         ):
-            told = bench.call("geometry__shade", {"name": path, **asked})
-            assert told["shape"]["shading"] in words, asked
-        told = bench.call("geometry__shade", {"name": shape(bench), "smooth": True, "angle": 30})
-        assert told["shape"]["shading"] in ("mixed", "flat")
+            reported = bench.call("geometry__shade", {"name": path, **asked})
+            assert reported["shape"]["shading"] in words, asked
+        reported = bench.call(
+            "geometry__shade", {"name": shape(bench), "smooth": True, "angle": 30}
+        )
+        assert reported["shape"]["shading"] in ("mixed", "flat")
 
     def test_what_makes_no_sense_changes_nothing(self, bench: Bench) -> None:
         path = shape(bench)

@@ -159,18 +159,18 @@ class Environment:
 
     def test_a_colour_and_a_picture_surround_the_scene(self, bench: Bench) -> None:
         asked: Json = {"color": [0.25, 0.5, 1.0], "strength": 2}
-        told = bench.call("lights__set_environment", asked)["environment"]
-        assert (told["kind"], told["path"]) == ("color", None)
-        assert close(told["color"], [0.25, 0.5, 1.0])
+        reported = bench.call("lights__set_environment", asked)["environment"]
+        assert (reported["kind"], reported["path"]) == ("color", None)
+        assert close(reported["color"], [0.25, 0.5, 1.0])
         file = picture(bench.folder)
         asked = {"path": file, "rotate": 40}
-        told = bench.call("lights__set_environment", asked)["environment"]
-        assert told["kind"] == "image"
-        assert Path(told["path"]).samefile(file)
-        assert close([told["strength"], told["rotate"]], [2.0, 40.0])
-        told = bench.call("lights__set_environment", {"strength": 0.5})["environment"]
-        assert close([told["strength"], told["rotate"]], [0.5, 40.0])
-        assert bench.call("lights__list")["environment"] == told
+        reported = bench.call("lights__set_environment", asked)["environment"]
+        assert reported["kind"] == "image"
+        assert Path(reported["path"]).samefile(file)
+        assert close([reported["strength"], reported["rotate"]], [2.0, 40.0])
+        reported = bench.call("lights__set_environment", {"strength": 0.5})["environment"]
+        assert close([reported["strength"], reported["rotate"]], [0.5, 40.0])
+        assert bench.call("lights__list")["environment"] == reported
 
     def test_what_makes_no_sense_changes_nothing(self, bench: Bench) -> None:
         bench.call("lights__set_environment", {"color": "#102030"})

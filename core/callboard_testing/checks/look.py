@@ -25,7 +25,7 @@ def _seen(bench: Bench, **asked: Any) -> tuple[Any, Picture]:
 def _agree(bench: Bench, asked: dict[str, Any]) -> None:
     """Assert that the picture shows an object exactly where picking finds one."""
     _, picture = _seen(bench, **asked)
-    told = set()
+    reported = set()
     for row in range(4, picture.height, 8):
         for column in range(4, picture.width, 8):
             shown = {_lit(picture, column + a, row + b) for a in (-2, 0, 2) for b in (-2, 0, 2)}
@@ -33,8 +33,8 @@ def _agree(bench: Bench, asked: dict[str, Any]) -> None:
                 share = {"x": (column + 0.5) / picture.width, "y": (row + 0.5) / picture.height}
                 seen = bench.call("viewport__pick", {**asked, **share})["path"] is not None
                 assert {seen} == shown, (column, row)
-                told |= shown
-    assert told == {True, False}
+                reported |= shown
+    assert reported == {True, False}
 
 
 def _lit(picture: Picture, column: int, row: int) -> bool:

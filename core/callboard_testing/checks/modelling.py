@@ -38,11 +38,11 @@ class Modelling:
             "weld": {"distance": 0.01},
         }
         for kind, asked in values.items():
-            told = bench.call("geometry__modify", {"name": path, "kind": kind, **asked})
-            entry = told["shape"]["modifiers"][-1]
-            assert (entry["name"], entry["kind"]) == (told["modifier"], kind)
-            assert told["shape"]["mesh"]["faces"] == 6
-        bevel = told["shape"]["modifiers"][0]["name"]
+            reported = bench.call("geometry__modify", {"name": path, "kind": kind, **asked})
+            entry = reported["shape"]["modifiers"][-1]
+            assert (entry["name"], entry["kind"]) == (reported["modifier"], kind)
+            assert reported["shape"]["mesh"]["faces"] == 6
+        bevel = reported["shape"]["modifiers"][0]["name"]
         asked = {"name": path, "modifier": bevel, "segments": 1}
         assert bench.call("geometry__modify", asked)["shape"]["modifiers"][0]["segments"] == 1
         bench.call("geometry__remove_modifier", {"name": path, "modifier": bevel})
@@ -72,15 +72,19 @@ class Modelling:
         bench.call("geometry__extrude", {"name": path, "faces": "top", "distance": 1})
         up = "XYZ".index(bench.reader.info()["up_axis"])
         assert close([bench.get(path)["bounds"]["max"][up]], [2.0])
-        told = bench.call("geometry__info", {"name": path})
-        assert (told["mesh"]["faces"], told["closed"], told["type"]) == (10, True, "mesh")
-        assert close([told["volume"]], [12.0])
+        reported = bench.call("geometry__info", {"name": path})
+        assert (reported["mesh"]["faces"], reported["closed"], reported["type"]) == (
+            10,
+            True,
+            "mesh",
+        )
+        assert close([reported["volume"]], [12.0])
         asked = {"name": path, "faces": "top", "thickness": 0.5, "depth": -0.5}
         bench.call("geometry__inset", asked)
-        told = bench.call("geometry__info", {"name": path})
-        assert told["mesh"]["faces"] == 14
-        assert told["closed"] is True
-        assert told["volume"] < 12
+        reported = bench.call("geometry__info", {"name": path})
+        assert reported["mesh"]["faces"] == 14
+        assert reported["closed"] is True
+        assert reported["volume"] < 12
         flat = bench.cube("Flat")
         inside = bench.call("geometry__inset", {"name": flat, "faces": "top", "thickness": 0.5})
         pushed = {"name": flat, "faces": inside["faces"], "distance": -1}
@@ -99,8 +103,8 @@ class Modelling:
         below = bench.editor.set_parent(below, path, keep_world=True)
         bench.editor.set_transform(below, [1, 0, 0], None, None)
         boxes = [bench.get(each)["bounds"] for each in (path, below)]
-        told = bench.call("geometry__apply_scale", {"name": path})
-        assert told["verified"] is True
+        reported = bench.call("geometry__apply_scale", {"name": path})
+        assert reported["verified"] is True
         assert close(bench.get(path)["scale"], [1, 1, 1])
         for box, each in zip(boxes, (path, below), strict=True):
             for end in ("min", "max"):
@@ -113,10 +117,10 @@ class Modelling:
         asked = {"name": path, "fault": "zero_faces"}
         check_change(bench, MODELLING, (), "geometry__clean", asked, lambda: told_of(bench, path))
         bench.call("geometry__clean", asked)
-        told = bench.call("geometry__info", {"name": path})
-        assert told["closed"] is True
+        reported = bench.call("geometry__info", {"name": path})
+        assert reported["closed"] is True
         for _ in range(2):  # the second time there is nothing to do
-            told = bench.call("geometry__clean", {"name": path, "fault": "ngons"})
+            reported = bench.call("geometry__clean", {"name": path, "fault": "ngons"})
         assert bench.call("geometry__info", {"name": path})["ngons"] == 0
         assert close([volume_of(bench, path)], [8.0])
 
@@ -124,8 +128,8 @@ class Modelling:
         loose = [tuple(range(4 * n, 4 * n + 4)) for n in range(6)]
         points = [CORNERS[at] for face in BOX for at in face]
         path = shape(bench, loose, points)
-        told = bench.call("geometry__merge", {"name": path, "distance": 0.001})
-        assert told["merged"] == 16
+        reported = bench.call("geometry__merge", {"name": path, "distance": 0.001})
+        assert reported["merged"] == 16
         assert close([volume_of(bench, path)], [8.0])
         assert bench.call("geometry__merge", {"name": path, "distance": 0.001})["merged"] == 0
 
@@ -145,10 +149,15 @@ class Modelling:
 
     def test_text_and_curves_are_made_as_asked(self, bench: Bench) -> None:
         values: Json = {"size": 2, "depth": 0.5, "align": "center", "translate": [1, 2, 3]}
-        told = bench.call("geometry__create_text", {"text": "Öl 5", "name": "Sign", **values})
-        (sign,) = told["created"]
-        assert told["shape"]["text"] == {"text": "Öl 5", "size": 2, "depth": 0.5, "align": "center"}
-        assert told["shape"]["result"]["faces"] > 10
+        reported = bench.call("geometry__create_text", {"text": "Öl 5", "name": "Sign", **values})
+        (sign,) = reported["created"]
+        assert reported["shape"]["text"] == {
+            "text": "Öl 5",
+            "size": 2,
+            "depth": 0.5,
+            "align": "center",
+        }
+        assert reported["shape"]["result"]["faces"] > 10
         assert close(bench.get(sign)["translate"], [1, 2, 3])
         points = [[0, 0, 0], [1, 0, 0], [1, 2, 0], [0, 2, 1]]
         for smooth in (False, True):

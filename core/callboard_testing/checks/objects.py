@@ -155,8 +155,8 @@ class Creating:
             made = bench.call("scene__create_primitive", {"kind": kind, "dimensions": wanted})
             box = made["object"]["bounds"]
             size = [high - low for low, high in zip(box["min"], box["max"], strict=True)]
-            told = [s if s else w for s, w in zip(size, wanted, strict=True)]
-            assert close(told, wanted, 0.01), (kind, size)
+            reported = [s if s else w for s, w in zip(size, wanted, strict=True)]
+            assert close(reported, wanted, 0.01), (kind, size)
         before = bench.everything()
         for wrong in ({"size": 2, "dimensions": wanted}, {"dimensions": [1, 0, 1]}):
             asked = {"kind": "cube", **wrong}

@@ -192,9 +192,9 @@ class Attributes:
         assert names
         assert len(set(names)) == len(names)
         for name in names:
-            told = port.get(cube, name)
-            assert (told["path"], told["attribute"]) == (cube, name)
-            assert told["type"]
+            reported = port.get(cube, name)
+            assert (reported["path"], reported["attribute"]) == (cube, name)
+            assert reported["type"]
         for name in (names[0], names[-1]):
             listed = bench.call("attributes__list", {"name": cube, "pattern": name})
             assert name in [each["attribute"] for each in listed["attributes"]]
@@ -204,9 +204,9 @@ class Attributes:
         for attribute, value in _OWN.items():
             if not _set_own(bench, cube, attribute):
                 continue
-            told = bench.call("attributes__get", {"name": "Cube", "attribute": attribute})
-            assert told["value"] == value
-            assert type(told["value"]) is type(value)
+            reported = bench.call("attributes__get", {"name": "Cube", "attribute": attribute})
+            assert reported["value"] == value
+            assert type(reported["value"]) is type(value)
         listed = bench.call("attributes__list", {"name": cube, "pattern": "m*", "limit": 1000})
         assert "mood" in [each["attribute"] for each in listed["attributes"]]
         asked = {"name": cube, "attribute": "mood", "value": "wild"}
@@ -253,11 +253,11 @@ class Details:
         material = bench.call("materials__create", {"name": "Gold", "objects": [cube]})
         camera = bench.call("cameras__create", {"name": "Cam", "lens": 85})["created"][0]
         lamp = bench.call("lights__create", {"kind": "point", "name": "Lamp"})["created"][0]
-        told = {
+        reported = {
             each: bench.call("scene__get_object", {"name": each}) for each in (cube, camera, lamp)
         }
-        assert told[cube]["materials"] == material["created"]
-        assert close([told[camera]["lens"]], [85])
-        assert max(told[lamp].get(key, 0) for key in ("energy", "intensity")) > 0
+        assert reported[cube]["materials"] == material["created"]
+        assert close([reported[camera]["lens"]], [85])
+        assert max(reported[lamp].get(key, 0) for key in ("energy", "intensity")) > 0
         plain = bench.call("scene__get_object", {"name": bench.cube("Plain")})
         assert not {"lens", "energy", "intensity", "keys", "modifiers"} & set(plain)

@@ -69,7 +69,7 @@ def _wrap() -> Callable[[], None]:
     call, override = operators._op_call, context.temp_override
     main = threading.get_ident()
 
-    def call_in_standstill(*arguments: Any) -> Any:
+    def call_while_paused(*arguments: Any) -> Any:
         if threading.get_ident() != main or not _in_one():
             return call(*arguments)
         with ThreadPause():
@@ -82,12 +82,12 @@ def _wrap() -> Callable[[], None]:
 
     def restore() -> None:
         # Leave a replacement that other code put over ours since; it calls ours.
-        if operators._op_call is call_in_standstill:
+        if operators._op_call is call_while_paused:
             operators._op_call = call
         if context.temp_override is temp_override:
             context.temp_override = override
         _made.clear()
 
     temp_override.__doc__ = override.__doc__
-    operators._op_call, context.temp_override = call_in_standstill, temp_override
+    operators._op_call, context.temp_override = call_while_paused, temp_override
     return restore

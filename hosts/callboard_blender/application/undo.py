@@ -31,7 +31,7 @@ class _Begun:
     label: str
     unsaved: bool
     #: True when only a state equal to the existing one had to be pushed.
-    based_anew: bool
+    based_again: bool
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class BlenderUndo:
     def begin(self, label: str) -> object:
         changes = self._changes
         changes.mode = modes.current()
-        unsaved, based_anew = changes.unsaved, False
+        unsaved, based_again = changes.unsaved, False
         if not self._mark.ready:
             view_layer().update()
             with changes.unnoticed():
@@ -79,7 +79,7 @@ class BlenderUndo:
             if changes.foreign or not self._steps:
                 # Steps of other modes hold one object's data; the state to return to must be
                 # complete.
-                based_anew, changes.based = changes.based, self._push("before callboard")
+                based_again, changes.based = changes.based, self._push("before callboard")
         # Blender reports recent changes now.
         view_layer().update()
         if not changes.based:
@@ -90,7 +90,7 @@ class BlenderUndo:
         changes.in_step, changes.touched, changes.foreign = True, False, False
         changes.replaced = changes.stepped = False
         forget()
-        return _Begun(label, unsaved, based_anew)
+        return _Begun(label, unsaved, based_again)
 
     def commit(self, token: object) -> str | None:
         assert isinstance(token, _Begun)
@@ -98,7 +98,7 @@ class BlenderUndo:
         if not changes.replaced:
             modes.leave()
         id = self._commit(token)
-        if id is None and token.based_anew:
+        if id is None and token.based_again:
             # Nothing changed, so the artist has nothing to undo.
             with changes.unnoticed():
                 _undo()

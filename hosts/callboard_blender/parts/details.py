@@ -9,19 +9,19 @@ from callboard_blender.parts.curves import TRANSFORM, curves_of
 
 
 def details(obj: bpy.types.Object) -> Json:
-    told: Json = {}
+    reported: Json = {}
     if obj.material_slots:
         materials = (slot.material for slot in obj.material_slots)
-        told["materials"] = list(dict.fromkeys(each.name_full for each in materials if each))
+        reported["materials"] = list(dict.fromkeys(each.name_full for each in materials if each))
     if obj.modifiers:
-        told["modifiers"] = [
+        reported["modifiers"] = [
             {"name": each.name, "type": each.type.lower(), "shown": bool(each.show_viewport)}
             for each in obj.modifiers
         ]
     if obj.type == "CAMERA":
-        told["lens"] = obj.data.lens
+        reported["lens"] = obj.data.lens
     elif obj.type == "LIGHT":
-        told["energy"] = obj.data.energy
+        reported["energy"] = obj.data.energy
     frames: set[float] = set()
     for curve in curves_of(obj):
         if curve.data_path.startswith(TRANSFORM):
@@ -30,6 +30,6 @@ def details(obj: bpy.types.Object) -> Json:
             points.foreach_get("co", flat)
             frames.update(flat[::2])
     if frames:
-        told["keys"] = sorted(frames)[:MOST_KEYS]
-        told["key_count"] = len(frames)
-    return told
+        reported["keys"] = sorted(frames)[:MOST_KEYS]
+        reported["key_count"] = len(frames)
+    return reported

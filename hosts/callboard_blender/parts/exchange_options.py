@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 
 from callboard.errors import HostError
-from callboard.host import UNTOLD, Axes
+from callboard.host import UNSTATED, Axes
 from callboard_blender.application.names import objects, scene
 
 #: Those of newer Blenders first.
@@ -61,19 +61,19 @@ class Operator:
 def reader_of(kind: str) -> Operator | None:
     """Return the importer if it can do what is needed here. Older ones of PLY take no units, and
     that of glTF fails with a numpy newer than it supports."""
-    if _lacks_numpy(kind) or (kind == "gltf" and _breaks_at_numpy()):
+    if _numpy_is_missing(kind) or (kind == "gltf" and _breaks_at_numpy()):
         return None
     operator = _first(_READERS[kind])
-    if operator is None or kind not in UNTOLD or _SCALES & operator.properties.keys():
+    if operator is None or kind not in UNSTATED or _SCALES & operator.properties.keys():
         return operator
     return None
 
 
 def writer_of(kind: str) -> Operator | None:
-    return None if _lacks_numpy(kind) else _first(_WRITERS[kind])
+    return None if _numpy_is_missing(kind) else _first(_WRITERS[kind])
 
 
-def _lacks_numpy(kind: str) -> bool:
+def _numpy_is_missing(kind: str) -> bool:
     """Return whether numpy is missing. Blender's own builds bring it, a system's package may
     not."""
     return kind in ("fbx", "gltf") and find_spec("numpy") is None
@@ -89,7 +89,7 @@ def _breaks_at_numpy() -> bool:
 
 def missing(kind: str) -> str:
     """Return why there is no operator, and what to do."""
-    if _lacks_numpy(kind):
+    if _numpy_is_missing(kind):
         return f"Blender's {kind} add-on needs numpy for its Python; install python3-numpy"
     if kind == "gltf" and _breaks_at_numpy():
         return "this Blender's glTF add-on can't import with its numpy; use a newer Blender"

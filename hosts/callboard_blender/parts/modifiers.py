@@ -104,12 +104,12 @@ def write(obj: bpy.types.Object, modifier: Any, values: Mapping[str, Any]) -> No
             modifier.operand_type, modifier.object = "OBJECT", other
 
 
-def text_told(text: Any) -> Json:
+def text_json(text: Any) -> Json:
     align = next((key for key, word in _ALIGN.items() if word == text.align_x), text.align_x)
     return {"text": text.body, "size": text.size, "depth": 2 * text.extrude, "align": align}
 
 
-def curve_told(curve: Any) -> Json:
+def curve_json(curve: Any) -> Json:
     splines = list(curve.splines)
     first = splines[0] if splines else None
     if first is None:

@@ -22,32 +22,32 @@ _SKY_STRENGTH = 0.1
 
 
 def read() -> Json:
-    told: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
+    reported: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
     world = scene().world
     if world is None:
-        return {"kind": "none", **told}
+        return {"kind": "none", **reported}
     background = _background(world)
     if background is None:
         if world.node_tree is None or not _uses_nodes(world):
-            told.update(color=list(world.color), strength=1.0, rotate=0.0)
-            return {"kind": "color", **told}
-        return {"kind": "other", **told}
+            reported.update(color=list(world.color), strength=1.0, rotate=0.0)
+            return {"kind": "color", **reported}
+        return {"kind": "other", **reported}
     color, strength = background.inputs["Color"], background.inputs["Strength"]
-    told["strength"] = None if strength.is_linked else strength.default_value
+    reported["strength"] = None if strength.is_linked else strength.default_value
     if not color.is_linked:
-        told.update(color=list(color.default_value)[:3], rotate=0.0)
-        return {"kind": "color", **told}
+        reported.update(color=list(color.default_value)[:3], rotate=0.0)
+        return {"kind": "color", **reported}
     source = color.links[0].from_node
     if source.type == "TEX_ENVIRONMENT" and source.image is not None:
         image = source.image
-        told["path"] = bpy.path.abspath(image.filepath, library=image.library) or None
-        told["rotate"] = _turn(source)
-        return {"kind": "image", **told}
+        reported["path"] = bpy.path.abspath(image.filepath, library=image.library) or None
+        reported["rotate"] = _turn(source)
+        return {"kind": "image", **reported}
     if source.type == "TEX_SKY":
-        told["sun_elevation"] = degrees(source.sun_elevation)
-        told["rotate"] = degrees(source.sun_rotation)
-        return {"kind": "sky", **told}
-    return {"kind": "other", **told}
+        reported["sun_elevation"] = degrees(source.sun_elevation)
+        reported["rotate"] = degrees(source.sun_rotation)
+        return {"kind": "sky", **reported}
+    return {"kind": "other", **reported}
 
 
 def write(values: Mapping[str, Any]) -> None:

@@ -116,10 +116,10 @@ def _name_of(prim: Any) -> str | None:
     or its data."""
     above = prim.GetParent()
     owner = above if prim.GetAttribute(_DATA_NAME) and above.GetAttribute(OBJECT_NAME) else prim
-    told = owner.GetAttribute(OBJECT_NAME)
-    if not told:
+    reported = owner.GetAttribute(OBJECT_NAME)
+    if not reported:
         return None
-    name = str(told.Get())
+    name = str(reported.Get())
     # The prim may have been renamed since.
     return name if re.sub(r"[^A-Za-z0-9_]", "_", name) == owner.GetName() else str(owner.GetName())
 

@@ -218,9 +218,9 @@ def _key(
     near = Euler(obj.rotation_euler)
     for time in times:
         place, turned, size = seen[time].decompose()
-        told = turns.Get(time) if same and turns and turns.GetTimeSamples() else None
-        if told is not None:
-            near = Euler([radians(angle) for angle in told])
+        reported = turns.Get(time) if same and turns and turns.GetTimeSamples() else None
+        if reported is not None:
+            near = Euler([radians(angle) for angle in reported])
         near = turned.to_euler("XYZ", near)
         for component, value in zip(moves, (place, near, size), strict=True):
             moves[component].append([float(each) for each in value])

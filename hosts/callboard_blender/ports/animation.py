@@ -72,13 +72,13 @@ class BlenderAnimation:
         render.fps, render.fps_base = whole, whole / fps
 
     def interpolations(self, name: str) -> dict[float, str]:
-        told: dict[float, str] = {}
+        reported: dict[float, str] = {}
         for curve in transform_curves(find(name)):
             for point in curve.keyframe_points:
                 word = _WORDS.get(point.interpolation, point.interpolation.lower())
                 frame = float(point.co.x)
-                told[frame] = word if told.get(frame, word) == word else "mixed"
-        return told
+                reported[frame] = word if reported.get(frame, word) == word else "mixed"
+        return reported
 
     def set_interpolation(self, name: str, frame: float, interpolation: str) -> None:
         obj = find(name)

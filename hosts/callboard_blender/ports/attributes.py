@@ -49,13 +49,13 @@ class BlenderAttributes:
 
     def names(self, name: str) -> list[str]:
         obj = find(name)
-        names = list(_told(obj, ""))
+        names = list(_reported(obj, ""))
         if obj.data is not None:
-            names += _told(obj.data, "data.")
+            names += _reported(obj.data, "data.")
         for kind in _LISTS:
             for each in getattr(obj, kind):
                 if '"' not in each.name and "\\" not in each.name and "]" not in each.name:
-                    names += _told(each, f'{kind}["{each.name}"].')
+                    names += _reported(each, f'{kind}["{each.name}"].')
         return names
 
     def get(self, name: str, attribute: str) -> Json:
@@ -64,17 +64,17 @@ class BlenderAttributes:
         if place.rna is None and not _has_own(place):
             raise AttributeNotFound(obj.name, attribute, self.names(name))
         kind, value = type_of(place.owner, place.key, place.rna)
-        told = plain(value)
+        reported = plain(value)
         why = _driven(obj, place) or doubt(obj)
         answer: Json = {
             "path": obj.name_full,
             "attribute": attribute,
             "type": kind,
-            "value": told,
+            "value": reported,
             "writable": _refusal(place) is None,
             **({"doubt": why} if why else {}),
         }
-        if not isinstance(told, list) or len(value) <= MOST_ELEMENTS:
+        if not isinstance(reported, list) or len(value) <= MOST_ELEMENTS:
             return answer
         return {**answer, "count": len(value)}
 
@@ -114,7 +114,7 @@ class BlenderAttributes:
         return str(obj.name_full)
 
 
-def _told(owner: Any, before: str) -> Iterator[str]:
+def _reported(owner: Any, before: str) -> Iterator[str]:
     for prop in owner.bl_rna.properties:
         if prop.identifier in _BARRED or prop.type in ("POINTER", "COLLECTION"):
             continue

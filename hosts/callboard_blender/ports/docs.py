@@ -58,12 +58,12 @@ def _rna_of(name: str) -> Any:
 
 
 def _parameters(parameters: Any) -> Json:
-    told = [
+    reported = [
         {"name": one.identifier, "text": one.description or one.name, **_of_property(one)}
         for one in parameters
         if one.identifier != "rna_type"
     ]
-    return {"parameters": told[:MOST_LISTED]}
+    return {"parameters": reported[:MOST_LISTED]}
 
 
 def _of_property(prop: Any) -> Json:

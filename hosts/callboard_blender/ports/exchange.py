@@ -73,8 +73,8 @@ class BlenderExchange:
         if kind == "usd":
             assert self._usd is not None
             self._usd.import_usd(path, parent)
-            told = self._usd.stage_metadata(path)
-            return Axes(told["meters_per_unit"], told["up_axis"])
+            reported = self._usd.stage_metadata(path)
+            return Axes(reported["meters_per_unit"], reported["up_axis"])
         above = None if parent is None else find(parent).name_full
         before = {obj.name_full for obj in scene().objects}
         pictures = {image.name_full for image in bpy.data.images}

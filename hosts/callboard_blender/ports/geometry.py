@@ -46,9 +46,9 @@ class BlenderGeometry:
             "modifiers": [modifiers.modifier_json(each) for each in obj.modifiers],
         }
         if obj.type == "FONT":
-            info["text"] = modifiers.text_told(obj.data)
+            info["text"] = modifiers.text_json(obj.data)
         if obj.type == "CURVE":
-            info["curve"] = modifiers.curve_told(obj.data)
+            info["curve"] = modifiers.curve_json(obj.data)
         return info
 
     def mesh(self, name: str) -> MeshData:

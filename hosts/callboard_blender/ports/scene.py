@@ -102,8 +102,8 @@ class _Summaries:
         now = listed()
         if self._listed is now:
             return [_summary(obj) for obj in now.objects[part]]
-        told = [(path, now.paths.get(path)) for path in self._paths[part]]
-        return [_gone(path) if obj is None else _summary(obj) for path, obj in told]
+        reported = [(path, now.paths.get(path)) for path in self._paths[part]]
+        return [_gone(path) if obj is None else _summary(obj) for path, obj in reported]
 
 
 def _gone(path: str) -> Json:

@@ -90,7 +90,7 @@ class BlenderUsd:
                 # The world would be exported as an unwanted light.
                 convert_world_material=False,
             )
-            _mended(written)
+            _repaired(written)
         return exported(path, _opened(path))
 
     def stage_metadata(self, path: str) -> Json:
@@ -116,7 +116,7 @@ def moves() -> bool:
     )
 
 
-def _mended(path: str) -> None:
+def _repaired(path: str) -> None:
     """Correct the units: Blender writes the scene's numbers, and says meters whatever its unit
     is."""
     stage = _opened(path)

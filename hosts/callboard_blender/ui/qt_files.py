@@ -111,8 +111,8 @@ def what_to_do(complaint: str, path: Sequence[str]) -> str:
     ``path`` is the Python path on which PySide6 was found. Takes up to a second."""
     from callboard_ui.qt_libraries import advice, what_to_install
 
-    if "xcb" in complaint and (lacking := advice(path)) is not None:
-        return lacking
+    if "xcb" in complaint and (missing := advice(path)) is not None:
+        return missing
     if "xcb-cursor" in complaint or "xcb_cursor" in complaint:
         return what_to_install(["libxcb-cursor.so.0"])
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]

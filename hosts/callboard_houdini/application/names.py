@@ -101,13 +101,13 @@ def telling(what: str) -> AbstractContextManager[None]:
 def reason(error: Exception) -> str:
     """Return Houdini's description of the error."""
     assert isinstance(error, hou.Error)
-    told = error.instanceMessage() or error.description() or ""
+    reported = error.instanceMessage() or error.description() or ""
     if not isinstance(error, hou.PermissionError):
-        return told
+        return reported
     take, first = hou.takes.currentTake(), hou.takes.rootTake()
     if take == first:
-        return told
+        return reported
     return (
-        f"{told.rstrip('.')}. The take '{take.name()}' is current, and allows changes only to what"
-        f" it includes: include that, in the Takes pane, or make '{first.name()}' current"
+        f"{reported.rstrip('.')}. The take '{take.name()}' is current, and allows changes only to"
+        f" what it includes: include that, in the Takes pane, or make '{first.name()}' current"
     )

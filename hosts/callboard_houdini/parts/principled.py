@@ -78,11 +78,16 @@ def read(material: hou.OpNode) -> Json:
     kind = str(material.type().name())
     if not is_principled(material):
         color = base_color(material)
-        told = dict.fromkeys(_PARMS)
-        return {"type": kind, **told, "color": numbers(color) if color else None, "textures": {}}
+        reported = dict.fromkeys(_PARMS)
+        return {
+            "type": kind,
+            **reported,
+            "color": numbers(color) if color else None,
+            "textures": {},
+        }
     wired = _wired(material)
     textures = {key: _texture(material, slot) for key, slot in _SLOTS.items()}
-    driven: Json = {key: told for key, told in textures.items() if told is not None}
+    driven: Json = {key: reported for key, reported in textures.items() if reported is not None}
     driven |= {key: _unknown() for key in _SLOTS if _PARMS.get(key) in wired}
     values: Json = {}
     for key, name in _PARMS.items():

@@ -28,19 +28,19 @@ _NAMES = ("light_intensity", "light_exposure", "light_color", "env_map", "light_
 
 
 def read(domes: Sequence[hou.ObjNode]) -> Json:
-    told: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
+    reported: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
     if not domes:
-        return {"kind": "none", **told}
+        return {"kind": "none", **reported}
     dome = domes[0]
     exposure = number(parm(dome, "light_exposure"))
-    told["strength"] = number(parm(dome, "light_intensity")) * 2**exposure
-    told["rotate"] = numbers(parm_tuple(dome, "r"))[_up()]
-    told["path"] = str(parm(dome, "env_map").evalAsString()) or None
-    if told["path"] is None:
-        told["color"] = numbers(parm_tuple(dome, "light_color"))
+    reported["strength"] = number(parm(dome, "light_intensity")) * 2**exposure
+    reported["rotate"] = numbers(parm_tuple(dome, "r"))[_up()]
+    reported["path"] = str(parm(dome, "env_map").evalAsString()) or None
+    if reported["path"] is None:
+        reported["color"] = numbers(parm_tuple(dome, "light_color"))
     if len(domes) > 1:
-        told["doubt"] = f"{len(domes)} environment lights add up; this is '{dome.path()}'"
-    return {"kind": "image" if told["path"] else "color", **told}
+        reported["doubt"] = f"{len(domes)} environment lights add up; this is '{dome.path()}'"
+    return {"kind": "image" if reported["path"] else "color", **reported}
 
 
 def write(domes: Sequence[hou.ObjNode], values: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ from callboard_houdini.parts.transforms import CHANNELS
 #: This also keeps a name from leading to another node.
 _NAME = re.compile(r"[A-Za-z_]\w{0,254}", re.ASCII)
 #: Houdini's types of parameters that hold a value, as the port names them.
-_TOLD = ("int", "float", "string", "toggle", "menu")
+_LISTED = ("int", "float", "string", "toggle", "menu")
 _WHOLE = 2**31
 _MATERIAL = "shop_materialpath"
 
@@ -29,13 +29,15 @@ class HoudiniAttributes:
     def names(self, name: str) -> list[str]:
         several = find(name).parmTuples()
         return [
-            str(each.name()) for each in several if _NAME.fullmatch(each.name()) and _is_told(each)
+            str(each.name())
+            for each in several
+            if _NAME.fullmatch(each.name()) and _is_listed(each)
         ]
 
     def get(self, name: str, attribute: str) -> Json:
         node = find(name)
         named = _named(node, attribute)
-        if named is None or not _is_told(named):
+        if named is None or not _is_listed(named):
             raise HostError(
                 f"'{node.name()}' has no parameter '{attribute[:64]}' that holds a value;"
                 " attributes__list names them"
@@ -43,11 +45,11 @@ class HoudiniAttributes:
         values = [_value(each, _kind(named)) for each in named]
         value: Any = values if len(values) > 1 else values[0]
         driven = any(each.isLocked() or each.keyframes() for each in named)
-        told: Json = {"path": str(node.path()), "attribute": attribute, "type": _kind(named)}
-        told["writable"] = not driven and _refusal(named) is None
+        reported: Json = {"path": str(node.path()), "attribute": attribute, "type": _kind(named)}
+        reported["writable"] = not driven and _refusal(named) is None
         if len(values) > MOST_ELEMENTS:
-            return {**told, "value": values[:MOST_ELEMENTS], "count": len(values)}
-        return {**told, "value": value}
+            return {**reported, "value": values[:MOST_ELEMENTS], "count": len(values)}
+        return {**reported, "value": value}
 
     def set(self, name: str, attribute: str, value: object) -> str:
         node = find(name)
@@ -87,8 +89,8 @@ def _kind(named: hou.ParmTuple) -> str:
     return str(named.parmTemplate().type().name()).lower()
 
 
-def _is_told(named: hou.ParmTuple) -> bool:
-    return _kind(named) in _TOLD and len(named) > 0
+def _is_listed(named: hou.ParmTuple) -> bool:
+    return _kind(named) in _LISTED and len(named) > 0
 
 
 def _refusal(named: hou.ParmTuple) -> str | None:

@@ -43,8 +43,10 @@ class HoudiniDocs(KeptDocs):
         kind = types.nodeTypes().get(name) if types is not None else None
         if kind is None:  # an asset was uninstalled since
             return {}
-        told = [_told(parm) for parm in kind.parmTemplates() if parm.type().name() not in _LAYOUT]
-        return {"inputs": int(kind.maxNumInputs()), "parameters": told[:MOST_LISTED]}
+        reported = [
+            _reported(parm) for parm in kind.parmTemplates() if parm.type().name() not in _LAYOUT
+        ]
+        return {"inputs": int(kind.maxNumInputs()), "parameters": reported[:MOST_LISTED]}
 
 
 def _member(name: str) -> object:
@@ -55,7 +57,7 @@ def _member(name: str) -> object:
         return None
 
 
-def _told(parm: hou.ParmTemplate) -> Json:
+def _reported(parm: hou.ParmTemplate) -> Json:
     entry: Json = {"name": str(parm.name()), "label": str(parm.label())}
     entry["type"] = str(parm.type().name()).lower()
     if parm.numComponents() > 1:

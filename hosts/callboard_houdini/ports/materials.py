@@ -24,8 +24,8 @@ class HoudiniMaterials:
 
     def get(self, name: str) -> Json:
         material = _find(name)
-        told: Json = {"name": str(material.name()), "path": str(material.path())}
-        return {**told, **principled.read(material)}
+        reported: Json = {"name": str(material.name()), "path": str(material.path())}
+        return {**reported, **principled.read(material)}
 
     def users(self) -> Mapping[str, Sequence[str]]:
         users: dict[str, list[str]] = {}

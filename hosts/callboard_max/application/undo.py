@@ -75,14 +75,14 @@ class MaxUndo(UndoSteps):
         return self._newest() == self._undone_at
 
     def _redo_next(self) -> bool:
-        done = self._told(pymxs.run_redo)
+        done = self._reported(pymxs.run_redo)
         self._undone_at = self._newest()
         return done
 
     def _marks_again(self, marks: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         return (*marks[:-1], self._newest())
 
-    def _told(self, step: Callable[[], object]) -> bool:
+    def _reported(self, step: Callable[[], object]) -> bool:
         """Undo or redo; return whether that worked. 3ds Max raises nothing when it did nothing, but
         it reports each success."""
         self._own = 1
@@ -91,11 +91,11 @@ class MaxUndo(UndoSteps):
         except RuntimeError:
             self._own = 0
             return False
-        told, self._own = not self._own, 0
-        return told
+        reported, self._own = not self._own, 0
+        return reported
 
     def _undo_newest(self) -> bool:
-        if not self._told(pymxs.run_undo):
+        if not self._reported(pymxs.run_undo):
             return False
         self._undone_at = self._newest()
         if self._steps:

@@ -23,24 +23,26 @@ _LINEAR = (".hdr", ".exr")
 
 def read() -> Json:
     domes = _shining()
-    told: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
+    reported: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
     if not domes:
         mapped = bool(rt.useEnvironmentMap) and rt.environmentMap is not None
-        return {"kind": "other" if mapped else "none", **told}
+        return {"kind": "other" if mapped else "none", **reported}
     dome = domes[0]
-    told["strength"] = float(dome.intensity) * 2 ** float(dome.exposure)
-    told["rotate"] = float(transforms.read(dome)[1][2])
+    reported["strength"] = float(dome.intensity) * 2 ** float(dome.exposure)
+    reported["rotate"] = float(transforms.read(dome)[1][2])
     source = dome.texmap if dome.useTexmap else None
     if source is None:
-        told["color"] = [float(part) / 255 for part in (dome.color.r, dome.color.g, dome.color.b)]
+        reported["color"] = [
+            float(part) / 255 for part in (dome.color.r, dome.color.g, dome.color.b)
+        ]
         kind = "color"
     else:
         pictured = str(rt.classOf(source)).lower() == "bitmaptexture"
-        told["path"] = (str(source.filename or "") or None) if pictured else None
-        kind = "image" if told["path"] else "other"
+        reported["path"] = (str(source.filename or "") or None) if pictured else None
+        kind = "image" if reported["path"] else "other"
     if len(domes) > 1:
-        told["doubt"] = f"{len(domes)} domes add up; this is '{path_of(dome)}'"
-    return {"kind": kind, **told}
+        reported["doubt"] = f"{len(domes)} domes add up; this is '{path_of(dome)}'"
+    return {"kind": kind, **reported}
 
 
 def write(values: Mapping[str, Any]) -> None:

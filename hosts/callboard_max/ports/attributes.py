@@ -33,9 +33,9 @@ _LONGEST, _LARGEST = 2**31, 3.4e38
 class MaxAttributes:
     def names(self, name: str) -> list[str]:
         node = find(name)
-        told = [str(each).lstrip("#") for each in rt.getPropNames(node)]
-        told = [each for each in told if _NAME.fullmatch(each) and _kind(_read(node, each))]
-        return list(dict.fromkeys([*told, *_owned(node)]))
+        reported = [str(each).lstrip("#") for each in rt.getPropNames(node)]
+        reported = [each for each in reported if _NAME.fullmatch(each) and _kind(_read(node, each))]
+        return list(dict.fromkeys([*reported, *_owned(node)]))
 
     def get(self, name: str, attribute: str) -> Json:
         node = find(name)
@@ -48,11 +48,16 @@ class MaxAttributes:
                 " names them"
             )
         writable = own is not None or (kind != "string" and not _controlled(node, attribute))
-        told = {"path": path_of(node), "attribute": attribute, "type": kind, "writable": writable}
+        reported = {
+            "path": path_of(node),
+            "attribute": attribute,
+            "type": kind,
+            "writable": writable,
+        }
         plain = _plain(value)
         if isinstance(plain, list) and len(plain) > MOST_ELEMENTS:
-            return {**told, "value": plain[:MOST_ELEMENTS], "count": len(plain)}
-        return {**told, "value": plain}
+            return {**reported, "value": plain[:MOST_ELEMENTS], "count": len(plain)}
+        return {**reported, "value": plain}
 
     def set(self, name: str, attribute: str, value: object) -> str:
         node = find(name)

@@ -27,20 +27,20 @@ class MaxDocs(KeptDocs):
 
     def _read(self) -> Iterator[DocEntry]:
         for line in _printed(rt.showClass, "*"):
-            if told := _CLASS.fullmatch(line):
-                yield DocEntry(told[1], "class", told[2])
+            if reported := _CLASS.fullmatch(line):
+                yield DocEntry(reported[1], "class", reported[2])
         for line in _printed(rt.apropos, ""):
-            if (told := _GLOBAL.fullmatch(line)) and told[2] in _FUNCTIONS:
-                yield DocEntry(told[1], "function", "")
+            if (reported := _GLOBAL.fullmatch(line)) and reported[2] in _FUNCTIONS:
+                yield DocEntry(reported[1], "function", "")
 
     def details(self, entry: DocEntry) -> Json:
         if entry.kind != "class":
             return {}
         properties = []
         for line in _printed(rt.showClass, f"{entry.name}.*"):
-            if told := _PROPERTY.fullmatch(line):
-                alias = {"alias": told[2]} if told[2] else {}
-                properties.append({"name": told[1], **alias, "type": told[3] or ""})
+            if reported := _PROPERTY.fullmatch(line):
+                alias = {"alias": reported[2]} if reported[2] else {}
+                properties.append({"name": reported[1], **alias, "type": reported[3] or ""})
         return {"properties": properties[:MOST_LISTED]}
 
 

@@ -43,8 +43,8 @@ class MaxLights:
 
     def get(self, name: str) -> Json:
         node = _find(name)
-        told: Json = {"name": str(node.name), "path": path_of(node)}
-        return {**told, **(_arnold(node) if is_arnold(node) else _other(node))}
+        reported: Json = {"name": str(node.name), "path": path_of(node)}
+        return {**reported, **(_arnold(node) if is_arnold(node) else _other(node))}
 
     def create(self, kind: LightKind, name: str | None) -> str:
         named = name or kind.capitalize()

@@ -23,23 +23,23 @@ _LINEAR = (".hdr", ".exr")
 
 def read() -> Json:
     domes = _shining()
-    told: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
+    reported: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
     if not domes:
-        return {"kind": "none", **told}
+        return {"kind": "none", **reported}
     dome, path = domes[0], _object(domes[0])
     exposure = float(cmds.getAttr(f"{dome}.aiExposure"))
-    told["strength"] = float(cmds.getAttr(f"{dome}.intensity")) * 2**exposure
-    told["rotate"] = transforms.read(path)[1][_up()]
+    reported["strength"] = float(cmds.getAttr(f"{dome}.intensity")) * 2**exposure
+    reported["rotate"] = transforms.read(path)[1][_up()]
     picture = textures.read(f"{dome}.color")
     if picture is None:
-        told["color"] = [float(part) for part in cmds.getAttr(f"{dome}.color")[0]]
+        reported["color"] = [float(part) for part in cmds.getAttr(f"{dome}.color")[0]]
         kind = "color"
     else:
-        told["path"] = picture["path"]
-        kind = "image" if told["path"] else "other"
+        reported["path"] = picture["path"]
+        kind = "image" if reported["path"] else "other"
     if len(domes) > 1:
-        told["doubt"] = f"{len(domes)} domes add up; this is '{path}'"
-    return {"kind": kind, **told}
+        reported["doubt"] = f"{len(domes)} domes add up; this is '{path}'"
+    return {"kind": kind, **reported}
 
 
 def write(values: Mapping[str, Any]) -> None:

@@ -24,7 +24,7 @@ _TUPLES = (
     *("long2", "long3", "short2", "short3"),
 )
 _ARRAYS = ("doubleArray", "Int32Array")
-_TOLD = ("bool", "enum", "string", *_WHOLE, *_NUMBERS, *_TUPLES, *_ARRAYS)
+_LISTED = ("bool", "enum", "string", *_WHOLE, *_NUMBERS, *_TUPLES, *_ARRAYS)
 _PLACES = re.compile(r"(translate|rotate|scale|shear)[XYZ]{0,2}")
 
 
@@ -32,30 +32,30 @@ class MayaAttributes:
     def names(self, name: str) -> list[str]:
         path = find(name)
         shape = shape_of(path)
-        told: list[str] = []
+        reported: list[str] = []
         for node in (path, shape):
             known = cmds.listAttr(node, read=True) if node is not None else None
             # A name with dots is a part of another attribute.
             whole = [str(each) for each in known or [] if _NAME.fullmatch(each)]
-            told += [each for each in whole if _type(f"{node}.{each}") in _TOLD]
-        return list(dict.fromkeys(told))
+            reported += [each for each in whole if _type(f"{node}.{each}") in _LISTED]
+        return list(dict.fromkeys(reported))
 
     def get(self, name: str, attribute: str) -> Json:
         path = find(name)
         node = _owner(path, attribute)
         plug = f"{node}.{attribute}"
         kind = _type(plug) if node is not None else None
-        if node is None or kind not in _TOLD:
+        if node is None or kind not in _LISTED:
             raise HostError(
                 f"'{bare(path)}' has no attribute '{attribute[:64]}' that holds a value;"
                 " attributes__list names them"
             )
         value = _value(plug, kind)
         writable = bool(cmds.getAttr(plug, settable=True)) and _refusal(node, attribute) is None
-        told: Json = {"path": path, "attribute": attribute, "type": kind, "writable": writable}
+        reported: Json = {"path": path, "attribute": attribute, "type": kind, "writable": writable}
         if isinstance(value, list) and len(value) > MOST_ELEMENTS:
-            return {**told, "value": value[:MOST_ELEMENTS], "count": len(value)}
-        return {**told, "value": value}
+            return {**reported, "value": value[:MOST_ELEMENTS], "count": len(value)}
+        return {**reported, "value": value}
 
     def set(self, name: str, attribute: str, value: object) -> str:
         path = find(name)
@@ -150,7 +150,7 @@ def _converted(plug: str, kind: str, value: object) -> Any:
         limit = _WHOLE.get(kind.rstrip("23"), 2**31)
         right = right and all(_is_whole(part) and -limit <= part < limit for part in parts)
     else:
-        right = right and kind in _TOLD and all(_is_number(part) for part in parts)
+        right = right and kind in _LISTED and all(_is_number(part) for part in parts)
     if not right:
         raise HostError(f"'{name}' takes {kind}, which {repr(value)[:200]} isn't")
     return value

@@ -40,11 +40,11 @@ class MayaGeometry:
         if shape is None or cmds.nodeType(shape) not in _SHAPES:
             kind = cmds.nodeType(shape or path)
             raise HostError(f"'{bare(path)}' is of type {kind}, which has no shape to model")
-        told: Json = {"path": path, "type": kind_of(path), "modifiers": []}
+        reported: Json = {"path": path, "type": kind_of(path), "modifiers": []}
         if cmds.nodeType(shape) != "mesh":
             nothing = {"scheme": "none", "levels": 0}
             return {
-                **told,
+                **reported,
                 **dict.fromkeys(("mesh", "result", "shading")),
                 "subdivision": nothing,
                 "uv_sets": [],
@@ -53,7 +53,7 @@ class MayaGeometry:
         counts = _counts(shape)
         levels = _levels(shape)
         return {
-            **told,
+            **reported,
             "mesh": counts,
             "result": rounded(counts, mesh.numFaceVertices, levels),
             "shading": _shading(mesh),

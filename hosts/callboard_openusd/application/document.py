@@ -129,9 +129,9 @@ def reason(error: Tf.ErrorException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return "OpenUSD gave no reason"
-    told = lines[0].split(" : ", 1)[-1].strip("'")
-    told = re.sub(r"^Failed verification: '.*?' -- ", "", told)
-    return re.sub(r":SDF_FORMAT_ARGS:[\w=&]*", "", told)
+    reported = lines[0].split(" : ", 1)[-1].strip("'")
+    reported = re.sub(r"^Failed verification: '.*?' -- ", "", reported)
+    return re.sub(r":SDF_FORMAT_ARGS:[\w=&]*", "", reported)
 
 
 def refuse(error: Tf.ErrorException, doing: str) -> HostError:

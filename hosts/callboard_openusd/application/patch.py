@@ -37,7 +37,7 @@ class Patch:
     layer: Sdf.Layer
     paths: tuple[Sdf.Path, ...]
     fields: tuple[Sdf.Path, ...]
-    anew: tuple[Sdf.Path, ...]
+    rebuilt: tuple[Sdf.Path, ...]
     places: dict[Sdf.Path, int]
 
     def __bool__(self) -> bool:
@@ -47,7 +47,7 @@ class Patch:
         if ROOT in self.paths:
             target.TransferContent(self.layer)
             return
-        for path in self.anew:
+        for path in self.rebuilt:
             _remove(path, target)
         for path in self.paths:
             _copy(path, self.layer, target)
@@ -70,17 +70,17 @@ def difference(touched: ChangedPaths, wanted: Sdf.Layer, present: Sdf.Layer) -> 
     alone = sorted(path for path in fields if inside.isdisjoint(path.GetPrefixes()))
     if ROOT in inside:
         alone = []
-    anew, places = [], {}
+    rebuilt, places = [], {}
     for path in least:
         spec = wanted.GetObjectAtPath(path) if path.IsPrimPath() else None
         there = present.GetObjectAtPath(path)
         if spec is None:
             continue
         if there is not None and not _same_order(spec, there):
-            anew.append(path)
+            rebuilt.append(path)
         siblings, last = spec.realNameParent.nameChildren, len(spec.realNameParent.nameChildren) - 1
         places[path] = last if siblings[last].name == spec.name else siblings.index(spec.name)
-    return Patch(wanted, least, tuple(alone), tuple(anew), places)
+    return Patch(wanted, least, tuple(alone), tuple(rebuilt), places)
 
 
 def keep(patch: Patch) -> Patch:
@@ -93,7 +93,7 @@ def keep(patch: Patch) -> Patch:
             _copy(path, patch.layer, kept)
         for path in patch.fields:
             _copy_fields(path, patch.layer, kept)
-    return Patch(kept, patch.paths, patch.fields, patch.anew, patch.places)
+    return Patch(kept, patch.paths, patch.fields, patch.rebuilt, patch.places)
 
 
 def _spec_path(path: Sdf.Path, wanted: Sdf.Layer, present: Sdf.Layer) -> Sdf.Path:

@@ -9,7 +9,7 @@ from callboard_openusd.parts.transforms import TIME
 
 
 def details(prim: Usd.Prim) -> Json:
-    told: Json = {}
+    reported: Json = {}
     if prim.IsA(UsdGeom.Imageable):
         subsets = (
             each.GetPrim() for each in UsdGeom.Subset.GetAllGeomSubsets(UsdGeom.Imageable(prim))
@@ -19,16 +19,16 @@ def details(prim: Usd.Prim) -> Json:
         )
         materials = [str(material.GetPath()) for material in bound if material]
         if materials:
-            told["materials"] = list(dict.fromkeys(materials))
+            reported["materials"] = list(dict.fromkeys(materials))
     if prim.IsA(UsdGeom.Camera):
         stage = prim.GetStage()
         tenth = 100 * UsdGeom.GetStageMetersPerUnit(stage)
-        told["lens"] = UsdGeom.Camera(prim).GetCamera(TIME).focalLength * tenth
+        reported["lens"] = UsdGeom.Camera(prim).GetCamera(TIME).focalLength * tenth
     if prim.HasAPI(UsdLux.LightAPI):
-        told["intensity"] = UsdLux.LightAPI(prim).GetIntensityAttr().Get(TIME)
+        reported["intensity"] = UsdLux.LightAPI(prim).GetIntensityAttr().Get(TIME)
     if prim.IsA(UsdGeom.Xformable):
         frames = UsdGeom.Xformable(prim).GetTimeSamples()
         if frames:
-            told["keys"] = list(frames)[:MOST_KEYS]
-            told["key_count"] = len(frames)
-    return told
+            reported["keys"] = list(frames)[:MOST_KEYS]
+            reported["key_count"] = len(frames)
+    return reported

@@ -65,7 +65,7 @@ def triangulate(mesh: UsdGeom.Mesh) -> None:
             set_lasting(attribute, Vt.IntArray(now))
 
 
-def as_told(mesh: UsdGeom.Mesh) -> list[int]:
+def as_listed(mesh: UsdGeom.Mesh) -> list[int]:
     """Return the index of each of the file's corners among those that the host reports, which run
     counterclockwise whatever the file's orientation is."""
     turned = mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded
@@ -113,14 +113,14 @@ def _normals(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
             )
         return [(primvar.GetAttr(), str(primvar.GetInterpolation()))]
     attribute = mesh.GetNormalsAttr()
-    told = [(attribute, str(mesh.GetNormalsInterpolation()))]
-    return told if attribute.HasAuthoredValue() else []
+    reported = [(attribute, str(mesh.GetNormalsInterpolation()))]
+    return reported if attribute.HasAuthoredValue() else []
 
 
 def _with_corners(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
     """Return the attributes with a value for each corner or face: their indices if they have
     some."""
-    told: list[tuple[Usd.Attribute, str]] = []
+    reported: list[tuple[Usd.Attribute, str]] = []
     for primvar in UsdGeom.PrimvarsAPI(mesh).GetPrimvarsWithValues():
         if primvar.GetInterpolation() in (BY_CORNER, BY_FACE):
             if primvar.GetElementSize() != 1:
@@ -129,11 +129,11 @@ def _with_corners(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
                     " the faces; remove it first"
                 )
             indices = primvar.GetIndicesAttr() if primvar.IsIndexed() else primvar.GetAttr()
-            told.append((indices, str(primvar.GetInterpolation())))
+            reported.append((indices, str(primvar.GetInterpolation())))
     normals = mesh.GetNormalsAttr()
     if normals.HasAuthoredValue() and mesh.GetNormalsInterpolation() in (BY_CORNER, BY_FACE):
-        told.append((normals, str(mesh.GetNormalsInterpolation())))
-    return [each for each in told if each[0].Get(TIME) is not None]
+        reported.append((normals, str(mesh.GetNormalsInterpolation())))
+    return [each for each in reported if each[0].Get(TIME) is not None]
 
 
 def _subsets(mesh: UsdGeom.Mesh) -> list[Usd.Attribute]:

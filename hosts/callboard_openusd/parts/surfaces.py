@@ -53,29 +53,31 @@ def read(material: UsdShade.Material) -> Json:
     surface = material.ComputeSurfaceSource()[0]
     kind = str(surface.GetShaderId()) if surface else ""
     names = ("color", "metalness", "roughness", "specular", "ior", "transmission", "emission")
-    told: Json = dict.fromkeys((*names, "emission_strength", "opacity"))
-    told.update(type=kind or "none", textures={})
+    reported: Json = dict.fromkeys((*names, "emission_strength", "opacity"))
+    reported.update(type=kind or "none", textures={})
     if kind != "UsdPreviewSurface":
-        return told
+        return reported
     for slot, (name, _, _) in INPUTS.items():
         value, texture = _input(surface, name)
         if texture is not None:
-            told["textures"][slot] = texture
+            reported["textures"][slot] = texture
         elif slot != "normal":
             value = _FALLBACKS[slot] if value is None else value
-            told[slot] = [float(c) for c in value] if isinstance(value, Gf.Vec3f) else float(value)
-    if told["ior"] is not None:
-        told["specular"] = min(1.0, _reflected(told["ior"]) / _reflected(1.5))
-    if told["emission"] is not None:
-        strength = max(1.0, *told["emission"]) if any(told["emission"]) else 0.0
-        told["emission"] = [c / (strength or 1.0) for c in told["emission"]]
-        told["emission_strength"] = strength
-    told["transmission"] = 0.0
+            reported[slot] = (
+                [float(c) for c in value] if isinstance(value, Gf.Vec3f) else float(value)
+            )
+    if reported["ior"] is not None:
+        reported["specular"] = min(1.0, _reflected(reported["ior"]) / _reflected(1.5))
+    if reported["emission"] is not None:
+        strength = max(1.0, *reported["emission"]) if any(reported["emission"]) else 0.0
+        reported["emission"] = [c / (strength or 1.0) for c in reported["emission"]]
+        reported["emission_strength"] = strength
+    reported["transmission"] = 0.0
     mode = surface.GetInput("opacityMode")
     # Only if it is set explicitly: otherwise most files mean a cut-out by their opacity.
-    if mode and mode.Get() == "transparent" and told["opacity"] is not None:
-        told["transmission"], told["opacity"] = 1.0 - told["opacity"], 1.0
-    return told
+    if mode and mode.Get() == "transparent" and reported["opacity"] is not None:
+        reported["transmission"], reported["opacity"] = 1.0 - reported["opacity"], 1.0
+    return reported
 
 
 def write(material: UsdShade.Material, values: Mapping[str, object]) -> None:

@@ -45,7 +45,7 @@ class UsdAttributes(UsdPort):
         if not there:
             raise AttributeNotFound(prim.GetName(), attribute, self.names(name))
         value = there.Get(TIME)
-        told = {
+        reported = {
             "path": str(prim.GetPath()),
             "attribute": attribute,
             "type": str(there.GetTypeName()),
@@ -54,7 +54,7 @@ class UsdAttributes(UsdPort):
             **doubts,
         }
         many = there.GetTypeName().isArray and value is not None and len(value) > MOST_ELEMENTS
-        return {**told, "count": len(value)} if many else told
+        return {**reported, "count": len(value)} if many else reported
 
     @telling("set that attribute")
     def set(self, name: str, attribute: str, value: object) -> str:

@@ -20,7 +20,7 @@ class UsdDocs(KeptDocs):
         self._registry = Usd.SchemaRegistry()
 
     def _read(self) -> Iterator[DocEntry]:
-        told: set[tuple[str, str]] = set()
+        reported: set[tuple[str, str]] = set()
         kinds = Tf.Type.FindByName("UsdSchemaBase").GetAllDerivedTypes()
         # Their own order differs from start to start; inherited properties are listed with their
         # base.
@@ -32,8 +32,8 @@ class UsdDocs(KeptDocs):
             yield DocEntry(name, "schema", definition.GetDocumentation())
             for prop in definition.GetPropertyNames():
                 text = definition.GetPropertyDocumentation(prop)
-                if (prop, text) not in told:
-                    told.add((prop, text))
+                if (prop, text) not in reported:
+                    reported.add((prop, text))
                     yield DocEntry(f"{name}.{prop}", "property", text)
 
     def details(self, entry: DocEntry) -> Json:

@@ -56,9 +56,9 @@ class UsdExchange:
         return offered
 
     def import_file(self, path: str, parent: str | None, axes: Axes | None) -> Axes:
-        told = self._stages.stage_metadata(path)
+        reported = self._stages.stage_metadata(path)
         self._stages.import_usd(path, parent)
-        return Axes(told["meters_per_unit"], told["up_axis"])
+        return Axes(reported["meters_per_unit"], reported["up_axis"])
 
     def export_file(
         self, path: str, objects: Sequence[str] | None, axes: Axes | None

@@ -100,7 +100,7 @@ class UsdGeometry:
             return
         normals, each = normals_of(self.mesh(str(prim.GetPath())), smooth, angle)
         if each == "corner":
-            normals = [normals[at] for at in faces.as_told(mesh)]
+            normals = [normals[at] for at in faces.as_listed(mesh)]
         other = UsdGeom.PrimvarsAPI(prim).GetPrimvar("normals")
         if other and other.HasAuthoredValue():
             # It would override the new ones.

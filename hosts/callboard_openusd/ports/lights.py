@@ -85,34 +85,36 @@ class UsdLights(UsdPort):
     @telling("read the environment")
     def environment(self) -> Json:
         domes = self._domes()
-        told: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
+        reported: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
         if not domes:
-            return {"kind": "none", **told}
+            return {"kind": "none", **reported}
         light = UsdLux.LightAPI(domes[0])
         file = UsdLux.DomeLight(domes[0]).GetTextureFileAttr().Get(TIME)
         path = (file.resolvedPath or file.path) if file else None
         turn = transforms.read(domes[0]).rotate
-        told["strength"] = _number(light.GetIntensityAttr()) * 2 ** _number(light.GetExposureAttr())
-        told["rotate"] = float(turn[2] if self._upright() else turn[1])
+        reported["strength"] = _number(light.GetIntensityAttr()) * 2 ** _number(
+            light.GetExposureAttr()
+        )
+        reported["rotate"] = float(turn[2] if self._upright() else turn[1])
         if path:
-            told["path"] = path
+            reported["path"] = path
         else:
-            told["color"] = [float(c) for c in light.GetColorAttr().Get(TIME) or (1, 1, 1)]
+            reported["color"] = [float(c) for c in light.GetColorAttr().Get(TIME) or (1, 1, 1)]
         why = doubt(self._stage, domes[0])
         if len(domes) > 1:
             why = f"{len(domes)} domes add up; this is '{domes[0].GetPath()}'"
         kind = "image" if path else "color"
-        return {"kind": kind, **told, **({"doubt": why} if why else {})}
+        return {"kind": kind, **reported, **({"doubt": why} if why else {})}
 
     @telling("set the environment")
     def set_environment(self, values: Mapping[str, object]) -> None:
         given: dict[str, Any] = dict(values)
         if "sun_elevation" in given:
             raise HostError("OpenUSD has no sky of its own; give an HDRI as path")
-        anew = "path" in given or "color" in given
+        rebuilt = "path" in given or "color" in given
         domes = self._domes()
         own = [dome for dome in domes if dome.GetCustomDataByKey(_OURS)]
-        if anew:
+        if rebuilt:
             dome = own[0] if own else self._new_dome()
             for other in domes:
                 if other != dome:
@@ -177,7 +179,7 @@ class UsdLights(UsdPort):
         if light.GetEnableColorTemperatureAttr().Get(TIME):
             kelvin = _number(light.GetColorTemperatureAttr(), 6500)
             color = Gf.CompMult(color, UsdLux.BlackbodyTemperatureAsRgb(kelvin))
-        told: Json = {
+        reported: Json = {
             "kind": kind,
             "color": [float(c) for c in color],
             "power": None,
@@ -188,14 +190,14 @@ class UsdLights(UsdPort):
             "blend": None,
         }
         if kind in POWER:
-            told["power"] = told["intensity"] * self._watts(prim)
+            reported["power"] = reported["intensity"] * self._watts(prim)
         if kind == "sun":
-            told["angle"] = _number(UsdLux.DistantLight(prim).GetAngleAttr(), 0.53)
+            reported["angle"] = _number(UsdLux.DistantLight(prim).GetAngleAttr(), 0.53)
         elif kind == "spot":
             shaping = UsdLux.ShapingAPI(prim)
-            told["angle"] = 2 * _number(shaping.GetShapingConeAngleAttr(), 90)
-            told["blend"] = _number(shaping.GetShapingConeSoftnessAttr(), 0)
-        return told
+            reported["angle"] = 2 * _number(shaping.GetShapingConeAngleAttr(), 90)
+            reported["blend"] = _number(shaping.GetShapingConeSoftnessAttr(), 0)
+        return reported
 
     def _write(self, prim: Usd.Prim, values: dict[str, Any]) -> None:
         kind, light = _kind(prim), UsdLux.LightAPI(prim)

@@ -107,16 +107,16 @@ class _Summaries(Sequence[Json]):
     def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
         if isinstance(index, slice):
             return _Summaries(self._stage, self._paths[index])
-        return next(self._told([self._paths[index]]))
+        return next(self._reported([self._paths[index]]))
 
     def __iter__(self) -> Iterator[Json]:
         for start in range(0, len(self._paths), _TOGETHER):
-            yield from list(self._told(self._paths[start : start + _TOGETHER]))
+            yield from list(self._reported(self._paths[start : start + _TOGETHER]))
 
     def named(self, fits: Callable[[str], bool]) -> _Summaries:
         return _Summaries(self._stage, [path for path in self._paths if fits(path.name)])
 
-    def _told(self, paths: Sequence[Sdf.Path]) -> Iterator[Json]:
+    def _reported(self, paths: Sequence[Sdf.Path]) -> Iterator[Json]:
         """Yield entries of one moment: siblings have the same object above them."""
         above: dict[Sdf.Path, str | None] = {}
         for path in paths:
@@ -128,15 +128,15 @@ class _Summaries(Sequence[Json]):
             if holder not in above:
                 parent = parent_of(prim)
                 above[holder] = str(parent.GetPath()) if parent else None
-            yield _told(path, prim, above[holder])
+            yield _reported(path, prim, above[holder])
 
 
 def _summary(prim: Usd.Prim) -> Json:
     parent = parent_of(prim)
-    return _told(prim.GetPath(), prim, str(parent.GetPath()) if parent else None)
+    return _reported(prim.GetPath(), prim, str(parent.GetPath()) if parent else None)
 
 
-def _told(path: Sdf.Path, prim: Usd.Prim, parent: str | None) -> Json:
+def _reported(path: Sdf.Path, prim: Usd.Prim, parent: str | None) -> Json:
     return {"name": path.name, "path": str(path), "type": kind_of(prim), "parent": parent}
 
 

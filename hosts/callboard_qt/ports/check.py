@@ -55,13 +55,13 @@ class ApplicationChecks(ABC):
         return list(self._materials.assigned(name))
 
     def seen(self, camera: str | None, points: Sequence[Sequence[float]]) -> float:
-        told = self._cameras.get(self._active() if camera is None else camera)
-        if told["fov"] is None:
+        reported = self._cameras.get(self._active() if camera is None else camera)
+        if reported["fov"] is None:
             raise HostError(
-                f"'{told['name']}' isn't a perspective camera; look at its picture instead"
+                f"'{reported['name']}' isn't a perspective camera; look at its picture instead"
             )
-        wide, high = (tan(radians(angle) / 2) for angle in told["fov"])
-        towards = inverse(placed(self._reader, told["path"]))
+        wide, high = (tan(radians(angle) / 2) for angle in reported["fov"])
+        towards = inverse(placed(self._reader, reported["path"]))
         inside = sum(_is_inside(point, towards, wide, high) for point in points)
         return inside / max(1, len(points))
 

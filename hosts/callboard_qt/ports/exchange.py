@@ -83,9 +83,9 @@ class ApplicationExchange(ABC):
         kind = kind_of(path)
         if kind == "usd":
             port = self._usd_there()
-            told = port.stage_metadata(path)
+            reported = port.stage_metadata(path)
             port.import_usd(path, parent)
-            return Axes(told["meters_per_unit"], told["up_axis"])
+            return Axes(reported["meters_per_unit"], reported["up_axis"])
         used = set(self._used()) if held_to_roots() else set()
         self._read(path, kind, axes, parent)
         if held_to_roots():

@@ -149,8 +149,10 @@ class Bundles:
         check_name(PurePosixPath(home.name))
         old = self._replaced(home, manifest)
         answers = answered(manifest.settings, settings, _read_answers(home))
-        if lacking := unanswered(manifest.settings, answers):
-            raise InstallError(f"'{manifest.name}' was not installed: {how_to_answer(lacking)}")
+        if missing_capabilities := unanswered(manifest.settings, answers):
+            raise InstallError(
+                f"'{manifest.name}' was not installed: {how_to_answer(missing_capabilities)}"
+            )
         version = f"{manifest.version}-{uuid.uuid4().hex[:8]}"
         state: dict[str, Any] = {"active": version, "pending": True, "missing": list(missing)}
         # The innermost folder has the bundle's name, as its SKILL.md expects.

@@ -39,8 +39,8 @@ def problem_of(skill: SkillMetadata) -> str | None:
 def trouble_here(bundle: InstalledBundle) -> str | None:
     """Return what this machine, or its user, is missing for the bundle's server, in one line; None
     when nothing is known before its start. Looks for files."""
-    if lacking := unanswered(bundle.manifest.settings, bundle.answers):
-        return how_to_answer(lacking)
+    if missing := unanswered(bundle.manifest.settings, bundle.answers):
+        return how_to_answer(missing)
     if bundle.manifest.server is None:
         return None
     try:

@@ -89,7 +89,7 @@ class BundleServer:
         self._changed = changed
         self._roots = roots or self._own_roots
         self._callers = Callers(bundle.name, workspaces, self._roots)
-        self._lanes = (
+        self._processes = (
             None if changed is None else WorkspaceProcesses(self, self._make_process, workspaces)
         )
         self._connection: Conversation | None = None
@@ -111,8 +111,8 @@ class BundleServer:
 
     async def close(self) -> None:
         """End the process and whatever it is doing."""
-        if self._lanes is not None:
-            await self._lanes.close()
+        if self._processes is not None:
+            await self._processes.close()
         self._task.cancel()
         await asyncio.wait([self._task])
         if not self.opened.done():
@@ -138,11 +138,11 @@ class BundleServer:
             return False  # it is being started, and may have read them already
         if talk.stateless:
             return True
-        told = self._callers.expect_roots()
+        reported = self._callers.expect_roots()
         connection.notify("notifications/roots/list_changed")
-        if told is not None:
-            await asyncio.wait([told], timeout=ROOTS_PATIENCE)
-        return told is None or told.done()
+        if reported is not None:
+            await asyncio.wait([reported], timeout=ROOTS_PATIENCE)
+        return reported is None or reported.done()
 
     # -- running ----------------------------------------------------------------------------------
 
@@ -290,10 +290,10 @@ class BundleServer:
         if roots is None:
             roots = await self._book.of(call.request, needed=self.wants_files)
         caller = Caller(call, roots, self.name, self._book, self._workspaces)
-        if talk.stateless or self._lanes is None:
+        if talk.stateless or self._processes is None:
             return await self.perform(caller, method, params)
         # A question in a session doesn't say which call it is for, so each workspace has a process.
-        async with self._lanes.lane(caller) as server:
+        async with self._processes.worker(caller) as server:
             return await server.perform(caller, method, params)
 
     async def perform(self, caller: Caller, method: str, params: Json) -> Json:

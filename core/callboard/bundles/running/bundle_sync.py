@@ -91,7 +91,7 @@ class BundleSync:
         self._served: dict[Path, ServedContents] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         #: The workspace of its own roots that each server was last notified of.
-        self._told: dict[Path, str] = {}
+        self._reported: dict[Path, str] = {}
         self._closed = False
         forget_roots = book.watch(lambda: self._on_loop(self._tell_roots))
         forget_offer = workspaces.watch(lambda: self._on_loop(self._offer_again))
@@ -249,7 +249,7 @@ class BundleSync:
                     bundle, self._book, self.workspaces, partial(self._serve, folder)
                 )
                 self._servers[folder] = server
-                self._told[folder] = server.workspace
+                self._reported[folder] = server.workspace
                 if bundle.pending:
                     self._start(self._settle(server))
 
@@ -267,8 +267,8 @@ class BundleSync:
         """Notify servers when the host's own roots changed."""
         for folder, server in self._servers.items():
             workspace = server.workspace
-            if workspace != self._told.get(folder):
-                self._told[folder] = workspace
+            if workspace != self._reported.get(folder):
+                self._reported[folder] = workspace
                 self._start(_tell_roots(server))
 
     def _serve(self, folder: Path) -> None:

@@ -33,7 +33,7 @@ class Callers:
         self._workspaces = workspaces
         self._own_roots = own_roots
         #: Done once the server has read its roots, in a call or not; None until it did so once.
-        self._told_roots: asyncio.Future[None] | None = None
+        self._known_roots: asyncio.Future[None] | None = None
         self._waiting: dict[int, Caller] = {}
         #: Cancelled calls with their times: the server may not have noticed.
         self._abandoned: deque[tuple[float, Caller]] = deque()
@@ -80,18 +80,18 @@ class Callers:
         """Note that a question of the server was answered. It may read its roots at its start,
         while a call has also begun, and keep them."""
         if method == ROOTS:
-            if self._told_roots is None:
-                self._told_roots = asyncio.get_running_loop().create_future()
-            if not self._told_roots.done():
-                self._told_roots.set_result(None)
+            if self._known_roots is None:
+                self._known_roots = asyncio.get_running_loop().create_future()
+            if not self._known_roots.done():
+                self._known_roots.set_result(None)
 
     def expect_roots(self) -> asyncio.Future[None] | None:
         """Return a future, done once the server has read its roots again; None if it never did."""
-        if self._told_roots is None:
+        if self._known_roots is None:
             return None
-        if self._told_roots.done():
-            self._told_roots = asyncio.get_running_loop().create_future()
-        return self._told_roots
+        if self._known_roots.done():
+            self._known_roots = asyncio.get_running_loop().create_future()
+        return self._known_roots
 
     def progress(self, params: Json) -> None:
         """Pass ``notifications/progress`` on to the call that it names."""

@@ -106,8 +106,8 @@ def result_of(answer: Mapping[str, Any]) -> Result:
         raise BundleError("the bundle sent a result whose content isn't a list of blocks")
     for block in content:
         if not _is_whole(block):
-            told = f"the bundle sent a result with a block of type {block['type'][:40]!r}"
-            raise BundleError(f"{told} that has no content of that type")
+            reported = f"the bundle sent a result with a block of type {block['type'][:40]!r}"
+            raise BundleError(f"{reported} that has no content of that type")
     listed: list[Any] = [ListedTool(block) for block in content]
     return Result(
         content=listed,

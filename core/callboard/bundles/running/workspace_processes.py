@@ -21,7 +21,7 @@ from callboard.protocol.peer import Peer
 from callboard.workspace.containment import WorkspaceRoots
 
 #: Most processes of one bundle besides its first.
-MAX_LANES = 8
+MAX_PROCESSES = 8
 #: Seconds for which an unused one is kept.
 IDLE = 300.0
 
@@ -74,75 +74,75 @@ class WorkspaceProcesses:
         self._first = first
         self._make = make
         self._workspaces = workspaces
-        self._lanes: dict[str, WorkspaceProcess] = {}
+        self._processes: dict[str, WorkspaceProcess] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def lane(self, caller: Caller) -> AsyncIterator[WorkspaceServer]:
+    async def worker(self, caller: Caller) -> AsyncIterator[WorkspaceServer]:
         """Return the process for a call, as long as the call takes. Raises BundleError when the
         maximum of workspaces is in use."""
         name = self._workspaces.name(caller.roots)
         if name == self._first.workspace:
             yield self._first
             return
-        lane = self._find(name, caller)
-        lane.busy += 1
-        lane.peers.add(caller.call.request.peer)
-        if lane.ending is not None:
-            lane.ending.cancel()
+        worker = self._find(name, caller)
+        worker.busy += 1
+        worker.peers.add(caller.call.request.peer)
+        if worker.ending is not None:
+            worker.ending.cancel()
         try:
-            async with lane.moving:
-                if lane.moved:
-                    await self._move(lane)
-            yield lane.server
+            async with worker.moving:
+                if worker.moved:
+                    await self._move(worker)
+            yield worker.server
         finally:
-            lane.busy -= 1
-            if not lane.busy:
+            worker.busy -= 1
+            if not worker.busy:
                 loop = asyncio.get_running_loop()
-                lane.ending = loop.call_later(IDLE, self._end, lane)
+                worker.ending = loop.call_later(IDLE, self._end, worker)
 
-    async def _move(self, lane: WorkspaceProcess) -> None:
+    async def _move(self, worker: WorkspaceProcess) -> None:
         """Keep calls from a process that still uses its former roots: when it is late, or never
         reads them again, a new one replaces it."""
-        if not await lane.server.roots_changed():
-            before, lane.server = lane.server, self._make(lambda: lane.roots)
+        if not await worker.server.roots_changed():
+            before, worker.server = worker.server, self._make(lambda: worker.roots)
             self._close(before)
-        lane.moved = False
+        worker.moved = False
 
     def _find(self, name: str, caller: Caller) -> WorkspaceProcess:
-        if name in self._lanes:
-            return self._lanes[name]
+        if name in self._processes:
+            return self._processes[name]
         roots = caller.roots or WorkspaceRoots()
         peer = caller.call.request.peer
-        for before, lane in self._lanes.items():
+        for before, worker in self._processes.items():
             # The only client went to another workspace, and takes the process along.
-            if not lane.busy and peer.features.sessions and set(lane.peers) == {peer}:
-                lane.roots, lane.moved = roots, True
-                self._lanes[name] = self._lanes.pop(before)
-                return lane
-        if len(self._lanes) >= MAX_LANES:
+            if not worker.busy and peer.features.sessions and set(worker.peers) == {peer}:
+                worker.roots, worker.moved = roots, True
+                self._processes[name] = self._processes.pop(before)
+                return worker
+        if len(self._processes) >= MAX_PROCESSES:
             self._make_room()
-        lane = WorkspaceProcess(roots)
-        lane.server = self._make(lambda: lane.roots)
-        self._lanes[name] = lane
-        return lane
+        worker = WorkspaceProcess(roots)
+        worker.server = self._make(lambda: worker.roots)
+        self._processes[name] = worker
+        return worker
 
     def _make_room(self) -> None:
-        idle = [lane for lane in self._lanes.values() if not lane.busy]
+        idle = [worker for worker in self._processes.values() if not worker.busy]
         if not idle:
             raise BundleError(
-                f"bundle '{self._first.name}' is working for {MAX_LANES} other workspaces; call "
-                "again later"
+                f"bundle '{self._first.name}' is working for {MAX_PROCESSES} other workspaces; "
+                "call again later"
             )
-        self._end(min(idle, key=lambda lane: lane.ending.when() if lane.ending else 0.0))
+        self._end(min(idle, key=lambda worker: worker.ending.when() if worker.ending else 0.0))
 
-    def _end(self, lane: WorkspaceProcess) -> None:
-        if lane.busy:
+    def _end(self, worker: WorkspaceProcess) -> None:
+        if worker.busy:
             return
-        self._lanes = {name: one for name, one in self._lanes.items() if one is not lane}
-        if lane.ending is not None:
-            lane.ending.cancel()
-        self._close(lane.server)
+        self._processes = {name: one for name, one in self._processes.items() if one is not worker}
+        if worker.ending is not None:
+            worker.ending.cancel()
+        self._close(worker.server)
 
     def _close(self, server: WorkspaceServer) -> None:
         task = asyncio.get_running_loop().create_task(server.close())
@@ -151,8 +151,8 @@ class WorkspaceProcesses:
 
     async def close(self) -> None:
         """End every process but the first."""
-        lanes, self._lanes = list(self._lanes.values()), {}
-        for lane in lanes:
-            if lane.ending is not None:
-                lane.ending.cancel()
-        await asyncio.gather(*(lane.server.close() for lane in lanes), *self._closing)
+        workers, self._processes = list(self._processes.values()), {}
+        for worker in workers:
+            if worker.ending is not None:
+                worker.ending.cancel()
+        await asyncio.gather(*(worker.server.close() for worker in workers), *self._closing)

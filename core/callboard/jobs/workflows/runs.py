@@ -70,8 +70,8 @@ class Workflows:
         if run.status == "completed":
             return Result([f"{run.name} is done"], structured=status)
         # A reader who sees only this text, such as a shell's or a record's, learns how to ask on.
-        told = f'{run.message}. workflows__status {{"run_id": "{id}"}} shows what each step did'
-        return Result([told], structured=status, is_error=True)
+        reported = f'{run.message}. workflows__status {{"run_id": "{id}"}} shows what each step did'
+        return Result([reported], structured=status, is_error=True)
 
     async def status(self, id: str, asker: Owner) -> Json:
         """Return one run. Raises InvalidParams."""

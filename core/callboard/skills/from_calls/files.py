@@ -25,7 +25,7 @@ class Draft:
     name: str
     steps: Sequence[Made]
     inputs: Sequence[Wanted]
-    wishes: Sequence[str]
+    requests: Sequence[str]
 
     @property
     def workflow(self) -> str:
@@ -74,8 +74,8 @@ def _quoted(value: Any) -> str:
 
 
 def _does(draft: Draft) -> str:
-    if draft.wishes:
-        return " ".join(draft.wishes)[:600]
+    if draft.requests:
+        return " ".join(draft.requests)[:600]
     return ", ".join(dict.fromkeys(step.tool.name for step in draft.steps))[:600]
 
 
@@ -123,8 +123,8 @@ def _workflow(draft: Draft) -> str:
 
 
 def _prompts(draft: Draft) -> str:
-    wishes = [re.sub(r"[{}]", "", wish) for wish in draft.wishes]
-    asked = "\n".join(f"      - {wish}" for wish in wishes)
+    requests = [re.sub(r"[{}]", "", request_text) for request_text in draft.requests]
+    asked = "\n".join(f"      - {request_text}" for request_text in requests)
     lines = [
         "prompts:",
         f"  - name: {draft.workflow}",

@@ -17,8 +17,8 @@ from callboard.skills.skill_files import MAX_TEXT_BYTES
 
 _ESCAPED = re.compile(r"\\(.)")
 _PLAIN = {"\\": "\\", '"': '"', "'": "'", "/": "/"}
-_MAX_WISHES = 12
-_MAX_WISH = 400
+_MAX_REQUESTS = 12
+_MAX_REQUEST = 400
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def make_skill(
         why = "; ".join(left_out) or "none of them succeeded"
         raise SkillError(f"no skill can be made from these calls: {why}")
     inputs.find(steps)
-    draft = Draft(name, steps, inputs.all, _wishes(calls, redact))
+    draft = Draft(name, steps, inputs.all, _requests(calls, redact))
     files = draft.files()
     for path, text in files.items():
         if len(text.encode()) > MAX_TEXT_BYTES:
@@ -79,14 +79,14 @@ def _needed(steps: list[Made]) -> tuple[list[Made], list[str]]:
     return kept, [f"{wire}: it only reads, and no later call uses its result" for wire in idle]
 
 
-def _wishes(calls: Sequence[RecordedCall], redact: Callable[[str], str]) -> list[str]:
+def _requests(calls: Sequence[RecordedCall], redact: Callable[[str], str]) -> list[str]:
     """Return the agent's tasks, each once."""
     texts: dict[str, None] = {}
     for call in calls:
         if call.outcome == "ok" and call.intent:
             plain = "".join(filter(str.isprintable, " ".join(redact(call.intent).split())))
-            texts[ABSOLUTE.sub(_end, plain)[:_MAX_WISH]] = None
-    return list(filter(None, texts))[:_MAX_WISHES]
+            texts[ABSOLUTE.sub(_end, plain)[:_MAX_REQUEST]] = None
+    return list(filter(None, texts))[:_MAX_REQUESTS]
 
 
 def _names_a_place(line: str) -> bool:
@@ -121,9 +121,9 @@ def without_undone(
 def _meant(call: RecordedCall, changes: Sequence[int], calls: Sequence[RecordedCall]) -> list[int]:
     """Return the changes that an undo or redo is about, newest first."""
     result = call.result if isinstance(call.result, dict) else {}
-    told = result.get("undone", result.get("redone"))
-    if isinstance(told, list):
-        ids = [one.get("undo_id") for one in told if isinstance(one, dict)]
+    reported = result.get("undone", result.get("redone"))
+    if isinstance(reported, list):
+        ids = [one.get("undo_id") for one in reported if isinstance(one, dict)]
         return [one for one in reversed(changes) if calls[one].undo_id in ids]
     steps = call.arguments.get("steps", 1) if isinstance(call.arguments, dict) else 1
     return list(reversed(changes))[: steps if isinstance(steps, int) else 1]

@@ -121,10 +121,12 @@ def search_skills(
         served = served_tools.get(hit.name) if hit.kind == "tool" else None
         known = None if served is not None else skills.get(hit.skill)
         if served is not None:
-            lacking = missing(served.required_capabilities, offer.to(False))
+            missing_capabilities = missing(served.required_capabilities, offer.to(False))
         else:
-            lacking = [] if known is None else _lacking(known, hit.kind, hit.name, offer)
-        if lacking and only_callable:
+            missing_capabilities = (
+                [] if known is None else _missing(known, hit.kind, hit.name, offer)
+            )
+        if missing_capabilities and only_callable:
             continue
         hits.append(
             {
@@ -133,19 +135,19 @@ def search_skills(
                 ("skill" if served is None else "bundle"): hit.skill,
                 "description": hit.description,
                 "loaded": served is not None or (known is not None and known.loaded),
-                **({"missing_capabilities": lacking} if lacking else {}),
+                **({"missing_capabilities": missing_capabilities} if missing_capabilities else {}),
             }
         )
     return {"hits": hits[:limit]}
 
 
-def _lacking(known: KnownSkill, kind: str, name: str, offer: Offer) -> list[str]:
+def _missing(known: KnownSkill, kind: str, name: str, offer: Offer) -> list[str]:
     skill, declared = known.skill, offer.to(known.scope == "bundled")
     tools = [tool for tool in skill.tools if kind == "skill" or skill.wire_name(tool.name) == name]
-    lacking = [missing(tool.required_capabilities, declared) for tool in tools]
-    if not lacking or not all(lacking):
+    missing_capabilities = [missing(tool.required_capabilities, declared) for tool in tools]
+    if not missing_capabilities or not all(missing_capabilities):
         return []
-    return list(dict.fromkeys(each for one in lacking for each in one))
+    return list(dict.fromkeys(each for one in missing_capabilities for each in one))
 
 
 def describe_skill(catalog: SkillCatalog, known: KnownSkill, offer: Offer) -> Json:
@@ -185,12 +187,12 @@ def _describe_one(known: KnownSkill, tool: str, offer: Offer) -> Json:
 
 
 def _describe_tool(skill: SkillMetadata, tool: ToolDeclaration, declared: Sequence[str]) -> Json:
-    lacking = missing(tool.required_capabilities, declared)
+    missing_capabilities = missing(tool.required_capabilities, declared)
     return {
         "name": skill.wire_name(tool.name),
         "description": tool.description,
         "required_capabilities": list(tool.required_capabilities),
-        **({"missing_capabilities": lacking} if lacking else {}),
+        **({"missing_capabilities": missing_capabilities} if missing_capabilities else {}),
     }
 
 

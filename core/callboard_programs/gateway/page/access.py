@@ -102,10 +102,10 @@ class PageAccess(Access):
         port: int,
         token: str | None,
         find: Callable[[str], TokenHolder | None],
-        door: PageLogin,
+        login: PageLogin,
     ) -> None:
         super().__init__(port, token, find)
-        self._door = door
+        self._login = login
         self.port = port
         self.cookie_name = f"callboard-{port}"
 
@@ -118,9 +118,9 @@ class PageAccess(Access):
         if refusal is not None:
             return refusal
         if path == ENTER:
-            allowed = self._door.is_good(read_query(query).get("code", ""))
+            allowed = self._login.is_good(read_query(query).get("code", ""))
         else:
-            allowed = self._door.knows(self.cookie_of(headers))
+            allowed = self._login.knows(self.cookie_of(headers))
         return VISITOR if allowed else _NOT_HERE
 
     def cookie_of(self, headers: Mapping[str, str]) -> str:

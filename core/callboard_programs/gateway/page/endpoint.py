@@ -72,9 +72,9 @@ class PageEndpoint:
     """The page's paths. Use it on the gateway's loop. Each client here has already shown the
     cookie, or, for a link, a token."""
 
-    def __init__(self, door: PageLogin, feed: PageFeed, access: Callable[[], PageAccess]) -> None:
+    def __init__(self, login: PageLogin, feed: PageFeed, access: Callable[[], PageAccess]) -> None:
         """``access`` may be called once the gateway listens."""
-        self._door = door
+        self._login = login
         self._feed = feed
         self._access = access
         self._tasks: set[asyncio.Task[None]] = set()
@@ -111,7 +111,7 @@ class PageEndpoint:
 
     def link(self) -> str:
         """Return a link that opens the page in one browser, once, within ten minutes."""
-        return f"http://127.0.0.1:{self._access().port}{ENTER}?code={self._door.new_code()}"
+        return f"http://127.0.0.1:{self._access().port}{ENTER}?code={self._login.new_code()}"
 
     def _make_link(self, incoming: IncomingRequest) -> None:
         if incoming.holder != LOCAL:
@@ -122,7 +122,7 @@ class PageEndpoint:
         incoming.respond_json(200, {"url": self.link()}, _HEADERS)
 
     def _enter(self, incoming: IncomingRequest) -> None:
-        entry = self._door.enter(read_query(incoming.query).get("code", ""))
+        entry = self._login.enter(read_query(incoming.query).get("code", ""))
         if entry is None:
             incoming.refuse(Refusal(401, "this link was used; `callboard gateway --open`"))
             return
@@ -141,7 +141,7 @@ class PageEndpoint:
         changes something also needs an Origin."""
         secret = incoming.headers.get(PAGE_HEADER.lower(), "")
         cookie = self._access().cookie_of(incoming.headers)
-        if not self._door.belongs(cookie, secret):
+        if not self._login.belongs(cookie, secret):
             incoming.refuse(
                 Refusal(403, "open the page again: run `callboard gateway --open` on this machine")
             )

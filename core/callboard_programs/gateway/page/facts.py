@@ -50,9 +50,9 @@ _SHAPE: Mapping[str, Any] = {
 }
 
 
-def shaped(told: Json) -> Json:
+def shaped(reported: Json) -> Json:
     """Return the parts of a snapshot that the page gets. Raises HostError if they are too large."""
-    status: Json = _shaped(told, _SHAPE)
+    status: Json = _shaped(reported, _SHAPE)
     try:
         size = len(encode(status))
     except ValueError:

@@ -22,7 +22,7 @@ from callboard_programs.gateway.page.facts import shaped
 from callboard_programs.relay.reconnect import LOOK_EVERY
 
 #: Bytes of one message of an instance.
-MOST_TOLD = 4 * 1024 * 1024
+MOST_EVENTS = 4 * 1024 * 1024
 #: Seconds between two messages of an instance, so that one that floods has to wait.
 PACE = 0.05
 #: Seconds until an instance that broke off is asked again, and seconds for which it may be silent.
@@ -33,7 +33,7 @@ def endpoint_of(instance: Instance, path: str) -> Endpoint:
     """Return a path of an instance, asked in this user's own name."""
     token = instance.token
     endpoint = Endpoint.at(instance.url, token, patience=PATIENCE, key=token)
-    return replace(endpoint, path=path, most=MOST_TOLD)
+    return replace(endpoint, path=path, most=MOST_EVENTS)
 
 
 async def artist_headers(instance: Instance) -> dict[str, str]:
@@ -45,10 +45,10 @@ async def artist_headers(instance: Instance) -> dict[str, str]:
 async def problem_of(answer: HttpAnswer) -> str:
     """Return the reason for which an instance refused. Raises HostError."""
     try:
-        told = jsonrpc.decode(await answer.body())
+        reported = jsonrpc.decode(await answer.body())
     except ParseError:
-        told = None
-    detail = told.get("detail") if isinstance(told, dict) else None
+        reported = None
+    detail = reported.get("detail") if isinstance(reported, dict) else None
     return str(detail or f"it answered {answer.status}")[:1000]
 
 
@@ -90,8 +90,8 @@ class _Watch:
             "address": f"{address.hostname}:{address.port}",
             "state": self.entry.state,
         }
-        told = {"status": self._status, "problem": self._problem}
-        return {"type": "instance", "name": self._name, "about": about, **told}
+        reported = {"status": self._status, "problem": self._problem}
+        return {"type": "instance", "name": self._name, "about": about, **reported}
 
     async def _run(self) -> None:
         while not self._over:
@@ -114,10 +114,10 @@ class _Watch:
                 )
             if answer.status != 200:
                 raise HostError(await problem_of(answer))
-            async for told in answer.messages():
+            async for reported in answer.messages():
                 if self._over:
                     return
-                self._status, self._problem = shaped(told), ""
+                self._status, self._problem = shaped(reported), ""
                 self._changed(self._name)
                 await asyncio.sleep(PACE)
 

@@ -29,12 +29,12 @@ async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
             writable = not root["read_only"] and not (inner is other and other["read_only"])
             if inner is not None and writable and Path(inner["path"]).is_dir():
                 return str(inner["path"])
-    told = [
+    reported = [
         f"{calls.name} has {_in_words(roots)}" for calls, roots in ((source, there), (far, here))
     ]
     raise PeerError(
-        f"no folder is a root of both: {told[0]}, {told[1]}. Ask the artist to add one folder as a "
-        "root in both (panel, Roots), or start the client with a root that holds both projects"
+        f"no folder is a root of both: {reported[0]}, {reported[1]}. Ask the artist to add one "
+        "folder as a root in both (panel, Roots), or start the client with a root that holds both projects"
     )
 
 
@@ -42,7 +42,7 @@ async def own_root(source: InstanceCalls, folder: str) -> str:
     """Return ``folder`` if the source may make a folder in it, which means below one of its roots.
     Raises PeerError, with what to do, if it may not."""
     try:
-        roots = await _told_roots(source)
+        roots = await _known_roots(source)
     except CallRefused:
         return folder  # the source decides for itself
     inside = [root for root in roots if Path(os.path.realpath(folder)).is_relative_to(root["path"])]
@@ -82,17 +82,17 @@ class SharedFile:
 
 async def _roots_of(calls: InstanceCalls) -> list[dict[str, Any]]:
     try:
-        return await _told_roots(calls)
+        return await _known_roots(calls)
     except CallRefused as refused:
         raise PeerError(f"{refused.message}; give folder, a path below a root of both") from None
 
 
-async def _told_roots(calls: InstanceCalls) -> list[dict[str, Any]]:
+async def _known_roots(calls: InstanceCalls) -> list[dict[str, Any]]:
     """Return the roots that an instance lists. Raises CallRefused."""
-    told = (await calls.read(ROOTS)).get("roots")
+    reported = (await calls.read(ROOTS)).get("roots")
     return [
         {"path": os.path.realpath(each["path"]), "read_only": bool(each.get("read_only"))}
-        for each in (told if isinstance(told, list) else ())
+        for each in (reported if isinstance(reported, list) else ())
         if isinstance(each, dict) and _is_folder(each.get("path"))
     ]
 
@@ -106,5 +106,5 @@ def _within(inner: Json, outer: Json) -> bool:
 
 
 def _in_words(roots: Sequence[Json]) -> str:
-    told = (root["path"] + " (read-only)" * root["read_only"] for root in roots)
-    return ", ".join(told) or "none"
+    reported = (root["path"] + " (read-only)" * root["read_only"] for root in roots)
+    return ", ".join(reported) or "none"

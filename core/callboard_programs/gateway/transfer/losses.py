@@ -40,20 +40,20 @@ class Losses:
 
     def all(self, items: list[Item]) -> list[Json]:
         """Return the losses. The same loss of several objects is listed once."""
-        told_once: dict[str, Json] = {}
+        reported_once: dict[str, Json] = {}
         for item in items:
             other = self._pairs.get(item)
             if other is None:
-                told = [("object", self._source.objects[item.shape].get("type"), None)]
+                reported = [("object", self._source.objects[item.shape].get("type"), None)]
             else:
-                told = [*self._places(item, other), *self._looks(item, other)]
-            for what, was, now in told:
+                reported = [*self._places(item, other), *self._looks(item, other)]
+            for what, was, now in reported:
                 lost: Json = {"what": what, "was": was, "is": now, "objects": [], "count": 0}
-                lost = told_once.setdefault(repr((what, was, now)), lost)
+                lost = reported_once.setdefault(repr((what, was, now)), lost)
                 lost["count"] += 1
                 if lost["count"] <= _NAMED:
                     lost["objects"].append(item.path)
-        return list(told_once.values())
+        return list(reported_once.values())
 
     # -- where it is ----------------------------------------------------------------------------
 
@@ -74,11 +74,11 @@ class Losses:
         was, now = _frames(source, item.path), _frames(far, other.path)
         if not was and not now:
             return
-        told = [round(frame * pace, 3) for frame in was]
-        if len(told) != len(now) or any(
-            abs(a - b) > _FRAME for a, b in zip(told, now, strict=True)
+        reported = [round(frame * pace, 3) for frame in was]
+        if len(reported) != len(now) or any(
+            abs(a - b) > _FRAME for a, b in zip(reported, now, strict=True)
         ):
-            yield "keys", told[:20], [round(frame, 3) for frame in now[:20]]
+            yield "keys", reported[:20], [round(frame, 3) for frame in now[:20]]
         there, here = source.keys.get(item.path), far.keys.get(other.path)
         if there is None or here is None:
             self.unchecked.append(item.path)
@@ -179,16 +179,16 @@ class Losses:
                 yield f"textures of {there}", sorted(slots[0]), sorted(slots[1])
 
 
-def _modifiers(told: Json) -> list[str]:
-    listed = told.get("modifiers")
+def _modifiers(reported: Json) -> list[str]:
+    listed = reported.get("modifiers")
     each = listed if isinstance(listed, list) else []
     return [str(modifier.get("type")) for modifier in each if isinstance(modifier, dict)]
 
 
 def _frames(facts: SceneFacts, path: str) -> list[float]:
     if path in facts.keys:
-        told = [number(key.get("frame")) for key in facts.keys[path]]
-        return [frame for frame in told if frame is not None]
+        reported = [number(key.get("frame")) for key in facts.keys[path]]
+        return [frame for frame in reported if frame is not None]
     return vector(facts.objects[path].get("keys")) or []
 
 

@@ -59,8 +59,8 @@ class SceneFacts:
 
     def local(self, path: str, key: Mapping[str, Any] | None = None) -> Rows:
         """Return the object's transform relative to its parent, or the transform at ``key``."""
-        told = {**self.objects.get(path, {}), **(key or {})}
-        parts = (vector(told.get(name)) for name in ("translate", "rotate", "scale"))
+        reported = {**self.objects.get(path, {}), **(key or {})}
+        parts = (vector(reported.get(name)) for name in ("translate", "rotate", "scale"))
         translate, rotate, scale = parts
         if translate is None or rotate is None or scale is None:
             return _NOWHERE
@@ -80,8 +80,10 @@ class SceneFacts:
 async def names_in(calls: InstanceCalls) -> dict[str, str | None]:
     """Return each object's path with its parent's path, in the scene's order. Raises
     CallRefused."""
-    told = await _pages(calls, "scene__list_objects", "objects")
-    return {each["path"]: each.get("parent") for each in told if isinstance(each.get("path"), str)}
+    reported = await _pages(calls, "scene__list_objects", "objects")
+    return {
+        each["path"]: each.get("parent") for each in reported if isinstance(each.get("path"), str)
+    }
 
 
 async def read_facts(
@@ -110,7 +112,7 @@ async def read_facts(
             calls, "lights", any({"energy", "intensity"} & objects[p].keys() for p in asked)
         ),
         await _each(calls, "materials__get", used),
-        {path: told["keys"] for path, told in (await _keys(calls, moving)).items()},
+        {path: reported["keys"] for path, reported in (await _keys(calls, moving)).items()},
     )
 
 
@@ -136,8 +138,8 @@ async def _objects(
     calls: InstanceCalls, tree: Mapping[str, str | None], wanted: Sequence[str]
 ) -> dict[str, Json]:
     if len(wanted) * _MANY < len(tree):
-        told = await asyncio.gather(*(calls.call(_GET, {"name": path}) for path in wanted))
-        return dict(zip(wanted, told, strict=True))
+        reported = await asyncio.gather(*(calls.call(_GET, {"name": path}) for path in wanted))
+        return dict(zip(wanted, reported, strict=True))
     listed = await _pages(calls, "scene__list_objects", "objects", {"details": True})
     objects = {str(each.get("path")): each for each in listed}
     gone = [path for path in wanted if path not in objects]
@@ -154,10 +156,10 @@ async def _listed(calls: InstanceCalls, kind: str, there: bool) -> dict[str, Jso
     if not there:
         return {}
     try:
-        told = await _pages(calls, f"{kind}__list", kind)
+        reported = await _pages(calls, f"{kind}__list", kind)
     except CallRefused:
         return {}
-    return {each["path"]: each for each in told if isinstance(each.get("path"), str)}
+    return {each["path"]: each for each in reported if isinstance(each.get("path"), str)}
 
 
 async def _each(calls: InstanceCalls, tool: str, names: Iterable[str]) -> dict[str, Json]:
@@ -168,8 +170,8 @@ async def _each(calls: InstanceCalls, tool: str, names: Iterable[str]) -> dict[s
             return {}
 
     names = list(names)
-    told = await asyncio.gather(*map(one, names))
-    return {name: each for name, each in zip(names, told, strict=True) if each}
+    reported = await asyncio.gather(*map(one, names))
+    return {name: each for name, each in zip(names, reported, strict=True) if each}
 
 
 async def _keys(calls: InstanceCalls, names: Iterable[str]) -> dict[str, Json]:
@@ -180,8 +182,8 @@ async def _keys(calls: InstanceCalls, names: Iterable[str]) -> dict[str, Json]:
             return {}
 
     names = list(names)
-    told = await asyncio.gather(*map(one, names))
-    return {name: each for name, each in zip(names, told, strict=True) if each}
+    reported = await asyncio.gather(*map(one, names))
+    return {name: each for name, each in zip(names, reported, strict=True) if each}
 
 
 async def _pages(

@@ -76,8 +76,8 @@ async def transfer(
         ) from None
     progress(5, _STEPS, "comparing")
     # Thousands of objects take a while, and other clients call meanwhile.
-    told = await asyncio.to_thread(_told, there, here)
-    return {"from": source.name, "to": far.name, **told, "kept_files": kept[:LISTED]}
+    reported = await asyncio.to_thread(_reported, there, here)
+    return {"from": source.name, "to": far.name, **reported, "kept_files": kept[:LISTED]}
 
 
 async def _settled(calls: InstanceCalls) -> None:
@@ -87,7 +87,7 @@ async def _settled(calls: InstanceCalls) -> None:
         await asyncio.wait_for(calls.call("scene__scene_info"), _PATIENCE)
 
 
-def _told(there: SceneFacts, here: SceneFacts) -> Json:
+def _reported(there: SceneFacts, here: SceneFacts) -> Json:
     items = items_of(there)
     pairs = paired(there, items, here)
     losses = Losses(there, here, pairs)
@@ -119,8 +119,8 @@ def _renamed(there: SceneFacts, here: SceneFacts, pairs: Mapping[Item, Item]) ->
 async def _paths(calls: InstanceCalls, wanted: Sequence[str]) -> list[str]:
     """Return the paths of the objects by these names. Raises PeerError for a name that isn't
     there."""
-    told = await asyncio.gather(*(calls.call("scene__get_object", {"name": n}) for n in wanted))
-    return [str(each.get("path")) for each in told]
+    reported = await asyncio.gather(*(calls.call("scene__get_object", {"name": n}) for n in wanted))
+    return [str(each.get("path")) for each in reported]
 
 
 def _with_below(tree: Mapping[str, str | None], tops: Sequence[str] | None) -> list[str]:

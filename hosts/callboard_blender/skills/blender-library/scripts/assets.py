@@ -73,16 +73,16 @@ def append_asset(ctx: Any, path: str, type: str, name: str, link: bool = False) 
         created = [made.name_full]
     if not created:
         raise HostError(f"the {type} '{name}' of '{file.name}' brought nothing into the scene")
-    told: Json = {
+    reported: Json = {
         "asset": _described(made, type, file),
         "changed": [],
         "created": created[:LISTED],
         "created_count": len(created),
         "verified": True,
     }
-    blocks: list[Block | str] = [json.dumps(told, ensure_ascii=False)]
+    blocks: list[Block | str] = [json.dumps(reported, ensure_ascii=False)]
     image = _preview(made)
-    return Result([*blocks, image] if image is not None else blocks, told)
+    return Result([*blocks, image] if image is not None else blocks, reported)
 
 
 def _folders(folder: str | None) -> list[str]:

@@ -81,8 +81,8 @@ class Asset:
         return inside(self.folder, self.files[what])
 
     def matches(self, words: str) -> bool:
-        told = " ".join((self.id, self.name, self.author or "", *self.tags)).lower()
-        return all(word in told for word in words.lower().split())
+        reported = " ".join((self.id, self.name, self.author or "", *self.tags)).lower()
+        return all(word in reported for word in words.lower().split())
 
 
 def plain(name: str) -> bool:

@@ -12,13 +12,13 @@ from callboard.skill import NotAPicture, decode, fitted, jpeg_size, png_size, sh
 _LONGEST, _MOST_SHOWN, _MOST_READ = 512, 700_000, 40_000_000
 
 
-def preview_of(file: Path | None, told: Json) -> Result:
+def preview_of(file: Path | None, reported: Json) -> Result:
     """Return the answer, with the picture if there is one that can be shown."""
     image = None
     if file is not None and file.stat().st_size <= _MOST_READ:
         image = picture(file.read_bytes())
-    blocks: list[Block | str] = [json.dumps(told, ensure_ascii=False)]
-    return Result([*blocks, image] if image is not None else blocks, told)
+    blocks: list[Block | str] = [json.dumps(reported, ensure_ascii=False)]
+    return Result([*blocks, image] if image is not None else blocks, reported)
 
 
 def picture(data: bytes) -> Image | None:

@@ -96,20 +96,20 @@ def _model(ctx: Any, one: Asset, parent: str | None = None) -> Json:
         ctx.port("exchange"), reader, path, parent, one.meters_per_unit, one.up_axis
     )
     kept = ("changed", "created", "created_count", "without_uvs", "verified", "doubt")
-    told: Json = {"asset": one.as_json(), **{key: answer[key] for key in kept if key in answer}}
+    reported: Json = {"asset": one.as_json(), **{key: answer[key] for key in kept if key in answer}}
     measured = _measured(reader, answer["created"])
     if measured is None:
-        return told
-    told["measured"] = measured
+        return reported
+    reported["measured"] = measured
     if one.size is not None and len(one.size) == 3:
         times = max(measured) / max(one.size)
         if not 1 / _TOLERANCE < times < _TOLERANCE:
-            told["verified"] = False
-            told["doubt"] = (
+            reported["verified"] = False
+            reported["doubt"] = (
                 f"it is {times:.3g} times as large as its provider says, {max(one.size):g} m along"
                 " its longest side; scale it with scene__transform, or say meters_per_unit"
             )
-    return told
+    return reported
 
 
 def _measured(reader: Any, created: Sequence[str]) -> list[float] | None:

@@ -139,10 +139,10 @@ def _write(file: Path, data: bytes) -> None:
 
 
 def _manifest(asset: Asset, files: Json, preview: str | None) -> Json:
-    told = asset.as_json()
+    reported = asset.as_json()
     kept = ("name", "kind", "provider", "licence", "author", "source", "tags", "size")
     named = {"maps": files} if asset.kind == "textures" else files
-    return {**{key: told[key] for key in kept}, **named, "preview": preview}
+    return {**{key: reported[key] for key in kept}, **named, "preview": preview}
 
 
 def _preview(port: Any, url: str | None) -> bytes:

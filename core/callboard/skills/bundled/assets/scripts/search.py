@@ -42,10 +42,10 @@ def get(ctx: Any, id: str, folder: str | None = None, _workspace_roots: Any = No
         preview = None if one.preview is None else inside(one.folder, one.preview)
     except HostError:
         preview = None
-    told: Json = {
+    reported: Json = {
         "asset": one.as_json(),
         "files": {what: str(path) for what, path in files.items()},
         "bytes": sum(path.stat().st_size for path in files.values()),
         "preview": None if preview is None else str(preview),
     }
-    return preview_of(preview, told)
+    return preview_of(preview, reported)

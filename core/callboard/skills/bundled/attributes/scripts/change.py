@@ -14,21 +14,29 @@ def set(ctx: Any, name: str, attribute: str, value: Any) -> Json:
     ctx.port("scene.mutate")
     path = port.set(name, attribute, value)
     entry: Json = port.get(path, attribute)
-    told = entry["value"]
-    if isinstance(value, list) and entry.get("count", len(value)) == len(value) > len(told or ()):
-        value = value[: len(told)]
-    expect(_same(value, told), attribute, _shown(value), _shown(told))
+    reported = entry["value"]
+    if isinstance(value, list) and entry.get("count", len(value)) == len(value) > len(
+        reported or ()
+    ):
+        value = value[: len(reported)]
+    expect(_same(value, reported), attribute, _shown(value), _shown(reported))
     doubt = entry.get("doubt")
     answer: Json = {"changed": [path], "verified": doubt is None, "attribute": entry}
     return answer if doubt is None else {**answer, "doubt": doubt}
 
 
-def _same(asked: Any, told: Any) -> bool:
+def _same(asked: Any, reported: Any) -> bool:
     if isinstance(asked, list):
-        return isinstance(told, list) and len(asked) == len(told) and all(map(_same, asked, told))
-    if isinstance(asked, bool) or isinstance(told, bool) or isinstance(asked, str):
-        return type(asked) is type(told) and bool(asked == told)
-    return isinstance(told, (int, float)) and math.isclose(asked, told, rel_tol=1e-4, abs_tol=1e-6)
+        return (
+            isinstance(reported, list)
+            and len(asked) == len(reported)
+            and all(map(_same, asked, reported))
+        )
+    if isinstance(asked, bool) or isinstance(reported, bool) or isinstance(asked, str):
+        return type(asked) is type(reported) and bool(asked == reported)
+    return isinstance(reported, (int, float)) and math.isclose(
+        asked, reported, rel_tol=1e-4, abs_tol=1e-6
+    )
 
 
 def _shown(value: Any) -> str:

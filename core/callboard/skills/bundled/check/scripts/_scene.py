@@ -125,10 +125,10 @@ class Seen:
 
     def _boxes(self) -> dict[str, tuple[list[float], list[float]]]:
         """Return the low and high corners of the visible meshes' boxes."""
-        told = ((path, self._objects[path]) for path in self._objects if path in self._meshes)
+        reported = ((path, self._objects[path]) for path in self._objects if path in self._meshes)
         return {
             path: (each["bounds"]["min"], each["bounds"]["max"])
-            for path, each in told
+            for path, each in reported
             if each["bounds"] is not None and each["visible"]
         }
 

@@ -27,16 +27,16 @@ def compare(
             actual = reader.get(wanted["name"])
         except ObjectNotFound as error:
             near = error.nearest[:3]
-            differences.append(_told(wanted["name"], ("object", "is there", near, None)))
+            differences.append(_reported(wanted["name"], ("object", "is there", near, None)))
             continue
         there.add(actual["path"])
         for each in _differing(wanted, actual, reader, port, camera, tolerance):
-            differences.append(_told(actual["path"], each))
+            differences.append(_reported(actual["path"], each))
     if nothing_else:
         for path in port.meshes():
             if path not in there:
                 fix = _call("scene__delete", names=[path])
-                differences.append(_told(path, ("object", "is not there", "is there", fix)))
+                differences.append(_reported(path, ("object", "is not there", "is there", fix)))
     return {"matches": not differences, "differences": differences}
 
 
@@ -123,7 +123,7 @@ def _call(tool: str, **arguments: Any) -> Json:
     return {"tool": tool, "arguments": arguments}
 
 
-def _told(path: str, difference: _Difference) -> Json:
+def _reported(path: str, difference: _Difference) -> Json:
     what, expected, actual, fix = difference
     entry: Json = {"object": path, "what": what, "expected": expected, "actual": actual}
     return entry if fix is None else {**entry, "fix": fix}

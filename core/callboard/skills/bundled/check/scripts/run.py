@@ -52,16 +52,16 @@ def run(
     found_by += (each for each in seen.findings(chosen) if not kept or each.object in kept)
     if "validators" in chosen and not kept:
         found_by += port.validate(None)
-    answer = _told(found_by, limit)
+    answer = _reported(found_by, limit)
     return {**answer, "not_checked": too_large} if too_large else answer
 
 
 def usd_file(ctx: Any, path: str) -> Json:
     ctx.port("filesystem.read")
-    return _told(list(ctx.port("check").validate(path)), 1000)
+    return _reported(list(ctx.port("check").validate(path)), 1000)
 
 
-def _told(findings: list[Fault], limit: int) -> Json:
+def _reported(findings: list[Fault], limit: int) -> Json:
     """Return the findings as an answer, the gravest first."""
     order = ("error", "warning", "hint")
     findings.sort(key=lambda each: order.index(each.severity))

@@ -52,7 +52,7 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
     chosen = [entry for *_, entry in sorted(best, key=lambda one: one[:3], reverse=True)]
     answer: Json = {
         "version": f"{identity.name} {identity.version}",
-        "entries": [_told(port, entry) for entry in chosen],
+        "entries": [_reported(port, entry) for entry in chosen],
     }
     if fitting > limit:
         answer["more"] = fitting - limit
@@ -71,15 +71,15 @@ def _hint(asked: Sequence[str], known: set[str], vocabulary: Iterable[str]) -> s
         return "each word is in some entry, but none has them all; look up fewer at once"
     import difflib  # only when nothing is found
 
-    told = []
+    reported = []
     for word in unknown[:_MOST_UNKNOWN]:
         # A misspelled word mostly begins right, and comparing all words of a large application is
         # slow.
         alike = difflib.get_close_matches(word, [w for w in vocabulary if w[0] == word[0]], 3, 0.7)
-        told.append(f"no entry has '{word}'" + (f", but {', '.join(alike)}" if alike else ""))
+        reported.append(f"no entry has '{word}'" + (f", but {', '.join(alike)}" if alike else ""))
     others = " ".join(word for word in asked if word in known)
     instead = others or "the application's own word for it, or a part of a name"
-    return f"{'; '.join(told)}. Look up {instead}"
+    return f"{'; '.join(reported)}. Look up {instead}"
 
 
 def _score(entry: Any, wanted: str, asked: Sequence[str]) -> float:
@@ -107,7 +107,7 @@ def _parts(name: str) -> set[str]:
     return set(_WORD.findall(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()))
 
 
-def _told(port: Any, entry: Any) -> Json:
+def _reported(port: Any, entry: Any) -> Json:
     text = " ".join(entry.text.split())
     if len(text) > TEXT_LIMIT:
         text = f"{text[:TEXT_LIMIT]}…"

@@ -55,8 +55,8 @@ def export_file(
     if kind.fixed and axes is not None:
         _refuse_others(kind, axes)
     wanted = None if objects is None else [reader.get(each)["path"] for each in objects]
-    lacking = port.without_uvs(wanted) if kind.name in WITH_UVS else {}
-    textured = [name for name, texture in lacking.items() if texture]
+    missing = port.without_uvs(wanted) if kind.name in WITH_UVS else {}
+    textured = [name for name, texture in missing.items() if texture]
     if textured and not allow_missing_uvs:
         more = f" and {len(textured) - NAMED} more" if len(textured) > NAMED else ""
         raise HostError(
@@ -74,7 +74,7 @@ def export_file(
         "bytes": sum(sizes),
         "files": files,
         **counting(counted),
-        **({"without_uvs": [*lacking][:SHOWN]} if lacking else {}),
+        **({"without_uvs": [*missing][:SHOWN]} if missing else {}),
         "verified": True,
     }
 

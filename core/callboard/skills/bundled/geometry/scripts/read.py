@@ -32,10 +32,10 @@ def info(ctx: Any, name: str) -> Json:
 
 def uv_info(ctx: Any, name: str) -> Json:
     port = ctx.port("geometry")
-    told = port.info(name)
-    counts = told["mesh"]
+    reported = port.info(name)
+    counts = reported["mesh"]
     if counts is None:
         raise HostError(f"'{name}' has no mesh of its own, and so no UVs that could be read")
     if counts["faces"] > LARGEST:
         raise HostError(f"'{name}' has {counts['faces']} faces; up to {LARGEST} are analyzed")
-    return {"path": told["path"], "uv_sets": told["uv_sets"], **uv_facts(port.mesh(name))}
+    return {"path": reported["path"], "uv_sets": reported["uv_sets"], **uv_facts(port.mesh(name))}

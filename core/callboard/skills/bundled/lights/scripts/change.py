@@ -62,8 +62,8 @@ def set_environment(ctx: Any, **given: Any) -> Json:
     values: Json = {k: linear(value) if k == "color" else value for k, value in given.items()}
     environment = surround(port, values)
     doubt = environment.get("doubt")
-    told: Json = {} if doubt is None else {"doubt": doubt}
-    return {"verified": doubt is None, **told, "environment": environment}
+    reported: Json = {} if doubt is None else {"doubt": doubt}
+    return {"verified": doubt is None, **reported, "environment": environment}
 
 
 def three_point(
@@ -86,8 +86,8 @@ def three_point(
         place(reader, editor, path, facing(eye, middle, info["up_axis"]))
         created.append(path)
     doubts = [doubt for path in created if (doubt := port.get(path).get("doubt"))]
-    told: Json = {"doubt": doubts[0]} if doubts else {}
-    return {"changed": [], "created": created, "verified": not doubts, **told}
+    reported: Json = {"doubt": doubts[0]} if doubts else {}
+    return {"changed": [], "created": created, "verified": not doubts, **reported}
 
 
 def _ports(ctx: Any) -> tuple[Any, Any, Any]:

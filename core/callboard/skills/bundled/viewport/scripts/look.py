@@ -45,19 +45,19 @@ def main(
     wide = max(16, (width - _GAP * (columns - 1)) // columns)
     high = max(16, (height - _GAP * (rows - 1)) // rows)
     pictures: list[Picture] = []
-    told: list[Json] = []
+    reported: list[Json] = []
     facts: Json = {}
     for name, place in views(ctx, port, camera, frame, angles, wide / high):
         for at in frames or (None,):
             asked = Look(wide, high, shading=shading, overlays=overlays, frame=at, **place)
             picture, facts_of_one = port.picture(asked)
             pictures.append(picture)
-            told.append({"view": name, **({} if at is None else {"frame": at})})
+            reported.append({"view": name, **({} if at is None else {"frame": at})})
             facts.update(facts_of_one)
             ctx.progress(len(pictures), count)
             yield
     whole = sheet(pictures, columns)
-    answer: Json = {"width": whole.width, "height": whole.height, "pictures": told, **facts}
+    answer: Json = {"width": whole.width, "height": whole.height, "pictures": reported, **facts}
     answer.update(numbers_of(whole), id=keep(whole))
     shown, data = fitted(whole, max_bytes)
     if (shown.width, shown.height) != (whole.width, whole.height):
