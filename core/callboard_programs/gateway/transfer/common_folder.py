@@ -34,7 +34,8 @@ async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
     ]
     raise PeerError(
         f"no folder is a root of both: {reported[0]}, {reported[1]}. Ask the artist to add one "
-        "folder as a root in both (panel, Roots), or start the client with a root that holds both projects"
+        "folder as a root in both (panel, Roots), or start the client with a root that holds "
+        "both projects"
     )
 
 
