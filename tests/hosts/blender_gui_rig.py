@@ -24,8 +24,8 @@ from hosts.screen_frame import Frame, read_frame
 from needed import missing as not_here
 from waiting import until
 
-#: A folder with a system of its own, and another Blender in it, to be tested instead: what
-#: ``chroot`` takes. Temporary folders have to be in it.
+#: A chroot folder with its own system and another Blender to test instead. Temporary folders have
+#: to be in it.
 ROOM = os.environ.get("CALLBOARD_BLENDER_ROOM", "").rstrip("/")
 #: Seconds that anything may take on a busy machine, drawing without a graphics card.
 DEADLINE = 120.0
@@ -255,7 +255,7 @@ class Display(str):
         self.folder = folder
         return self
 
-    #: Where Xvfb keeps what it shows.
+    #: The folder in which Xvfb keeps its screen.
     folder: Path
 
     def frame(self) -> Frame:

@@ -33,7 +33,7 @@ MODULES = (
 
 Case = Callable[["Rig"], None]
 
-#: What another process reads of a file that was saved.
+#: The content of a saved file, as another process reads it.
 _READER = """
 import json, sys
 import bpy
@@ -144,7 +144,7 @@ def empty() -> None:
 
 def cases() -> Iterator[tuple[str, Case]]:
     for module in MODULES:
-        # A warning adds to what a module holds.
+        # A warning adds an entry to its module's names.
         for name, function in list(vars(importlib.import_module(f"hosts.{module}")).items()):
             if name.startswith("test_"):
                 yield name, function

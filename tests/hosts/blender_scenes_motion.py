@@ -213,7 +213,7 @@ def test_keys_names_and_parents_come_back_out_of_a_usd_file(rig: Rig) -> None:
     rig.tool("animation__set_keys", name="The Mover 1", keys=[{"frame": 5, "rotate": [0, 0, 0]}])
     rig.cube("Rider", translate=[0, 0, 2])
     rig.tool("scene__set_parent", name="Rider", parent="The Mover 1", keep_world=False)
-    # Blender names what it reads by its mesh, and this one is everybody's.
+    # Blender names imported objects by their mesh, and this name occurs often.
     for name in ("Twin.of it", "Other"):
         twin = bpy.data.objects.new(name, bpy.data.objects["Rider"].data)
         bpy.context.collection.objects.link(twin)

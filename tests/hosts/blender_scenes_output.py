@@ -65,7 +65,7 @@ def test_a_camera_bound_to_a_marker_does_not_take_the_turntable(rig: Rig) -> Non
     rig.cube("Box", translate=[0.5, 0, 0])
     rig.tool("scene__set_material_color", name="Box", color=[1, 0, 0])
     _lit((0.2, 0.2, 0.2))
-    # It looks away from everything.
+    # A camera that looks away from everything.
     away = _camera(rig, "Away", 500)
     shown = bpy.context.scene
     marker = shown.timeline_markers.new("Cut", frame=shown.frame_current)
@@ -281,7 +281,7 @@ def test_an_exported_file_carries_the_artists_properties_and_none_of_ours(rig: R
     written = path.read_text("utf-8")
     assert "userProperties:shot" in written
     assert "callboard" not in written
-    # The scene still knows what it is.
+    # The scene still knows the kind.
     assert rig.read.get("Tagged")["type"] == "cube"
 
 

@@ -224,7 +224,7 @@ def test_no_file_holds_what_tells_the_states_apart(rig: Rig) -> None:
         assert not there.palettes
 
 
-#: What a mesh can be in without a window.
+#: The modes of a mesh that work without a window.
 MODES = ("EDIT", "SCULPT", "VERTEX_PAINT", "WEIGHT_PAINT", "TEXTURE_PAINT")
 
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 sys.path.append(str(Path(__file__).parent / "doubles"))
 
 
-#: Maya, Houdini and 3ds Max bring one of these; what other Pythons do with their doubles, nobody
-#: will meet.
+#: The Python versions of Maya, Houdini and 3ds Max. On other versions the doubles prove nothing.
 if sys.version_info[:2] not in {(3, 10), (3, 11), (3, 13)}:
     collect_ignore_glob = [
         "test_maya*.py",

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-#: What only the application itself can say: a sentence, and what is seen.
+#: Facts that only the application itself knows: a sentence, and a function that finds one.
 Probes = Mapping[str, Callable[[Any], object]]
 
 
@@ -41,7 +41,7 @@ def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> 
     report: dict[str, Any] = {"host": kind, "system": platform.platform(), "python": sys.version}
     try:
         os.environ["CALLBOARD_HOME"] = str(folder / "home")
-        # What is tried, before what it is tried with.
+        # The archive comes before the tests' own modules.
         sys.path += [str(_unpacked(place / archive, folder)), str(Path(__file__).resolve().parent)]
         report.update(_tried(kind, version, probes))
     except BaseException:

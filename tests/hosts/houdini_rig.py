@@ -22,7 +22,7 @@ if not REAL:
     # Now, while its folder is on the path.
     import hdefereval  # noqa: F401
 
-#: What the package brings to Houdini.
+#: The package as installed in Houdini.
 PACKAGE = Path(__file__).parents[2] / "hosts/callboard_houdini/package/packages/callboard"
 
 

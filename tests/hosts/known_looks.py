@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent / "looks"
 #: Mean difference of a channel, of 255 steps: drivers, samples and versions differ a little.
 TOLERANCE = 6.0
 
-#: By the picture's name, what is asked of ``viewport__look``.
+#: Arguments of ``viewport__look``, by the picture's name.
 MODES: dict[str, dict[str, Any]] = {
     **{
         shading: {"shading": shading, "angles": ["three_quarter"], "frame": ["Ring", "Box"]}

@@ -40,7 +40,7 @@ def linking(name: str, library: Path, **options: Any) -> None:
     for relative in (False, True):
         empty()
         path = ROOT / (f"relative-{name}" if relative else name)
-        # What a path is relative to is where the file is saved.
+        # Relative paths begin at the saved file.
         bpy.ops.wm.save_as_mainfile(filepath=str(path))
         link(library, relative)
         save(path, relative_remap=False, **options)

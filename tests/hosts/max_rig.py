@@ -16,7 +16,7 @@ if not REAL:
 
 import pymxs
 
-#: What the bundle brings to 3ds Max.
+#: The bundle as installed in 3ds Max.
 BUNDLE = Path(__file__).parents[2] / "hosts/callboard_max/bundle"
 
 

@@ -69,7 +69,7 @@ _LAYERS = {
     + 'def Xform "World"\n{\n    def Xform "Hero"\n    {\n        def Sphere "Body"\n'
     "        {\n        }\n    }\n}\n",
 }
-#: What the compliance suite is run with.
+#: The samples for the compliance suite.
 SAMPLES: dict[str, Callable[[Bench], str]] = {
     LOCKED: lambda bench: _opened(
         bench,
@@ -83,7 +83,7 @@ SAMPLES: dict[str, Callable[[Bench], str]] = {
     LAYERED: lambda bench: _opened(bench, "hero.usda", _LAYERS, "/World/Hero"),
 }
 
-#: Prints what files hold, as a reader without callboard sees it.
+#: Prints the content of files, as a reader without callboard sees it.
 _LOOK = """
 import json, sys
 from pxr import Usd, UsdGeom, UsdShade

@@ -11,8 +11,8 @@ import pytest
 from callboard.host import MODELLING
 from callboard_testing.compliance import Bench, Check, checks
 
-#: Without windows undo is off until a host asks for it, nobody is asked whether to save, and
-#: another renderer renders.
+#: Without windows, undo is off until a host switches it on, no dialog offers to save, and another
+#: renderer renders.
 _OTHERWISE_WITHOUT_WINDOWS = ("FileTools.", "Rendering.", "Undo.")
 
 

@@ -29,11 +29,11 @@ class Rig(ABC):
 
     host: Callable[..., Host]
     plug_in: QtPlugIn
-    #: Of a cube that a client made.
+    #: The name of a cube that a client made.
     cube: str
     #: A tool, a prompt and a workflow of the application's own skill.
     skill: tuple[str, str, str]
-    #: What the workflow is given here.
+    #: The workflow's inputs here.
     inputs: ClassVar[dict[str, Any]]
     #: An expression for ``script__execute``, and its value.
     script: tuple[str, object]
@@ -80,12 +80,12 @@ class Rig(ABC):
 
     @abstractmethod
     def begin(self, what: str) -> None:
-        """``open`` a file, or ``hold`` the main thread with something else."""
+        """Begin to ``open`` a file, or to ``hold`` the main thread with something else."""
 
     @abstractmethod
     def end(self, what: str) -> None: ...
 
-    #: What the artist calls the latter.
+    #: The artist's words for ``hold``.
     held_by: str
 
     def words(self) -> str:

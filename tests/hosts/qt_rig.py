@@ -15,7 +15,7 @@ from qtpy.QtWidgets import QApplication, QDialog
 
 T = TypeVar("T")
 
-#: What a test waits for comes within this many milliseconds, or the test fails.
+#: Milliseconds that a test waits for an event before it fails.
 DEADLINE_MS = 20_000
 
 

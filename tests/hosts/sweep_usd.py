@@ -27,9 +27,9 @@ from time import monotonic
 from typing import Any
 
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
-#: How many objects of a file are read, and how many changed.
+#: Most objects of a file that are read, and that are changed.
 READ, CHANGED = 500, 3
-#: How long one file may take before its process is ended, seconds.
+#: Seconds that one file may take before its process is ended.
 DEADLINE = 120
 
 

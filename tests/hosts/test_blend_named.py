@@ -52,7 +52,7 @@ def test_a_library_inside_is_fine_and_one_outside_is_told(root: Path, tmp_path: 
         (b"IM\0\0", 0, b"IM"),
         (b"IM\0\0", 1, b"IM"),  # an image, labelled as a library
         (b"TX\0\0", 1, b"LI"),
-        (b"ZZ\0\0", 1, b"LI"),  # a kind that nobody knows, with the name of a library
+        (b"ZZ\0\0", 1, b"LI"),  # an unknown kind, with the name of a library
         (b"LI\0\0", 1, b"IM"),
     ],
 )

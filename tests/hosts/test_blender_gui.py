@@ -48,7 +48,7 @@ def test_compliance_in_the_user_interface(gui: Gui) -> None:
             "del addon, found, run_all",
         )
     )
-    # Its renders alone take a minute without a graphics card.
+    # The suite's renders alone take a minute without a graphics card.
     outcomes = gui.run(code, seconds=300)
     assert [each for each in outcomes if each[1] == "failed"] == []
     # Debian builds Blender without OpenUSD; samples of shared data come with test_blender.py.

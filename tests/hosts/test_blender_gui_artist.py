@@ -41,7 +41,7 @@ def waiting(gui: Gui) -> Callable[[], Any]:
     return lambda: gui.run(code)
 
 
-#: What other add-ons do; the list is there since Blender 4.2.
+#: Code like that of other add-ons; the list exists since Blender 4.2.
 READER = """
 for window in bpy.context.window_manager.windows:
     read = [*getattr(window, "modal_operators", ())]
@@ -141,7 +141,7 @@ def done(client: FakeClient, tool: str, **arguments: Any) -> None:
 
 
 RENDERING = "answer = bpy.app.is_job_running('RENDER')"
-#: What a render asks for otherwise, and what it needs while it goes on.
+#: Settings that a render normally has, and those it needs while it runs.
 OWN = """
 r, i = bpy.context.scene.render, bpy.context.scene.render.image_settings
 answer = [r.resolution_x, r.resolution_y, r.resolution_percentage, r.filepath, r.use_file_extension]
@@ -192,7 +192,7 @@ def test_the_window_goes_on_while_a_still_is_rendered(
     asked = _Asked(gui, "render__still", path=str(path), width=256, height=128)
     gui.wait(lambda: gui.run(RENDERING) or asked.answer, "the render")
     assert not asked.answer, asked.answer
-    # Blender's own timers run, and what the artist does or saves has the artist's settings.
+    # Blender's own timers run, and the artist's actions and saves have the artist's settings.
     assert gui.run(OWN)[:-1] == before[:-1], "handlers apart, of which it has one more"
     if act == "Escape":
         delete = in_background(lambda: done(client, "scene__delete", names=["Cube"]))
@@ -262,7 +262,7 @@ addon.residence.app.tools.register(
     "look__slowly", looks, "Looks.", required_capabilities=("scene.mutate",)
 )
 """
-#: How far to the right the mesh reaches, also in Edit Mode.
+#: The mesh's extent to the right, also in Edit Mode.
 RIGHT = """
 cube = bpy.context.object
 cube.update_from_editmode()

@@ -67,7 +67,7 @@ def test_a_thousand_calls_while_the_artist_works(gui: Gui, client: FakeClient) -
     for join in joins:
         join()
     assert sorted(answers) == list(range(1000))
-    # How many were too late depends on how long this machine's renders take.
+    # The number of late ones depends on how long this machine's renders take.
     assert "done" in answers.values()
     assert set(answers.values()) <= {"done", "busy"}
     objects = client.call("scene__list_objects")["structuredContent"]["objects"]

@@ -21,12 +21,12 @@ if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
 FACTOR = int(os.environ.get("CALLBOARD_FUZZ", "1"))
-#: How many acts, at least, and calls a round has, and how many rounds there are.
+#: The least number of acts, and the calls, in a round, and the number of rounds.
 COUNT, ROUNDS = 20, 10 * FACTOR
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + 900 * FACTOR)]
 
-#: What the artist presses, one act a line; ``>`` moves the mouse, ``!`` types a name. These leave
-#: the objects as they were.
+#: The artist's keys, one act a line; ``>`` moves the mouse, ``!`` types a name. These leave the
+#: objects as they were.
 HARMLESS = (
     "g > > Escape",
     "r > Escape",
@@ -61,7 +61,7 @@ scene.render.engine = "CYCLES"
 scene.render.resolution_x = scene.render.resolution_y = 64
 scene.cycles.samples, scene.cycles.use_denoising = 64, False
 """
-#: Where objects are, by their names.
+#: The objects' places by name.
 PLACES = "answer = {o.name: list(o.location) for o in bpy.context.scene.objects}"
 Places = dict[str, list[float]]
 #: A tool, its arguments and its answer.
@@ -86,12 +86,12 @@ def act(gui: Gui, chance: random.Random, acts: Sequence[str]) -> None:
         elif word == "!":
             gui.xdotool("type", chance.choice(("cube", "ball", "lamp")))
         elif word == "open":
-            let_go(gui)  # nobody reaches a menu while dragging
+            let_go(gui)  # no menu opens while dragging
             path = str(gui.folder / "saved.blend")
             gui.run(f"bpy.ops.wm.open_mainfile(filepath={path!r}, load_ui=False)")
         else:
             gui.xdotool("key", word)
-        # Blender has seen it: what is pressed faster than it draws only fills its queue.
+        # Blender has handled it: keys pressed faster than it draws only fill its queue.
         gui.run("")
 
 

@@ -24,12 +24,12 @@ assert _qt.origin is not None
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-#: Where this Python has Qt, which any newer one can load.
+#: The folder of this Python's Qt, which any newer one can load.
 SITE = str(Path(_qt.origin).parents[1])
-#: Beside each other: nothing manages windows here.
+#: The windows stand side by side, because there is no window manager here.
 BLENDER = ("--window-geometry", "0", "0", "800", "700")
 PANEL = "820, 20, 440, 700"
-#: From the sidebar's upper corners: its tab, and a button in it.
+#: Distances from the sidebar's upper corners: its tab, and a button in it.
 TAB, OPEN = (-14, 174), (105, 98)
 ADDON = "callboard_addon"
 

@@ -17,7 +17,7 @@ if reason := missing():
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-#: Notes what is drawn, by the words that Blender's layouts have.
+#: Notes the calls of Blender's layouts.
 DRAWN = """
 from types import SimpleNamespace
 from callboard_blender.ui import questions as asking, sidebar
@@ -221,7 +221,7 @@ def test_a_question_is_answered_by_mouse_with_the_sidebar_closed(
             "window = bpy.context.window_manager.windows[0]\n"
             "answer = [window.width, window.height]"  # no smaller than Blender likes it
         )
-        # The status bar changes its hints by itself.
+        # The status bar changes its hints on its own.
         window = (0, SCREEN_HEIGHT - height, width, SCREEN_HEIGHT - 26)
         header = (x, SCREEN_HEIGHT - y - high, x + wide, SCREEN_HEIGHT - y)
         status = (0, SCREEN_HEIGHT - 20, width, SCREEN_HEIGHT)

@@ -23,7 +23,8 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="these are spellings on POSIX"),
 ]
 
-#: Leads from the root to the folder beside it, for who reads it that way; ``{name}`` is a file.
+#: Paths from the root to the folder beside it, for an application that reads them that way;
+#: ``{name}`` is a file.
 LEAVES = [
     "x\\..\\..\\out\\{name}",
     "x\\..\\../../out/{name}",
@@ -53,7 +54,7 @@ LEAVES = [
     "{root}/down/../../out/{name}",
     "{out}/{name}",
 ]
-#: Stays inside, or is refused: what some application would replace.
+#: Paths that stay inside or are refused, because some application would replace parts.
 ODD = [
     "~/{name}",
     "$OUT/{name}",
@@ -202,7 +203,7 @@ def test_nothing_outside_the_root_is_read_or_written(place: Place, patterns: lis
             if "result" in answer and not answer["result"]["isError"]:
                 passed.append((tool, written))
     if patterns is LEAVES:
-        # Of these only the ones that stay inside in everybody's eyes may pass.
+        # Only those that stay inside for every application may pass.
         assert passed == []
 
 

@@ -52,11 +52,11 @@ def test_it_reports_and_leaves_nothing(
         each.mkdir()
     archive = an_archive(tmp_path / "callboard.zip", host)
     environment = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT") if key in os.environ}
-    # What lies beside the script where somebody runs it.
+    # Files beside the script, as a user has them.
     beside = tmp_path / "beside"
     for name in ("callboard_programs", "callboard_testing"):
         shutil.copytree(PROJECT / "core" / name, beside / name)
-    # Houdini's uses what it shares with Maya's, which lies beside it.
+    # Houdini's double shares modules with Maya's, which are beside it.
     environment |= {"PYTHONPATH": os.pathsep.join(map(str, (double, DOUBLES, beside)))}
     environment |= {"CALLBOARD_ARCHIVE": str(archive)}
     environment |= {"HOME": str(home), "TMPDIR": str(temporary), "TEMP": str(temporary)}
@@ -80,7 +80,7 @@ def test_it_reports_and_leaves_nothing(
     assert report["outcomes"]["ok"] > 50
     assert report["served"] == "ok"
     assert not [seen for seen in report["probes"].values() if "Error" in seen], report["probes"]
-    # USD is tried, though nobody had loaded its plug-in.
+    # USD is tried, though its plug-in was not loaded before.
     assert not [check for check, why in report["skipped"].items() if " usd" in why]
     assert report["left_behind"] == []
     assert [one.name for one in folder.iterdir()] == [f"callboard-first-run-{kind}.json"]

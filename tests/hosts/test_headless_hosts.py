@@ -49,7 +49,7 @@ def test_it_serves_a_scene_and_ends(
         need("pxr")
     module = import_module(f"{rig}_rig")
     double = getattr(module, "DOUBLE", None) or module.DOUBLES
-    # Houdini's uses what it shares with Maya's, which lies beside it.
+    # Houdini's double shares modules with Maya's, which are beside it.
     doubles = [] if module.REAL else [double, double.parent]
     paths = [PROJECT / "core", PROJECT / "hosts", *doubles]
     environment = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "CALLBOARD_HOME": str(tmp_path)}
@@ -74,7 +74,7 @@ def test_it_serves_a_scene_and_ends(
         assert missing["viewport__capture"] == ["viewport"]
         assert missing["script__execute"] == ["script.execute"]
         assert "scene__transform" not in missing
-        # Maya's comes with a plug-in, which nobody has loaded.
+        # Maya's comes with a plug-in, which isn't loaded.
         assert ("usd__import_usd" in missing) == (rig == "maya")
         process.terminate()
         _, errors = process.communicate(timeout=30)

@@ -109,7 +109,7 @@ def test_a_format_that_houdini_would_write_as_its_own_is_not_offered(bench: Benc
 
 def test_the_project_is_job_and_hip(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     if not REAL:
-        # Nobody has set $JOB: it is the home folder, which is nobody's project.
+        # $JOB isn't set: it is the home folder, which is no project.
         assert bench.host.project_roots() == []
         hou._session.session.variables["JOB"] = "/projects/show"
         assert bench.host.project_roots() == [str(Path("/projects/show"))]
@@ -195,7 +195,7 @@ def test_what_the_current_take_does_not_include_is_refused(bench: Bench) -> None
         with pytest.raises(HostError, match=r"take 'light' is current.*Takes pane.*'Main'"):
             bench.call(tool, asked)
         assert bench.everything() == before
-    # What it includes is changed in it, and in no other.
+    # The take's parameters are changed in it, and in no other take.
     moved = bench.call("scene__transform", {"name": hero, "translate": [1, 2, 3]})
     assert moved["object"]["translate"] == [1, 2, 3]
     hou.takes.setCurrentTake(hou.takes.rootTake())
@@ -495,7 +495,7 @@ def test_baking_keys_what_a_moving_parent_and_a_formula_cause(bench: Bench) -> N
     assert baked["keys"] == 5
     keys = {key["frame"]: key for key in port.keys(path)}
     assert sorted(keys) == [1, 2, 3, 4, 5]
-    # Local: what the parent does is the parent's.
+    # Local values: the parent's motion is the parent's.
     assert keys[3.0]["translate"] == pytest.approx([0, 0, 0], abs=1e-6)
     assert keys[5.0]["rotate"] == pytest.approx([0, 80, 0])
 

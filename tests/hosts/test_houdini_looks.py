@@ -143,7 +143,7 @@ def test_the_colour_of_one_object_is_a_material_too(bench: Bench) -> None:
     assert bench.port(MATERIALS).get(own)["color"] == pytest.approx([0, 1, 0])
     copy = bench.editor.duplicate(cube, "Copy")
     assert list(bench.port(MATERIALS).assigned(copy)) != [own]
-    # One that goes with an object is nobody else's.
+    # A material inside an object belongs to that object alone.
     with pytest.raises(HostError, match="belongs to another object"):
         bench.call("materials__assign", {"name": own, "objects": [bench.cube("Other")]})
 

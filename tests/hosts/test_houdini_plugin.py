@@ -54,7 +54,7 @@ def test_nothing_runs_behind_a_message_window_of_houdinis_own(rig: HoudiniRig) -
     now = [0.0]
     loop = server.host._own_loop
     loop._clock = lambda: now[0]
-    # It hasn't said anything yet, and that means nothing.
+    # The loop has never answered, so its silence means nothing.
     now[0] += 3600
     assert server.host.may_run("change") is None
     rig.session.turn()

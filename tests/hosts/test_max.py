@@ -200,7 +200,7 @@ def test_an_xref_is_the_scenes_own_but_for_what_it_is_made_of(bench: Bench) -> N
         ("scene__set_material_color", {"color": [0.25, 0.5, 1]}),
     ):
         assert bench.call(tool, {"name": path, **asked})["verified"]
-    # Its controller is the other file's, until it is baked.
+    # The controller is the other file's until it is baked.
     keys = {"name": "Lid", "keys": [{"frame": 1, "translate": [5, 0, 0]}]}
     with pytest.raises(HostError, match=r"XRef_Controller controller.*bake it first"):
         bench.call("animation__set_keys", keys)
@@ -301,7 +301,7 @@ def test_what_the_artist_locked_is_neither_keyed_nor_baked_nor_moved_by_a_parent
     with pytest.raises(HostError, match="has a lock"):
         bench.call("animation__bake", {"names": ["Locked"], "start": 0, "end": 2})
     assert bench.everything() == before
-    # In the world it stays where it is, and what isn't the transform is free.
+    # The object stays at its place in the world, and everything but the transform may change.
     assert bench.call("scene__set_parent", {"name": "Locked", "parent": "Above"})["verified"]
     bench.call("scene__rename", {"name": "Locked", "new_name": "Still"})
     rt.setTransformLockFlags(rt.getNodeByName("Still"), rt.Name("none"))
@@ -325,7 +325,7 @@ def test_a_broken_file_is_an_error(bench: Bench) -> None:
     file.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 nothing that anybody can read")
     with pytest.raises(HostError, match="may be closed"):
         bench.port("filesystem.read").open(str(file))
-    # Not busy for ever: what fails tells so by an event of its own.
+    # Not busy forever: a failure has an event of its own.
     assert bench.host.blocked_by() is None
 
 

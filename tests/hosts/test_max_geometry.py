@@ -45,12 +45,12 @@ def test_a_primitive_is_read_in_polygons_and_stays_one(bench: Bench) -> None:
     told = bench.call("geometry__info", {"name": path})
     assert told["mesh"] == {"vertices": 8, "edges": 12, "faces": 6, "triangles": 12}
     assert told["closed"] is True
-    # It is made on the ground and moved there: that is its place among its points.
+    # 3ds Max makes it on the ground and moves it, so its points are around its place.
     points = bench.port(GEOMETRY).mesh(path).points
     assert close([min(each[2] for each in points) + max(each[2] for each in points)], [0.0])
     assert (base("Crate"), rt.getSaveRequired()) == ("Box", False)
     assert ([str(node.name) for node in rt.objects], int(rt.theHold.GetGlobalPutCount())) == around
-    # What looks right already isn't touched.
+    # Faces with the right direction aren't touched.
     shape(bench, "normals", path, side="outside")
     assert base("Crate") == "Box"
 

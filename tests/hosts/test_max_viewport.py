@@ -138,7 +138,7 @@ def test_a_point_of_the_artists_own_view_is_an_object(bench: Bench) -> None:
     wide = {"width": 320, "height": 120}
     _, picture = looked_at(bench, shading="solid", **wide)
     row = picture.rgb[3 * 320 * 60 : 3 * 320 * 61]
-    # Beside the crate is the view's ground, beside the narrower view are bars.
+    # The crate is surrounded by the view's ground, and the narrower view by bars.
     plain = {bytes(3), row[3 * 120 : 3 * 121]}
     crate = [at for at in range(320) if row[3 * at : 3 * at + 3] not in plain]
     for column, path in (

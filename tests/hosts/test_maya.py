@@ -284,7 +284,7 @@ def test_what_a_referenced_file_says_is_changed_but_neither_renamed_nor_deleted(
     assert moved["verified"]
     lid = bench.call("scene__set_parent", {"name": f"{path}|char:Lid", "parent": "Group"})
     assert lid["object"]["path"] == f"{group}|char:Lid"
-    # Neither with what is above it.
+    # Its parent can't be deleted either.
     before = bench.everything()
     with pytest.raises(HostError, match="'char:Lid' is referenced"):
         bench.call("scene__delete", {"name": "Group"})
@@ -331,14 +331,14 @@ def test_what_a_hidden_layer_holds_is_not_visible(bench: Bench) -> None:
     (hat,) = bench.get(hero)["children"]
     cmds.setAttr("Props.visibility", True)
     assert bench.get(hat)["visible"]
-    # What is below a member of a hidden layer is hidden with it.
+    # Objects below a member of a hidden layer are hidden with it.
     cmds.setAttr("Crowd.visibility", False)
     assert not bench.get(hero)["visible"]
     assert not bench.get(hat)["visible"]
     # A layer that is switched off says nothing.
     cmds.setAttr("Crowd.enabled", False)
     assert bench.get(hat)["visible"]
-    # By hand, without a layer.
+    # Set by hand, without a layer.
     loose = bench.cube("Loose")
     cmds.setAttr(f"{loose}.overrideVisibility", False)
     assert bench.get(loose)["visible"]

@@ -42,7 +42,7 @@ def test_it_is_ended_at_its_time_limit_and_rolled_back(
         try:
             with FakeClient(app.url, app.token) as client:
                 answers.append(client.request("tools/call", {"name": "forever", "arguments": {}}))
-                # It ends some time after its own time is up, and meanwhile others' passes, too.
+                # The tool ends some time after its limit, and other calls' limits pass meanwhile.
                 list_objects = {"name": "scene__list_objects", "arguments": {}}
                 answers.append(
                     until(

@@ -81,7 +81,7 @@ OBJECTS = {
         ' "!invert!xformOp:translate:pivot"]',
     ),
 }
-#: Where it is put: below another that is turned, unevenly scaled and itself below such a one.
+#: A parent that is turned and unevenly scaled, below another such parent.
 GROUPS = (
     ' def Xform "Outer"\n {\n'
     + common(rotate="0, 40, 0", scale="1, 3, 1")
@@ -105,7 +105,7 @@ CHANGES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "duplicate": ("scene__duplicate", {"name": "Box", "translate": [7, 8, 9]}),
     "colour": ("scene__set_material_color", {"name": "Box", "color": [1, 0.5, 0.25]}),
 }
-#: What is refused, with the reason, instead of done by halves.
+#: Calls that are refused, with the reason, instead of done halfway.
 REFUSED = {
     ("turn", "sheared"): "sheared",
     ("scale", "sheared"): "sheared",
@@ -170,7 +170,7 @@ def test_what_is_made_deleted_and_imported_is_in_the_saved_file(tmp_path: Path) 
                 [*told["bounds"]["min"], *told["bounds"]["max"]]
             ), kind
     lid = next(path for path in imported["created"] if path.endswith("/Lid"))
-    # In the middle of the cube that it hangs below.
+    # In the middle of its parent cube.
     assert file[lid]["world"] == near(file[below]["world"])
     assert scene.call("scene__open_file", {"path": saved})["verified"] is True
     assert scene.read.names() == [path for path in file if path != "/World"]

@@ -151,7 +151,7 @@ def test_posted_work_waits_until_the_dialog_is_gone(main: QtMainThread) -> None:
 
         def meanwhile() -> tuple[str | None, bool]:
             work = posted(main)
-            # What comes after it in Qt's queue has run, so it had its turn.
+            # Later events in Qt's queue have run, so it had its turn.
             seen: Future[str | None] = Future()
             artist.call(lambda: seen.set_result(main.blocked_by()))
             title, ran = seen.result(20), work.done()
@@ -227,7 +227,7 @@ def test_an_idle_server_does_not_wake_the_application(server: Callboard) -> None
     QTimer.singleShot(400, loop.quit)
     loop.exec_()
     dispatcher.awake.disconnect()
-    # The test's own timer, and what Qt does for itself when a loop starts.
+    # The test's own timer, and Qt's own events when a loop starts.
     assert len(wakes) <= 5
     assert host.posts - before <= 1
     spin_while(lambda: client.__exit__(None, None, None))
@@ -277,7 +277,8 @@ def test_a_call_waits_for_a_short_dialog(server: Callboard) -> None:
         assert while_open(dialog, talk) == 1
 
 
-# What ends the tool may land in Qt's handler first, is printed there, and asked for again.
+# The exception that ends the tool may land in Qt's handler first; it is printed there, and raised
+# again.
 @pytest.mark.qt_no_exception_capture
 def test_a_tool_without_an_end_is_ended_though_it_runs_qts_loop(server: Callboard) -> None:
     def forever() -> None:
@@ -292,7 +293,8 @@ def test_a_tool_without_an_end_is_ended_though_it_runs_qts_loop(server: Callboar
                 client.request("tools/call", {"name": "forever", "arguments": {}})
 
             def answered() -> object:
-                # It is ended some time after its own time is up, and meanwhile others' passes, too.
+                # The tool is ended some time after its limit, and other calls' limits pass
+                # meanwhile.
                 with suppress(RemoteError):
                     asked = {"name": "scene__scene_info", "arguments": {}}
                     return client.request("tools/call", asked)

@@ -21,7 +21,7 @@ STUBS = {"types-maya": "0.6.1", "maya-stubs": "0.4.2"}
 PIP = (sys.executable, "-m", "pip", "install", "-q", "--no-deps")
 MYPY = (sys.executable, "-m", "mypy")
 CHECKED = ("hosts/callboard_maya", "hosts/callboard_qt")
-#: Of the commands' stubs, what is taken instead of the others'.
+#: Modules of the commands' stubs that replace those of the others.
 EXACT = ("cmds", "mel", "standalone")
 
 

@@ -19,7 +19,7 @@ _STEP = "step"
 
 
 class StateMark:
-    """The mark. Use it on the main thread."""
+    """The marks of one server. Use it on the main thread."""
 
     def __init__(self) -> None:
         # Marks of an earlier server are none of our steps.

@@ -50,7 +50,7 @@ def shader_of(material: bpy.types.Material) -> bpy.types.Node | None:
 
 
 def needed_shader(material: bpy.types.Material) -> bpy.types.Node:
-    """Return that shader. Raises HostError when the material has none."""
+    """Return the material's Principled BSDF. Raises HostError when it has none."""
     shader = shader_of(material)
     if shader is None:
         raise HostError(

@@ -8,7 +8,7 @@ import zlib
 from itertools import pairwise
 from math import sqrt
 
-#: What is behind everything.
+#: The color behind everything.
 BACKGROUND = (40, 40, 40)
 
 

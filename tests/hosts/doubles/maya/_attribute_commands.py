@@ -10,7 +10,7 @@ from ._session import session
 
 _TYPES = {"string": 1, "double2": 2, "double3": 3}
 _ARRAYS = {"doubleArray": float, "Int32Array": int}
-#: What enumerations are called, and their names.
+#: Enumerations and their names.
 _ENUMS = {
     "rotateOrder": "xyz:yzx:zxy:xzy:yxz:zyx",
     "filmFit": "Fill:Horizontal:Vertical:Overscan",

@@ -13,7 +13,7 @@ from ._registry import command
 from ._scene import ASSEMBLY_TYPES, TRANSFORM_TYPES, Node
 from ._session import session
 
-#: What is derived from what, for ``ls -type`` and its kin.
+#: Derived types of each type, for ``ls -type`` and the like.
 _BASES = {"transform": TRANSFORM_TYPES, "surfaceShape": ("mesh", "nurbsSurface")}
 
 
@@ -309,7 +309,7 @@ def _copy(original: Node, above: int | None, name: str) -> Node:
     made = copy.deepcopy(original)
     scene.last_id += 1
     made.id, made.parent, made.keys = scene.last_id, above, {}
-    # Of a reference it is a copy of the scene's own, outside the namespace.
+    # A copy of a referenced node belongs to the scene, outside the namespace.
     name, made.referenced = name.rpartition(":")[2] if made.referenced else name, ""
     scene.nodes[made.id] = made
     made.name = scene.free_name(name, made)

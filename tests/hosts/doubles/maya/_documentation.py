@@ -8,7 +8,7 @@ from ._registry import COMMANDS, command
 from ._scene import ATTRIBUTES
 from ._session import session
 
-#: What the quick help of some commands lists, in Maya's own layout.
+#: The quick help of some commands, in Maya's own layout.
 _FLAGS = {
     "polyCube": (
         "   -e -edit",

@@ -17,7 +17,7 @@ _EVERY: dict[str, Any] = {
     "color": [1.0, 1.0, 1.0],
     "intensity": 1.0,
 }
-#: What Arnold's plug-in adds to each that it renders.
+#: The attributes that Arnold's plug-in adds to each light that it renders.
 _ARNOLD: dict[str, Any] = {
     "aiExposure": 0.0,
     "aiNormalize": True,

@@ -72,7 +72,7 @@ def decompose(matrix: Matrix, order: int):
     xz, yz = _dot(r2, a0), _dot(r2, a1)
     r2 = [v - xz * a - yz * b for v, a, b in zip(r2, a0, a1, strict=True)]
     sz = sqrt(_dot(r2, r2))
-    # What Maya makes of a size of zero along X or Y isn't known here.
+    # Maya's result for a size of zero along X or Y isn't known here.
     axes = [a0, a1, [v / sz for v in r2] if sz else _cross(a0, a1)]
     slant = [xy / sy, xz / sz if sz else 0.0, yz / sz if sz else 0.0]
     i, j, k = ORDERS[order]

@@ -13,7 +13,7 @@ from cut_faces import triangles_of
 class Mesh:
     points: list[list[float]]
     faces: list[list[int]]
-    #: Of each face, for each of its corners.
+    #: UVs of each corner of each face.
     uvs: list[list[list[float]]] | None = None
     hard: set[tuple[int, int]] = field(default_factory=set)
     #: Normals that a file brought.

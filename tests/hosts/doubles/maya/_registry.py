@@ -19,9 +19,9 @@ PLUGIN_FLAGS = {
     "AbcExport": "jobArg j verbose v preRollStartFrame prs dontSkipUnwrittenFrames duf",
     "arnoldRender": "batch b camera cam height h seq width w",
 }
-#: Flags that the published stubs lack, though Maya's documentation has them.
+#: Flags missing in the published stubs, though Maya's documentation has them.
 LACKING_FLAGS = {"file": "reference", "upAxis": "axis"}
-#: Queries that the published stubs lack, though Maya's documentation has them.
+#: Queries missing in the published stubs, though Maya's documentation has them.
 LACKING = {
     "currentTime": "",
     "keyframe": "attribute timeChange valueChange time",

@@ -20,9 +20,9 @@ SHORT = {
 }
 ASSEMBLY_TYPES = ("assemblyDefinition", "assemblyReference")
 TRANSFORM_TYPES = ("transform", "joint", *ASSEMBLY_TYPES)
-#: What a display layer says of its members, by the name that it has in the layer.
+#: A display layer's settings for its members, by their name in the layer.
 OVERRIDES = {"overrideEnabled": "enabled", "overrideVisibility": "visibility"}
-#: What each node that is drawn has.
+#: The attributes of each node that is drawn.
 _DRAWN: dict[str, Any] = {
     "overrideEnabled": False,
     "overrideVisibility": True,
@@ -128,7 +128,7 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
     "lambert": {"color": [0.5, 0.5, 0.5], "outColor": [0.0, 0.0, 0.0]},
     "checker": {"outColor": [0.0, 0.0, 0.0]},
 }
-#: What a place2dTexture passes on to a picture.
+#: The values that a place2dTexture passes on to a picture.
 PLACED: dict[str, Any] = {
     "coverage": [1.0, 1.0],
     "mirrorU": False,
@@ -171,7 +171,7 @@ class Node:
     referenced: str = ""
     #: The assembly that shows it, by its id.
     member_of: int | None = None
-    #: Of a shape, by the id of a shading group: the faces in it, where it isn't all of them.
+    #: A shape's faces by the id of a shading group, unless it has all of them.
     faces: dict[int, list[int]] = field(default_factory=dict)
 
     def split(self, attribute: str) -> tuple[str, int | None]:

@@ -48,15 +48,15 @@ class Session:
         self.callbacks: dict[int, tuple[str, Any, Callable[..., object]]] = {}
         self.last_callback = 0
         self.windows: dict[str, Any] = {}
-        #: What Maya keeps of controls with the window layout: script, and the plug-in it checks.
+        #: The controls that Maya stores with the window layout: script, and the plug-in it checks.
         self.controls: dict[str, tuple[str, str]] = {}
         self.panels = {"modelPanel4": "modelPanel", "outlinerPanel1": "outlinerPanel"}
         self.focus = "modelPanel4"
-        #: How a view draws, by its panel.
+        #: The settings of each view, by its panel.
         self.editors: dict[str, dict[str, Any]] = {}
         self.deferred: list[Callable[[], object]] = []
         self.unloaded = False
-        #: What would have stood in Maya's status line.
+        #: The messages for Maya's status line.
         self.warnings: list[str] = []
 
     # -- the rules ----------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from ._registry import command
 from ._scene import TRANSFORM_TYPES, Node
 from ._session import session
 
-#: By plug-in: the translators that it brings, and whether they read and write.
+#: The translators of each plug-in, and whether they read and write.
 TRANSLATORS = {
     "": {"mayaAscii": (True, True), "mayaBinary": (True, True), "OBJ": (True, False)},
     "fbxmaya": {"FBX": (True, False), "FBX export": (False, True)},
@@ -29,7 +29,7 @@ TRANSLATORS = {
     "AbcExport": {},
 }
 _FBX, _ALEMBIC = b"Kaydara FBX Binary  \x00\x1a\x00", b"Ogawa\xff"
-#: What the plug-in begins with, and is reset to.
+#: The plug-in's first settings, to which it is reset.
 _FBX_DEFAULTS: dict[str, dict[str, str]] = {
     "Import": {
         "Mode": "merge",
@@ -143,7 +143,7 @@ def _read_fbx(data: bytes) -> None:
     if settings["Mode"] != "add":
         raise NotImplementedError("an import that changes what is there")
     told = _of_own(data, _FBX)
-    # As if it had been told to go by the file.
+    # As with the option to follow the file's units.
     moved = mx.identity()
     if settings["AxisConversionEnable"] == "true" and told["up"] != session.up_axis:
         moved = mx.turn(0, -90 if told["up"] == "z" else 90)

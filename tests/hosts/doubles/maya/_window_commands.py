@@ -12,7 +12,7 @@ from ._dag_commands import is_visible, one
 from ._registry import command
 from ._session import session
 
-#: What a model editor is at first.
+#: A new model editor's settings.
 _VIEW = {
     **{"camera": "|persp", "displayAppearance": "smoothShaded", "displayLights": "default"},
     **{"displayTextures": False, "useDefaultMaterial": False},

@@ -97,7 +97,7 @@ def _tell(name):
 
 
 def _remove(callbacks, callback):
-    # By identity: Python makes a new object for every look at a method.
+    # Compared by identity: Python makes a new object at each access to a method.
     for index, each in enumerate(callbacks):
         if each is callback:
             del callbacks[index]

@@ -30,7 +30,7 @@ def read(file: Path):
 
 def _obj(points, faces, uvs) -> bytes:
     lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in points]
-    # Its polygons go around the other way.
+    # Houdini's polygons have the opposite winding.
     placed = 0
     for face, corners in zip(faces, uvs, strict=True):
         words = [str(i + 1) for i in face]

@@ -39,7 +39,7 @@ class Vertex:
 class Prim:
     def __init__(self, corners=(), uvs=None) -> None:
         self._corners = corners
-        #: Of each corner.
+        #: UVs of each corner.
         self._uvs = uvs
 
     def vertices(self):
@@ -72,9 +72,9 @@ class Geometry:
     def __init__(self) -> None:
         self._points: list[list[float]] = []
         self._prims: list[Prim] = []
-        #: Of each primitive, where there is the attribute.
+        #: The material of each primitive, if the attribute exists.
         self._materials: list[str] = []
-        #: Whether vertices have normals.
+        #: True when vertices have normals.
         self._normals = False
 
     def _turn(self, numbers):

@@ -40,14 +40,14 @@ class NodeData:
     shown: int | None = None
     pre: Matrix4 = field(default_factory=hmath.identityTransform)
     locked_asset: bool = False
-    #: The file that defines it; nothing for what is no asset.
+    #: The file that defines an asset; empty for other nodes.
     asset: str = ""
     user_data: dict[str, str] = field(default_factory=dict)
-    #: What was added to its type's parameters.
+    #: Parameters added to those of the type.
     spare: dict[str, Parm] = field(default_factory=dict)
 
 
-#: Nodes that pass on what comes in, changed or not.
+#: Nodes that pass on their input, changed or not.
 _PASSING = (
     *("null", "xform", "merge", "attribwrangle", "python", "file", "material"),
     *("reverse", "divide", "normal", "subdivide"),

@@ -34,9 +34,9 @@ class Session:
         self.undo: list[tuple[str, Any]] = []
         self.redo: list[tuple[str, Any]] = []
         self.undo_on = True
-        #: hython keeps no list until it is told to, and says nothing of it.
+        #: hython records no list by default, and reports nothing about it.
         self.keeps_undo = windows
-        #: Whether it can be told.
+        #: True when recording can be switched on.
         self.undo_can_be_kept = True
         self.group: list[Any] | None = None
         self.depth = 0
@@ -55,12 +55,13 @@ class Session:
         #: Suffixes of geometry that this Houdini can't translate.
         self.no_translator: set[str] = set()
         self.view_camera = ""
-        #: Where the artist looks from without a camera.
+        #: The artist's viewpoint without a camera.
         self.view_from = (0.0, 0.0, 20.0)
-        #: How views draw each kind of thing, and whether with materials.
+        #: The style of each kind of object in a view, and True with materials.
         self.view_modes: dict[str, Any] = {}
         self.view_materials = True
-        #: What hdefereval was given, and whether a message window keeps Houdini from it.
+        #: The functions deferred with hdefereval, and whether a message window keeps Houdini from
+        #: running them.
         self.deferred: list[Any] = []
         self.message_window = False
         #: Called while something renders; the renderer's node type and the frames of each.

@@ -51,9 +51,9 @@ class Type:
     parms: dict[str, Parm] = field(default_factory=dict)
     label: str = ""
     inputs: int = 1
-    #: By the parameter that counts them: what each of them has, numbered from 1.
+    #: By the counting parameter, the parameters of each entry, numbered from 1.
     multi: dict[str, dict[str, Parm]] = field(default_factory=dict)
-    #: Of shader nodes.
+    #: The inputs of shader nodes.
     input_names: tuple[str, ...] = ()
 
     def __deepcopy__(self, memo: object) -> Type:
@@ -303,7 +303,7 @@ TYPES: dict[str, dict[str, Type]] = {}
 for _type in _ALL:
     TYPES.setdefault(_type.category, {})[_type.name] = _type
 
-#: The networks that every scene has, and what they hold.
+#: The networks of every scene, and their kind of content.
 MANAGERS = {"obj": "Object", "stage": "Lop", "out": "Driver", "mat": "Vop"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ._objects import Node
 from ._values import Array, Name, Strict, single
 
-#: What a parameter of each type begins with.
+#: The first value of a parameter of each type.
 BEGIN = {"boolean": False, "integer": 0, "float": 0.0, "string": "", "intTab": [], "floatTab": []}
 
 

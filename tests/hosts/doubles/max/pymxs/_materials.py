@@ -8,7 +8,7 @@ from . import _scene as sc
 from ._session import session
 from ._values import Color, Name, Strict, single
 
-#: How the pictures begin that it knows: PNG and Radiance.
+#: The starts of known pictures: PNG and Radiance.
 _PICTURES = (b"\x89PNG", b"#?RADIANCE")
 
 
@@ -205,7 +205,7 @@ class Attributes(Strict):
             return Kept(self._name, name)
         from ._objects import Node
 
-        # A reference to what was deleted is undefined.
+        # A reference to a deleted node is undefined.
         return Node(kept) if kept in session.scene.nodes else None
 
     def __setattr__(self, name, value):

@@ -256,7 +256,7 @@ class Controller(Strict):
         if session.animating:
             keys = node.keys.setdefault(self._component, {})
             if not keys and now() != 0:
-                # 3ds Max keeps what was there before the first key.
+                # 3ds Max keeps the value from before the first key.
                 keys[0.0] = before
             keys[now()] = value
             return
@@ -277,7 +277,7 @@ class SubController(Strict):
 
     @property
     def _frames(self):
-        # Where X has a key, Y and Z have one too.
+        # A key of X is one of Y and Z too.
         return sorted(self._above._keys())
 
 

@@ -129,7 +129,7 @@ def delete(what):
     scene = session.scene
     for node in nodes:
         for child in scene.children(node._id):
-            # What is below stays, where it is.
+            # Children stay where they are.
             world = scene.world(child, objects.now())
             child.parent = None
             scene.set_world(child, world, objects.now())
@@ -175,8 +175,8 @@ def getTransformLockFlags(node):
 def setTransformLockFlags(node, flags):
     if str(flags) not in ("#all", "#none"):
         raise NotImplementedError("locks of single axes")
-    # The manual doesn't say whether locks bind scripts: here they don't, so whoever relies on them
-    # fails.
+    # The manual doesn't say whether locks apply to scripts. Here they don't, so code that relies on
+    # them fails.
     node._data.locks = list(range(1, 10)) if str(flags) == "#all" else []
 
 

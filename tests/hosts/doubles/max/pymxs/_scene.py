@@ -189,15 +189,15 @@ class NodeData:
     controller: str = "prs"
     offset: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     material: int | None = None
-    #: Of an editable poly or mesh.
+    #: The polygons of an editable poly or mesh.
     poly: Polygons | None = None
     hidden: bool = False
     xray: bool = False
-    #: Of nine: position, rotation and scale, by X, Y and Z.
+    #: Locked ones of nine: position, rotation and scale, by X, Y and Z.
     locks: list[int] = field(default_factory=list)
     modifiers: list[Modifier] = field(default_factory=list)
     layer: int | None = None
-    #: Of an XRef, the object in the other file: its class and parameters.
+    #: An XRef's object in the other file: its class and parameters.
     source: tuple[str, dict[str, Any]] | None = None
     #: Custom attributes: by the definition, its one parameter with type and value.
     own: dict[str, tuple[str, str, Any]] = field(default_factory=dict)
@@ -228,7 +228,7 @@ class Layer:
 class Scene:
     nodes: dict[int, NodeData] = field(default_factory=dict)
     materials: dict[int, Material] = field(default_factory=dict)
-    #: What custom attributes of the root keep, by the attribute's name and its own.
+    #: The root's custom attributes, by the definition's name and their own.
     kept: dict[str, dict[str, Any]] = field(default_factory=dict)
     environment_map: int | None = None
     use_environment_map: bool = False

@@ -51,7 +51,7 @@ class Session:
         self.bitmaps = 0
         self.renderer = "Arnold"
         self.arnold = True
-        #: By the number of what has them, and the property.
+        #: Controllers by their owner's number, and the property.
         self.controllers: dict[tuple[int, str], Any] = {}
         self.view_camera = ""
         #: Each view's type, transform and angle; the camera is the second one's.
@@ -67,16 +67,16 @@ class Session:
         self.grids = {1: True, 2: True}
         self.hidden = {"lights": False, "cameras": False, "helpers": False}
         self.cancel_renders = False
-        #: The manual has an offset for what the artist does, and no word of scripts.
+        #: The manual has an offset for the artist's changes, and says nothing about scripts.
         self.xrefs_move = True
-        #: What is set in the FBX plug-in's dialogs; nothing where it isn't installed.
+        #: The settings of the FBX plug-in's dialogs; empty when it isn't installed.
         self.fbx: dict[str, dict[str, Any]] = {}
-        #: Copies of meshes that nobody has freed.
+        #: Copies of meshes that were not freed.
         self.snapshots = 0
         #: The frames that were rendered, and with which camera.
         self.rendered: list[tuple[float, int]] = []
         self.render_node = False
-        #: Whether the views still show what was before: nothing that Python does redraws them.
+        #: True while the views show an older state: Python's changes don't redraw them.
         self.stale = False
         #: A dialog of Windows' own stands in front of the main window.
         self.native_dialog = False

@@ -82,7 +82,7 @@ def mapScreenToWorldRay(pixel):
     if Viewport().isPerspView():
         way = [a * across + b * down - c for a, b, c in zip(*rows[:3], strict=True)]
         return values.Ray(values.Point3(*rows[3]), values.Point3(*way))
-    # From the plane of the view through the world's middle.
+    # Distance from the plane of the view through the world's middle.
     deep = sum(a * b for a, b in zip(rows[2], rows[3], strict=True))
     place = (
         at + deep * (a * across + b * down - c)
@@ -101,7 +101,7 @@ def intersectRay(node, ray):
     if not hits:
         return None
     place = (a + min(hits) * b for a, b in zip(start, along, strict=True))
-    # Its direction, the face's normal, is asked for by nobody.
+    # Nothing uses its direction, the face's normal.
     return values.Ray(values.Point3(*place), ray.dir)
 
 
@@ -186,7 +186,7 @@ class Viewport:
             raise RuntimeError(f"-- Runtime error: unknown view {type}")
         camera = self.getCamera()
         if camera is not None and type.text != "view_camera":
-            # It stays where the camera was.
+            # The view stays where the camera was.
             session.view_camera = ""
             session.views[1][1:] = [sc.inverse(camera.transform.rows()), camera.fov]
         session.views[session.active_view - 1][0] = type.text
