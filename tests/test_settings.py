@@ -112,7 +112,7 @@ def test_what_is_named_must_be_there(
         ("CALLBOARD_SETTINGS", str(tmp_path / "gone.yaml"), "there is no such file"),
         ("CALLBOARD_SETTINGS", "~nobody-here/gone.yaml", "there is no such file"),
         ("CALLBOARD_SITE", "~nobody-here/unmounted", "which doesn't exist; mount it"),
-        ("CALLBOARD_PROJECT", "../../etc/x", "CALLBOARD_PROJECT is a name"),
+        ("CALLBOARD_PROJECT", "../../etc/x", "CALLBOARD_PROJECT must be a name"),
         ("CALLBOARD_SITE", str(tmp_path / "unmounted"), "which doesn't exist; mount it"),
     ):
         with monkeypatch.context() as patch:

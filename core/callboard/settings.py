@@ -222,7 +222,7 @@ def sources(given: Mapping[str, Any]) -> list[Source]:
         )
     project = environ.get("CALLBOARD_PROJECT", "")
     if project and not re.fullmatch(_PROJECT, project):
-        raise SettingsError("CALLBOARD_PROJECT is a name: letters, digits, '_', '.' and '-'")
+        raise SettingsError("CALLBOARD_PROJECT must be a name of letters, digits, '_', '.' and '-'")
     if project and site is not None:
         path = site / "projects" / f"{project}.yaml"
         named.append(_file(f"project {project}", path)._replace(forbids=True))
@@ -313,7 +313,7 @@ def _read(label: str, path: Path, text: str) -> Source:
             for index, folder in enumerate(values[name]):
                 places[folder] = f"{path}:{document.line(name, index)}"
     for _, key, line in document.duplicates:
-        raise SettingsError(f"{path}:{line}: '{key}' is written twice")
+        raise SettingsError(f"{path}:{line}: '{key}' is written twice; remove one")
     return Source(label, values, places=places)
 
 

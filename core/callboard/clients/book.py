@@ -151,7 +151,7 @@ class ClientBook:
         HostError."""
         with self._changing() as known:
             if not any(one.id == id and one.asks_from for one in known):
-                raise PeerError("that client isn't asking any more: it was answered or revoked")
+                raise PeerError("that client isn't asking any more; see `callboard clients`")
             known[:] = [_answered(one, yes) if one.id == id else one for one in known]
 
     def revoke(self, name: str) -> KnownClient | None:

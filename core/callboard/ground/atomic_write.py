@@ -88,5 +88,7 @@ def pointed_at(link: Path) -> Path:
     except (OSError, RuntimeError):  # a loop, before Python 3.13
         target = link
     if target.is_symlink():
-        raise HostError(f"'{link.name}' is a symbolic link that leads back to itself")
+        raise HostError(
+            f"'{link.name}' is a symbolic link that leads back to itself; give another name"
+        )
     return target

@@ -65,7 +65,9 @@ def make_below(base: str, parts: Sequence[str]) -> None:
                 raise HostError(f"the folder '{part}' leads elsewhere; nothing was written")
     except OSError as error:
         why = error.strerror or type(error).__name__
-        raise HostError(f"the folder '{Path(path).name}' can't be made: {why}") from None
+        raise HostError(
+            f"the folder '{Path(path).name}' can't be made: {why}; write to another folder"
+        ) from None
     finally:
         if handle is not None:
             os.close(handle)
@@ -147,5 +149,7 @@ def _open(real: str) -> int:
                 f"the folder '{name}' was moved while it was written to; nothing was written, so "
                 "look where it is now and call again"
             ) from None
-        raise HostError(f"the folder '{name}' can't be opened: {error.strerror}") from None
+        raise HostError(
+            f"the folder '{name}' can't be opened: {error.strerror}; write to another folder"
+        ) from None
     return handle

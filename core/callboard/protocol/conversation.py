@@ -98,7 +98,7 @@ class Conversation:
         if request.method == "ping":
             self._put(jsonrpc.result_message(request.id, {}))
         elif request.id in self._answering:
-            error = PeerError(f"a request with the id {request.id!r} is still open")
+            error = PeerError(f"a request with the id {request.id!r} is still open; use another id")
             self._put(jsonrpc.error_message(request.id, error))
         elif len(self._answering) >= MAX_ASKED:
             busy = HostBusy(f"{MAX_ASKED} requests are open; wait for an answer")

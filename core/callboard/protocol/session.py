@@ -300,7 +300,7 @@ class SessionEra:
             return jsonrpc.result_message(message.id, {})
         if message.id in session.inflight:
             error: CallboardError = PeerError(
-                f"a request with the id {message.id!r} is still under way"
+                f"a request with the id {message.id!r} is still under way; use another id"
             )
             return jsonrpc.error_message(message.id, error)
         if len(session.inflight) >= INFLIGHT_LIMIT:

@@ -69,7 +69,9 @@ class Subscriptions:
         if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
             raise InvalidParams("resourceSubscriptions must be a list of URIs")
         if len(uris) > WATCH_LIMIT:
-            raise InvalidParams(f"a stream watches {WATCH_LIMIT} resources at most")
+            raise InvalidParams(
+                f"a stream watches {WATCH_LIMIT} resources at most; open another for the rest"
+            )
 
     def listen(
         self,

@@ -128,7 +128,9 @@ class WorkspaceRoots:
         )
         for root in self._roots:
             if root.path is not None and not self._is_absolute(root.path):
-                raise WorkspaceResolveError(f"the root {shown(root.path)} isn't absolute")
+                raise WorkspaceResolveError(
+                    f"the root {shown(root.path)} isn't absolute; give a full path"
+                )
 
     @classmethod
     def from_client_roots(

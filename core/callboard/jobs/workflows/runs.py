@@ -209,6 +209,6 @@ def _checked(workflow: Workflow, given: Json) -> dict[str, Any]:
         raise InvalidParams(wrong.message) from None
     except BadSchema as bad:
         raise InvalidParams(
-            f"the inputs of '{workflow.name}' are declared wrongly: {bad}"
+            f"the inputs of '{workflow.name}' are declared wrongly: {bad}; correct its file"
         ) from None
     return values

@@ -132,4 +132,4 @@ def check_length(length: str) -> Refusal | None:
     return TOO_LARGE if len(length) > 18 or int(length) > BODY_LIMIT else None
 
 
-TOO_LARGE = Refusal(413, f"the body is over {BODY_LIMIT} bytes")
+TOO_LARGE = Refusal(413, f"the body is over {BODY_LIMIT} bytes; send it in parts, or in a file")

@@ -207,7 +207,7 @@ class StreamableHttp(ABC):
         if not session.features.batches:
             fail(incoming, 400, PeerError("this revision has no batches; send single messages"))
         elif not 0 < len(values) <= BATCH_LIMIT:
-            fail(incoming, 400, PeerError(f"a batch has 1 to {BATCH_LIMIT} messages"))
+            fail(incoming, 400, PeerError(f"a batch has 1 to {BATCH_LIMIT} messages; split it"))
         else:
             reply.in_batch = True
             self.start(self._answer_batch(session, [jsonrpc.parse(v) for v in values], reply))
