@@ -138,7 +138,7 @@ def test_doctor_shows_who_decided(
     assert lines["records"].endswith(" true  (default)")
     main(["doctor"])
     out = capsys.readouterr().out
-    assert f"settings by environment, {file}: callboard doctor --settings shows them" in out
+    assert f"settings from environment, {file}: callboard doctor --settings shows them" in out
     assert str(site / "skills") not in out  # a site needs none
 
 

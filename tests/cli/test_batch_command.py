@@ -111,7 +111,7 @@ def test_where_one_host_does_not_start_the_others_do_its_work(
     assert main(command[3:]) == 0
     told = capsys.readouterr()
     assert json.loads(told.out.splitlines()[-1]) == {"event": "finished", "done": 3, "failed": 0}
-    assert "a host didn't start, the others go on" in told.err
+    assert "a host didn't start, the others continue" in told.err
     assert "no licence is left" in told.err
 
 

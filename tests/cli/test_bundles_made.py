@@ -100,7 +100,7 @@ def test_lint_finds_what_its_server_lacks(
     [
         (
             "import sys; sys.exit('no\\x1b such licence')",
-            "Its last words: shot-notes: no� such lic",
+            "Its last output: shot-notes: no� such lic",
         ),
         ("print('hello')\nimport sys; sys.stdin.read(1)", "ended with exit status"),
         (

@@ -201,7 +201,7 @@ def test_each_kind_of_failure_has_its_code_and_all_have_one_shape(
         assert failed("fails", "--json", "[]")[:2] == (2, "wrong")
         status, kind, error = failed("fails", "--json", "{count: 1}")  # as Windows' shells pass it
         assert (status, kind) == (2, "wrong")
-        assert error["message"].endswith("take its quotes away: write @FILE, or - and pipe it")
+        assert error["message"].endswith("remove its quotes: write @FILE, or - and pipe it")
         status, kind, error = failed("barred")
         assert (status, kind, error["code"]) == (4, "refused", -32001)
         assert error["data"]["missing"] == ["teleport"]

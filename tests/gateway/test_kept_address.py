@@ -20,4 +20,4 @@ def test_a_gateway_serves_where_its_address_can_not_be_kept(
         port = free.getsockname()[1]
     with running_gateway(port) as gateway, gateway.client() as client:
         client.initialize()
-    assert "can't be kept" in caplog.text
+    assert "can't be saved" in caplog.text

@@ -86,7 +86,7 @@ def test_it_answers_a_question_that_the_panel_asks_too(
         told = heard.status("fake", lambda status: not status["questions"])
         status, answer = visitor.act(word, question["id"], told)
         assert status == 502
-        assert "is answered" in answer["detail"]
+        assert "has been answered" in answer["detail"]
     leave()
 
 

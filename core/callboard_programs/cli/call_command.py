@@ -20,7 +20,9 @@ from callboard_programs.client.tool_call import call_tool
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_call_arguments(parser)
-    parser.add_argument("--wait", action="store_true", help="for a job's end, and its result")
+    parser.add_argument(
+        "--wait", action="store_true", help="wait for a job's end, and print its result"
+    )
     parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
 
 
@@ -32,7 +34,7 @@ def add_call_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JSON",
         action="append",
         default=[],
-        help="to a question of the tool's: its form, true or false; again for the next one",
+        help="the answer to a tool's question: its form, true or false; repeat it for the next one",
     )
     parser.add_argument(
         "--out",
@@ -95,7 +97,7 @@ def given_arguments(text: str) -> dict[str, Any]:
     except OSError as error:
         raise PeerError(f"--json {text} can't be read: {error.strerror}; - reads a pipe") from None
     except ValueError as error:
-        hint = "; some shells take its quotes away: write @FILE, or - and pipe it"
+        hint = "; some shells remove its quotes: write @FILE, or - and pipe it"
         raise PeerError(f"--json is not JSON: {error}{hint if text[:1] == '{' else ''}") from None
     if not isinstance(given, dict):
         raise PeerError("--json must be an object")

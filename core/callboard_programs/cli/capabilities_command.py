@@ -49,7 +49,7 @@ def _ask(instance: Instance, change: Json | None) -> Json:
     if answer is None:
         raise HostError(f"{instance.id} does not answer now; see `callboard doctor`")
     if "declared" not in answer:
-        raise PeerError(str(answer.get("detail") or "this instance is of an older callboard"))
+        raise PeerError(str(answer.get("detail") or "this instance runs an older callboard"))
     return answer
 
 

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gateway",
         action="store_true",
-        help="the gateway's address, which stays; with --instance, that one's",
+        help="the gateway's fixed address; with --instance, that instance's",
     )
     parser.add_argument(
         "--user", action="store_true", help="your own file, for all projects, not the project's"

@@ -19,7 +19,9 @@ _MOST_BYTES = 1000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "address", metavar="ADDRESS", help="as `callboard gateway --listen` prints it, with its #"
+        "address",
+        metavar="ADDRESS",
+        help="the address that `callboard gateway --listen` prints, with its #",
     )
     parser.add_argument(
         "--token-file",

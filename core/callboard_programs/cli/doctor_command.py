@@ -157,7 +157,7 @@ def _settings() -> Iterator[tuple[bool, str]]:
         for line in absent(named):
             yield False, line
         if files:
-            yield True, f"settings by {', '.join(files)}: callboard doctor --settings shows them"
+            yield True, f"settings from {', '.join(files)}: callboard doctor --settings shows them"
 
 
 def _variables() -> Iterator[tuple[bool, str]]:

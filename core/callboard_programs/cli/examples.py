@@ -7,10 +7,10 @@ import argparse
 #: For each command, what is written after ``callboard``, and what that does.
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "setup": (
-        ("setup --dry-run", "what it would do here, and nothing else"),
+        ("setup --dry-run", "show what it would do here, and do nothing"),
         ("setup --yes", "everything on this machine, without asking"),
         ("setup --host blender --client cursor --client codex", "only these"),
-        ("setup --undo", "all back as it was"),
+        ("setup --undo", "undo all of it"),
     ),
     "serve": (
         ("serve --scene shot.usda --root .", "an OpenUSD stage, and this folder for files"),
@@ -23,7 +23,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "tools": (
         ("tools", "of the instance that runs"),
-        ("tools scene__create_primitive --instance blender", "what one does and takes"),
+        (
+            "tools scene__create_primitive --instance blender",
+            "one tool's description and arguments",
+        ),
     ),
     "call": (
         ("call scene__scene_info", "of the instance that runs"),
@@ -41,12 +44,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("run studio__clean --scene shot.usda --save", "change the file"),
     ),
     "batch": (
-        ("batch scene__scene_info --each '*.usda' --report out.jsonl", "go on from it later"),
-        ("batch studio__clean --host blender --each 'a/**/*.blend' -j 2 --save", "by two hosts"),
+        ("batch scene__scene_info --each '*.usda' --report out.jsonl", "continue from it later"),
+        ("batch studio__clean --host blender --each 'a/**/*.blend' -j 2 --save", "on two hosts"),
     ),
     "farm": (
-        ("farm run scene__scene_info --over '*.usda' -n 4", "by four hosts of this machine"),
-        ("farm run --help", "more of each part"),
+        ("farm run scene__scene_info --over '*.usda' -n 4", "on four hosts of this machine"),
+        ("farm run --help", "the options of one part"),
     ),
     "farm local": (("farm local -n 4", "a scheduler and four hosts"),),
     "farm worker": (
@@ -66,7 +69,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("stdio --instance blender", "always that application"),
     ),
     "connect": (
-        ("connect 'https://10.0.0.5:8765/mcp#sha256=…' --token-file token", "as it printed it"),
+        (
+            "connect 'https://10.0.0.5:8765/mcp#sha256=…' --token-file token",
+            "the address that the gateway printed",
+        ),
     ),
     "config": (
         ("config claude-code", "what to write, and where"),
@@ -83,8 +89,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("capabilities withdraw filesystem.write", "until it is restored"),
     ),
     "lint": (
-        ("lint skills/studio-publish", "file, line and remedy of each mistake"),
-        ("lint skills --strict --json", "for a check before a merge"),
+        ("lint skills/studio-publish", "file, line and fix of each mistake"),
+        ("lint skills --strict --json", "a check before a merge"),
     ),
     "vendor": (
         ("vendor skills/studio-publish", "for this Python"),
@@ -130,7 +136,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 
-_EXITS = "exit codes: 0 done, 1 failed (stderr says why), 2 asked wrongly, 130 Ctrl+C"
+_EXITS = "exit codes: 0 done, 1 failed (stderr says why), 2 wrong arguments, 130 Ctrl+C"
 #: The commands that call a tool.
 _MORE_EXITS = ("call", "run", "batch", "farm run")
 

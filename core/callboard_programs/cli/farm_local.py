@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-n", dest="hosts", type=repetitions, default=2, help="hosts; 0 for the scheduler alone"
     )
-    parser.add_argument("--listen", metavar="IP", default="127.0.0.1", help="127.0.0.1 otherwise")
+    parser.add_argument("--listen", metavar="IP", default="127.0.0.1", help="by default 127.0.0.1")
     parser.add_argument("--port", type=port_number, default=0, help="0 lets the system choose")
     add_wear(parser)
     add_certificates(parser)

@@ -54,12 +54,12 @@ def certificates_of(arguments: argparse.Namespace) -> Certificates | None:
 
 def add_wear(parser: argparse.ArgumentParser) -> None:
     """Add the options that say when a fresh host replaces another one."""
-    parser.add_argument("--max-tasks", metavar="N", type=count, help="a fresh host after so many")
+    parser.add_argument("--max-tasks", metavar="N", type=count, help="a fresh host after this many")
     parser.add_argument(
         "--max-memory",
         metavar="BYTES",
         type=size,
-        help="or once it holds so much, such as 4G; at twice as much it is killed",
+        help="a fresh host once it holds this much, such as 4G; at twice as much it is killed",
     )
 
 

@@ -39,7 +39,9 @@ _AGAIN = 0.3
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_work(parser)
     add_needs(parser)
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="without it a farm of its own")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="by default the run starts a farm of its own"
+    )
     parser.add_argument("-n", dest="hosts", type=count, default=2, help="hosts of its own farm")
     add_task_options(parser)
     add_wear(parser)

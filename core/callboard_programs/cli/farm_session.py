@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             step.add_argument("orders", metavar="ORDERS", type=Path)
             step.add_argument("index", metavar="INDEX", type=int)
             step.add_argument("--results", metavar="DIR", type=Path, required=True)
-    chunk = steps.add_parser("chunk", help="perform some calls of Flamenco's job, by one host")
+    chunk = steps.add_parser("chunk", help="perform some calls of Flamenco's job on one host")
     chunk.add_argument("folder", metavar="FOLDER", type=Path, help="the job's")
     chunk.add_argument("first", metavar="FIRST", type=repetitions)
     chunk.add_argument("last", metavar="LAST", type=repetitions)

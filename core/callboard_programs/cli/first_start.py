@@ -56,7 +56,7 @@ def start_once(bundle: InstalledBundle, patience: float = PATIENCE) -> FirstStar
         return FirstStart(problem=f"hasn't answered for {patience:g} s", late=True)
     except SkillError as error:
         reported = " | ".join([*lines][-_LAST_LINES:])
-        last = f". Its last words: {reported}" if reported else ""
+        last = f". Its last output: {reported}" if reported else ""
         return FirstStart(problem=error.message + last, words=tuple(lines))
     except OSError as error:
         return FirstStart(problem=f"can't be started: {error.strerror or type(error).__name__}")

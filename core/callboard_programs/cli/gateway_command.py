@@ -22,13 +22,13 @@ from callboard_programs.gateway.other_machines import Outside, outside_address
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--port", type=port_number, help="the port of last time by default; 0 is any"
+        "--port", type=port_number, help="by default the last port; 0 is any free one"
     )
     parser.add_argument("--auth", choices=("token", "none"), default="token")
     parser.add_argument(
         "--open",
         action="store_true",
-        help="open the gateway's page in the browser: of the one that runs, or of this one",
+        help="open the page of the running gateway, or of this one, in the browser",
     )
     parser.add_argument(
         "--idle",
@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="end after so long without an instance and a client",
     )
     parser.add_argument(
-        "--listen", metavar="ADDRESS", help="of this machine, for others: by TLS, with approval"
+        "--listen",
+        metavar="ADDRESS",
+        help="this machine's address for other machines: TLS, with approval",
     )
     parser.add_argument(
         "--certificate", type=Path, metavar="FILE", help="PEM; by default one is made"
@@ -49,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         nargs="+",
         metavar="NAME",
-        help="free these names for other scenes; 'unsaved' is all of unsaved scenes that are gone",
+        help="free these names for other scenes; 'unsaved' means all unsaved scenes that are gone",
     )
 
 
@@ -83,7 +85,7 @@ def _forget(wanted: list[str]) -> str:
     """Free the names, and return a line about them. Raises HostError, PeerError."""
     forgotten = forget(wanted)
     if not forgotten:
-        return "No name of an unsaved scene that is gone is kept; nothing was changed."
+        return "There is no name of an unsaved scene that is gone; nothing was changed."
     return f"Forgotten: {', '.join(forgotten)}. The next scenes that have no name get these."
 
 
@@ -106,7 +108,7 @@ def _open(link: str) -> None:
 
     opened = open_link(link)
     reported = (
-        "Opened. Should the browser not show it" if opened else "No browser is here; the link"
+        "Opened. If the browser doesn't show it" if opened else "There is no browser here; the link"
     )
     print(f"{reported}, once, within ten minutes: {link}", file=sys.stderr, flush=True)
 

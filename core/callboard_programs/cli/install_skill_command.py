@@ -26,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=VALUE",
         dest="settings",
-        help="answers one of its settings; again for each value of one that takes several",
+        help="the value of one of its settings; repeat it for each value of one that takes several",
     )
-    parser.add_argument("--downgrade", action="store_true", help="over a newer version, too")
+    parser.add_argument("--downgrade", action="store_true", help="also replace a newer version")
     parser.add_argument(
         "--no-start", action="store_true", help="don't run its server to see its tools"
     )
@@ -76,7 +76,7 @@ def _reported(
         yield f"It asks for capabilities that this host does not provide: {missing}."
     if bundle.manifest.server is not None:
         yield from _server_sentence(bundle, arguments)
-    yield "Hosts that run take it into use within seconds, others when they start."
+    yield "Running hosts use it within seconds, others when they start."
 
 
 def _settings(written: Sequence[str]) -> dict[str, list[str]]:
@@ -154,7 +154,7 @@ def _started(bundle: InstalledBundle, seen: list[str]) -> str | None:
         names = f": {', '.join(first.tools[:20])}" if first.tools else ""
         seen.append(f"Its server runs, tools: {len(first.tools)}{names}.")
     elif first.late:
-        seen.append(f"Its server {first.problem}; hosts go on trying.")
+        seen.append(f"Its server {first.problem}; hosts keep trying.")
     else:
         return f"its server {first.problem}"
     return None

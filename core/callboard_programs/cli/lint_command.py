@@ -76,4 +76,4 @@ def _print(one: Explained) -> None:
     for key, value in one.gives.items():
         print(plain(f"{where}: {key} from {one.function}(): {json.dumps(value)}"))
     for annotation in one.unread:
-        print(f"{where}: '{plain(annotation)}' says nothing to JSON; any value passes")
+        print(f"{where}: '{plain(annotation)}' has no meaning in JSON; any value passes")

@@ -189,7 +189,7 @@ class DaskHosts:
             until = monotonic() + LOSS_PATIENCE
             self._orphans.append((until, error.last_worker.name, future.key, attempt))
             return
-        why = HostError(f"the farm can't do it: {type(error).__name__}: {error}")
+        why = HostError(f"the farm can't run it: {type(error).__name__}: {error}")
         yield attempt, {"status": "failed", "value": failure(why)}
 
     def _settled(self) -> Iterator[tuple[Attempt, Loss]]:

@@ -1,13 +1,13 @@
-// Flamenco 3: into the folder "scripts" beside flamenco-manager. Runs what
+// Flamenco 3: goes into the folder "scripts" beside flamenco-manager. Runs the job that
 // `callboard farm export --flamenco` wrote; everything about a job is in its folder.
 const JOB_TYPE = {
   label: "callboard",
   description: "Calls a callboard tool, many times.",
   settings: [
     { key: "folder", type: "string", subtype: "dir_path", required: true,
-      description: "What `callboard farm export --flamenco` wrote." },
-    { key: "calls", type: "int32", required: true, description: "How many calls it holds." },
-    { key: "chunk", type: "int32", default: 10, description: "Calls of one host, a task." },
+      description: "The folder that `callboard farm export --flamenco` wrote." },
+    { key: "calls", type: "int32", required: true, description: "The number of its calls." },
+    { key: "chunk", type: "int32", default: 10, description: "Calls in one task, on one host." },
     { key: "callboard", type: "string", default: "callboard",
       description: "The command on the workers." },
   ],
@@ -16,7 +16,7 @@ const JOB_TYPE = {
 function compileJob(job) {
   const { folder, calls, chunk, callboard } = job.settings;
   if (!(calls >= 1 && chunk >= 1)) {
-    throw new Error("calls and chunk have to be 1 or more");
+    throw new Error("calls and chunk must be 1 or more");
   }
   for (let first = 0; first < calls; first += chunk) {
     const last = Math.min(first + chunk, calls) - 1;

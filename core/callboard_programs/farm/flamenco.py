@@ -24,7 +24,7 @@ def write_job(folder: Path, name: str, work: Work, tasks: Sequence[Task], chunk:
     """Write a job's files into ``folder``, an absolute path, which is made. Return their paths, the
     job's first. One task of Flamenco's is ``chunk`` of ours. Raises PeerError."""
     if work.needs:
-        raise PeerError("Flamenco knows no amounts; leave --need away and give job.json a tag")
+        raise PeerError("Flamenco has no amounts; leave --need out and give job.json a tag")
     if "{" in str(folder):
         raise PeerError(f"{folder} can't be in a job: Flamenco begins its variables with {{")
     settings = {"folder": str(folder), "calls": len(tasks), "chunk": chunk}

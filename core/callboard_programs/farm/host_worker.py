@@ -143,7 +143,7 @@ class HostWorker:
             asyncio.run_coroutine_threadsafe(self._retire(), self._loop)
         except BaseException as error:
             # Without this thread the worker would take tasks and never begin one.
-            print(f"the host can't go on: {error}", file=sys.stderr, flush=True)
+            print(f"the host can't continue: {error}", file=sys.stderr, flush=True)
             os._exit(1)
 
     def _worn_out(self) -> str | None:

@@ -109,7 +109,7 @@ class HostsHere:
             except Exception as error:
                 # If the thread died silently, everything would wait for it forever.
                 why = f"{type(error).__name__}: {error}"
-                self._ended.put(HostError(f"the batch can't go on: {why}"))
+                self._ended.put(HostError(f"the batch can't continue: {why}"))
             finally:
                 with self._guard:
                     self._hosts.discard(host)
@@ -137,7 +137,7 @@ class HostsHere:
             self._serving -= not alone
         if not alone:
             self._orders.put(held)
-            self._ended.put(f"a host didn't start, the others go on: {error.message}")
+            self._ended.put(f"a host didn't start, the others continue: {error.message}")
         elif self._began:
             self._ended.put((held, Loss(error)))
         else:  # no host will ever start

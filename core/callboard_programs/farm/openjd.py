@@ -84,7 +84,7 @@ def template(name: str, work: Work, count: int) -> Json:
                 "default": "callboard",
                 "description": "The command, where it isn't on the path.",
             },
-            _path("Orders", "FILE", "IN", ORDERS, "What each task calls."),
+            _path("Orders", "FILE", "IN", ORDERS, "The call of each task."),
             _path("Results", "DIRECTORY", "OUT", "results", "A line of JSON for each task."),
         ],
         "steps": [step],

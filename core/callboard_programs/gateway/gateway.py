@@ -102,7 +102,7 @@ class Gateway:
         try:
             make_artist_key()
         except OSError as error:
-            log.warning("the page can show and do nothing: its key can't be kept: %s", error)
+            log.warning("the page can't show or do anything: its key can't be saved: %s", error)
         if self._remote is not None:
             self._remote.take_port()
             self._remote.route("/mcp", self._own)
@@ -144,7 +144,7 @@ class Gateway:
         try:
             keep_address(address)
         except OSError as error:
-            log.warning("port and token can't be kept for the next start: %s", error)
+            log.warning("port and token can't be saved for the next start: %s", error)
 
     def _is_well(self, incoming: IncomingRequest) -> None:
         incoming.respond_json(200, {"instance": self.id})

@@ -114,4 +114,4 @@ def _ask(id: str, address: str, program: str) -> None:
     try:
         ClientBook().ask(id, address, program)
     except HostError as error:
-        log.warning("no page and no panel can be asked: %s", error.message)
+        log.warning("the request can't be shown on the page or in a panel: %s", error.message)

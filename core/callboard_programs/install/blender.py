@@ -190,7 +190,9 @@ def _blenders(folder: Path | None) -> list[Blender]:
         named = re.fullmatch(r"(\d+)\.(\d+)", folder.name)
         version = (int(named[1]), int(named[2])) if named else on_path
         if version is None:
-            raise HostError(f"which Blender is {folder} for? Its name should be like 4.5")
+            raise HostError(
+                f"can't tell which Blender {folder} is for; its name should be like 4.5"
+            )
         blenders = [
             Blender(version, folder, program if version == on_path else None, elsewhere=True)
         ]

@@ -75,7 +75,7 @@ class HostChoice:
             await self._connect(chosen)
         except CallboardError as error:
             return {"content": [{"type": "text", "text": error.message}], "isError": True}
-        text = f"Calls go to {chosen.name} now. Ask for the list of tools again: it is another one."
+        text = f"Calls go to {chosen.name} now. Ask for the list of tools again: it has changed."
         return _result({"host": self._row(chosen)}, text)
 
     def _row(self, instance: Instance) -> Json:

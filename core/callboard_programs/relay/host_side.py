@@ -351,7 +351,7 @@ class HostSide:
         try:
             await link.watch(client.session.watched)
         except RemoteError as refused:
-            log.warning("%s lets nothing be watched: %s", link.instance.id, refused)
+            log.warning("%s refuses to report changes: %s", link.instance.id, refused)
         return instead
 
     def _heard(self, link: Link, method: str, params: Json) -> None:

@@ -125,7 +125,7 @@ class ListenStreams:
         try:
             await link.watch({uri for each in self._streams for uri in each.uris})
         except RemoteError as refused:
-            log.warning("%s lets nothing be watched: %s", link.instance.id, refused)
+            log.warning("%s refuses to report changes: %s", link.instance.id, refused)
         stream.heard_in_session()
         await link.closed.wait()
 

@@ -211,7 +211,7 @@ class Reconnector:
         except (HostError, asyncio.TimeoutError) as error:
             why = str(error) or "it did not answer in time"
             log.warning("%s (%s): %s", instance.id, instance.kind, why)
-            self.offline.reason = f"{instance.name} can't be worked with: {why}"
+            self.offline.reason = f"{instance.name} can't be used: {why}"
             if isinstance(error, NotLetIn):
                 self.offline.refusal = NotLetIn(
                     f"{instance.name} doesn't let this client in: {why}"
@@ -255,7 +255,7 @@ class Reconnector:
         try:
             known.save(link.instance.kind)
         except OSError as error:
-            log.warning("the lists can't be kept for later: %s", error)
+            log.warning("the lists can't be saved for later: %s", error)
 
     def _learn_again(self, link: Link) -> None:
         async def learn() -> None:

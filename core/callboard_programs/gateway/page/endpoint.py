@@ -124,7 +124,9 @@ class PageEndpoint:
     def _enter(self, incoming: IncomingRequest) -> None:
         entry = self._login.enter(read_query(incoming.query).get("code", ""))
         if entry is None:
-            incoming.refuse(Refusal(401, "this link was used; `callboard gateway --open`"))
+            incoming.refuse(
+                Refusal(401, "this link was already used; run `callboard gateway --open`")
+            )
             return
         cookie = f"{self._access().cookie_name}={entry.cookie}; Path=/; HttpOnly; SameSite=Strict"
         # No redirect: when another program opened the link, the browser wouldn't send the cookie.

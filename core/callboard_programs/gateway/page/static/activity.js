@@ -1,4 +1,4 @@
-// What runs and waits, and what was changed: all hosts in one list.
+// Running and waiting calls, and changes: all hosts in one list.
 
 import { act } from "./asking.js";
 import { clock, duration, each, el, line, list, number, setText } from "./dom.js";
@@ -18,7 +18,7 @@ function idOf(host) {
 function makeCall(call, tell) {
   const words = el("span", { class: "words" });
   const state = el("span", { class: "dim" });
-  const bar = el("progress", { max: 1, "aria-label": "How far it is", hidden: true });
+  const bar = el("progress", { max: 1, "aria-label": "Progress", hidden: true });
   const cancel = el("button", { type: "button" }, "Cancel");
   cancel.setAttribute("aria-label", `Cancel ${line(call.tool)} in ${call.host}`);
   cancel.addEventListener("click", async () => {
@@ -57,7 +57,7 @@ export function showChanges(hosts, tell) {
       ...change,
       host: host.name,
       about: idOf(host),
-      // Undoing one undoes what came after it in that host.
+      // Undoing a change also undoes the later ones in that host.
       steps: told.slice(at).filter((one) => one.undo === true && one.undone !== true).length,
     }));
   });
@@ -77,7 +77,7 @@ function makeChange(change, tell) {
     await tell(async () => {
       const { done, undone, problem } = await act(newest.about, "undo", newest.call);
       if (done) return;
-      const why = line(problem) || "something that callboard didn't do lies on it";
+      const why = line(problem) || "a change that callboard didn't make comes after it";
       throw new Error(`${number(undone)} undone, the rest not: ${why}`);
     });
     undo.disabled = false;

@@ -1,5 +1,5 @@
-// What the page asks of its gateway. The secret came with the link, behind the #, and is asked for
-// beside the cookie: other servers of this machine are shown cookies too.
+// The page's requests to its gateway. The secret came with the link, after the #. The gateway needs
+// it beside the cookie, because browsers show cookies to this machine's other servers too.
 
 const KEPT = "callboard-page";
 
@@ -20,7 +20,7 @@ async function checked(answer) {
   try {
     detail = (await answer.json()).detail ?? detail;
   } catch {
-    // no problem document: the status has to do
+    // without a problem document there is only the status
   }
   throw new Error(detail);
 }
@@ -40,8 +40,8 @@ export async function act(about, what, id) {
   return (await checked(answer)).json();
 }
 
-// Hears every event, for as long as the gateway runs. `changed` hears "live", "lost", and at last
-// "closed" with the reason, once this browser isn't let in any more.
+// Receives every event while the gateway runs. `changed` gets "live", "lost", and at last "closed"
+// with the reason, once this browser has no access any more.
 export async function follow(heard, changed) {
   for (;;) {
     try {
@@ -53,7 +53,7 @@ export async function follow(heard, changed) {
       changed("live");
       await read((await checked(answer)).body.getReader(), heard);
     } catch {
-      // The gateway is gone, or the machine slept: asked again below.
+      // The gateway is gone, or the machine slept: try again below.
     }
     changed("lost");
     await new Promise((done) => setTimeout(done, 1000));

@@ -1,14 +1,14 @@
-// A card that waits for an answer. No yes counts that was meant for something else, or comes from
-// whoever can't have read it.
+// A card that waits for an answer. A yes doesn't count if it was meant for another card, or if the
+// user can't have read this one.
 
 import { el, setText } from "./dom.js";
 
-// Milliseconds for which a card that just came or moved takes no yes, as in the panel.
+// Milliseconds during which a card that has just appeared or moved takes no yes, as in the panel.
 const GUARD = 500;
 
-// `text` is the element that is read to its end first, or null; `lacking` is why no yes is taken here
-// at all, or empty; `yes` and `longer` are [word, label, explanation], and `answer` is called with the
-// word and says whether it was done.
+// `text` is the element that must be read to its end first, or null. `lacking` is the reason that no
+// yes is taken here at all, or empty. `yes` and `longer` are [word, label, explanation]. `answer` is
+// called with the word, and returns whether it was done.
 export function makeCard({ label, head, body, text, lacking, yes, longer, answer }) {
   const refuse = el("button", { type: "button", onclick: () => say("refuse") }, "Refuse");
   const once = button(yes, "main");

@@ -1,6 +1,6 @@
-// Elements made of text. What instances tell is hostile: nothing here ever reads markup.
+// Elements made of text. Instances' texts may be hostile: nothing here ever reads markup.
 
-// What nobody sees, or what turns the reading direction, is written out, as the panel does.
+// Writes out invisible characters, and those that turn the reading direction, as the panel does.
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 export function visible(value) {
@@ -14,7 +14,7 @@ function escaped(c) {
   return hex.length > 4 ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
 }
 
-// The same on one line, of so many characters at most.
+// The same on one line, with at most that many characters.
 export function line(value, most = 300) {
   const text = visible(value).replace(/\s+/g, " ").trim();
   return text.length > most ? `${text.slice(0, most)}…` : text;
@@ -33,7 +33,7 @@ function escaped16(unit) {
   return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
-// A list of objects, whatever was told; never more than a page can show.
+// A list of objects, whatever the value is; never more than a page can show.
 export function list(value, most = 200) {
   if (!Array.isArray(value)) return [];
   return value.filter((one) => one !== null && typeof one === "object").slice(0, most);
@@ -57,7 +57,7 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Shows one child for each item and keeps those that stay: who has the focus, or reads, isn't
+// Shows one child for each item and keeps those that stay, so that focus and reading aren't
 // disturbed. `make` gives {node, update}; `update` is called with each new item.
 const kept = new WeakMap();
 
@@ -91,7 +91,7 @@ export function each(parent, items, keyOf, make) {
   if (moved) for (const child of now.values()) child.moved?.();
 }
 
-// Fills an element anew only when what it shows is another thing.
+// Fills an element again only when its content changes.
 const shown = new WeakMap();
 
 export function fill(parent, value, make) {
@@ -119,7 +119,7 @@ export function duration(ms) {
   return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }
 
-// The last part of a path, on whatever system.
+// The last part of a path, of any system.
 export function fileName(path) {
   return line(path).split(/[\\/]/).pop();
 }

@@ -1,9 +1,9 @@
-// Which hosts are shown: by what is written into the field, and by what they do.
+// Selects the hosts that are shown, by the text in the field, and by their state.
 
 import { list } from "./dom.js";
 import { state } from "./hosts.js";
 
-// From so many on each is one line, unless that was chosen otherwise.
+// From this many hosts on, each is one line, unless the user chose otherwise.
 const MANY = 8;
 
 const field = document.getElementById("find");

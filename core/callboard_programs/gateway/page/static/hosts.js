@@ -1,10 +1,10 @@
-// The cards of the hosts, with a small picture of each scene, and what each of them offers.
+// The cards of the hosts, with a small picture of each scene, and each host's capabilities.
 
 import { get } from "./asking.js";
 import { clock, each, el, fileName, fill, line, list, number, object, setText } from "./dom.js";
 
-// Milliseconds between two pictures of one host, and at least how many times as long as one takes it:
-// they are made by the application, in which somebody works.
+// Milliseconds between two pictures of one host, and the least multiple of the time that one takes.
+// The application makes the pictures, and an artist works in it.
 const PAUSE = 3000;
 const RATHER = 8;
 
@@ -46,7 +46,7 @@ function makeCard(host) {
   };
 }
 
-// In one word.
+// A host's state in one word.
 export function state({ about, status }) {
   if (about.state !== "serving") return about.state;
   if (!status) return "not heard";
@@ -94,7 +94,7 @@ function factsOf([about, facts, problem, name]) {
   if (facts?.stalled) rows.push(row("Busy with", [line(facts.stalled)]));
   if (facts) {
     rows.push(row("Roots", names(list(facts.roots), rootOf, `none (${line(facts.roots_policy)})`)));
-    rows.push(row("Connected", names(list(facts.clients), clientOf, "nobody")));
+    rows.push(row("Connected", names(list(facts.clients), clientOf, "no one")));
   }
   if (problem) rows.push(row("Not shown", [line(problem)]));
   rows.push(row("Address", [el("code", {}, `${location.origin}/mcp/${name}`)]));
@@ -128,8 +128,8 @@ function clientOf(client) {
   return told;
 }
 
-// The scene as it looks, made anew after each change, not more often than PAUSE and never while
-// nobody looks at the page.
+// The scene's picture, made again after each change, not more often than PAUSE, and never while the
+// page is hidden.
 class ScenePicture {
   constructor(name, folded) {
     this.name = name;
@@ -224,14 +224,14 @@ function cell(one) {
   const { name, offered, withdrawn, advice, plug_in } = one;
   if (withdrawn === true) return [line(name), "withdrawn", "by the artist"];
   if (offered === true) return [line(name), "offered", `${number(one.unlocks)} tools need it`];
-  return [line(name), "missing", line(advice || plug_in || "this host has none")];
+  return [line(name), "missing", line(advice || plug_in || "this host doesn't have it")];
 }
 
 const SIGNS = { offered: "✓", withdrawn: "withdrawn", missing: "–" };
 
 function matrixOf(columns) {
   const names = [...new Set(columns.flatMap(([, cells]) => cells.map(([name]) => name)))].sort();
-  if (!names.length) return [el("p", { class: "empty" }, "No host tells what it offers.")];
+  if (!names.length) return [el("p", { class: "empty" }, "No host reports its capabilities.")];
   const head = columns.map(([name]) => el("th", { scope: "col" }, name));
   const rows = names.map((name) => {
     const cells = columns.map(([, told]) => {

@@ -18,13 +18,13 @@ function newcomerCard(one, tell) {
     ["Says it is", line(one.program)],
     ["Its token was made", clock(one.made)],
   ].filter(([, value]) => value !== "");
-  const about = "wants to connect from another machine, and to reach every host that is shown here.";
-  const check = "The client is told the same fingerprint when it is refused: compare them.";
+  const about = "asks to connect from another machine, and to reach every host that is shown here.";
+  const check = "The client gets the same fingerprint when it is refused: compare them.";
   return makeCard({
     label: `${name} asks to connect from another machine`,
     head: [el("h3", {}, `${name} asks`)],
     body: [
-      el("p", {}, `${name} ${about} Each host's own rules hold for it as for any client.`),
+      el("p", {}, `${name} ${about} Each host's own rules apply to it as to any client.`),
       el("dl", {}, ...rows.flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
       el("p", { class: "dim" }, check),
     ],

@@ -1,4 +1,4 @@
-// The page: hears what the hosts tell and shows it.
+// The page: receives the hosts' events and shows them.
 
 import { showCalls, showChanges } from "./activity.js";
 import { follow, takeSecret } from "./asking.js";
@@ -27,7 +27,7 @@ function heard(message) {
   draw();
 }
 
-// Once a frame at most, however much comes; at once where nobody looks and frames don't come.
+// At most once a frame, however many events come; at once while the page is hidden and has no frames.
 function draw() {
   if (drawing) return;
   drawing = true;
@@ -88,7 +88,7 @@ function notice(text) {
   place.hidden = !place.textContent;
 }
 
-// Does something and says what went wrong; whether nothing did.
+// Does something and shows what went wrong. Returns whether it succeeded.
 async function tell(work) {
   try {
     await work();

@@ -1,10 +1,10 @@
-// What the hosts ask their artists, with the answers that their panels have.
+// The hosts' questions to their artists, with the answers that their panels offer.
 
 import { act } from "./asking.js";
 import { makeCard } from "./cards.js";
 import { each, el, line, list, number, setText, visible } from "./dom.js";
 
-// What "for longer" may mean, and how it is explained.
+// The meanings of "for longer", with their explanations.
 const LONGER = {
   allow_session: ["For this session", "Don't ask again until this client disconnects"],
   allow_tool: ["This tool, for this project", "Don't ask this client again about this tool in this project"],
@@ -39,8 +39,8 @@ function questionCard(question, tell) {
     head: [el("h3", {}, `${line(question.client)} asks`), el("span", { class: "dim" }, question.name), left],
     body: [el("p", {}, about), holder],
     text: el("pre", { tabindex: "0", "aria-label": "Arguments" }, argumentsText(question.arguments)),
-    lacking: whole ? "" : "It is too long to be read here: allow it in the application's panel.",
-    yes: ["allow", "Allow once", "This call alone"],
+    lacking: whole ? "" : "It is too long to read here: allow it in the application's panel.",
+    yes: ["allow", "Allow once", "Only this call"],
     longer: Object.keys(LONGER).filter((word) => choices.includes(word)).map((word) => longerOf(word, question)),
     answer: (word) => tell(() => act(about_of(question), word, question.id)),
   });
@@ -48,7 +48,7 @@ function questionCard(question, tell) {
   function tick() {
     const seconds = Math.max(0, Math.round(number(question.deadline) - Date.now() / 1000));
     setText(left, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
-    left.title = "Without an answer by then it is refused";
+    left.title = "It is refused if there is no answer by then";
   }
 
   const ticking = setInterval(tick, 1000);
@@ -71,7 +71,7 @@ function about_of({ name, host }) {
   return { name, id: host.about.id };
 }
 
-// Code comes last and as the host would run it.
+// Code comes last, as the host would run it.
 function argumentsText(told) {
   if (told === null || told === undefined) return "…";
   if (typeof told.code !== "string") return visible(JSON.stringify(told, null, 2));

@@ -1,4 +1,4 @@
-// What was written down: the calls that ended, one of them whole, and what agents asked for.
+// The records: the calls that ended, one of them in full, and the capabilities agents asked for.
 
 import { get } from "./asking.js";
 import { clock, duration, each, el, fill, jsonText, line, list, number, object, setText } from "./dom.js";
@@ -53,7 +53,7 @@ export function prepareTrace() {
       await navigator.clipboard.writeText(document.getElementById("trace-text").textContent);
       setText(state, "Copied.");
     } catch {
-      setText(state, "The browser doesn't let it be copied: select the text above.");
+      setText(state, "The browser doesn't allow copying: select the text above.");
     }
   });
 }
