@@ -19,7 +19,7 @@ from callboard.errors import HostError
 from callboard.host_kit.headless import REQUIREMENTS, make_host
 from callboard_programs.cli import COMMANDS, main, module_of
 from callboard_programs.cli.command_result import EXITS
-from callboard_programs.cli.examples import EXAMPLES
+from callboard_programs.cli.examples import EXAMPLES, NEXT
 from callboard_programs.cli.farm_command import PARTS
 from callboard_programs.farm.security import security_of
 
@@ -53,6 +53,7 @@ def test_a_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_command_has_examples_and_takes_them() -> None:
     parts = {f"farm {part}" for part in PARTS}
     assert set(EXAMPLES) == {*COMMANDS, *parts}
+    assert set(NEXT) < set(COMMANDS)
     for command, examples in EXAMPLES.items():
         name, _, _ = command.partition(" ")
         parser = argparse.ArgumentParser()

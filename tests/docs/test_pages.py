@@ -209,13 +209,25 @@ def skills(reader: Reader) -> None:
     for package, version in (("Pillow", "11.3.0"), ("OpenTimelineIO", "0.17.0")):
         make_wheel(reader.folder / "wheels", package, version, "")
     reader.env |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(reader.folder / "wheels")}
-    publish = {"tools.yaml": PUBLISH, "scripts/publish.py": FAILS}
-    write_skill(reader.folder, "studio-publish", files=publish)
+    publish(reader)
     shelves = [reader.folder / "shelves" / host for host in ("blender", "maya")]
     for shelf in shelves:
         block = f"dcc: {shelf.name}\nrequires: [Pillow]"
         write_skill(shelf, "studio-stamp", block=block)
     reader.env["CALLBOARD_SKILL_PATHS"] = os.pathsep.join(map(str, shelves))
+
+
+def publish(reader: Reader) -> None:
+    files = {"tools.yaml": PUBLISH, "scripts/publish.py": FAILS}
+    write_skill(reader.folder, "studio-publish", files=files)
+
+
+def skill_tests(reader: Reader) -> None:
+    publish(reader)
+    reader.type("callboard serve --skills . --root .")
+
+
+def skill_from_run(reader: Reader) -> None:
     serve(reader, *cubes("LampA", "LampB"))
     Store(reader.home / "callboard" / "records").flush()
     listed = reader.type("callboard report --calls").splitlines()
@@ -225,6 +237,19 @@ def skills(reader: Reader) -> None:
 def farm(reader: Reader) -> None:
     if HOST == "blender":
         subprocess.run([sys.executable, "-c", SCENES], cwd=reader.folder, check=True)
+
+
+def farm_reference(reader: Reader) -> None:
+    """A farm that stays."""
+    farm(reader)
+    if HOST == "blender" and not missing("distributed"):
+        reader.type("callboard farm local -n 2 --host blender")
+        ready = json.loads(reader.servers[-1].line)
+        reader.here["tcp://127.0.0.1:40873"] = ready["scheduler"]
+
+
+def farm_managers(reader: Reader) -> None:
+    farm(reader)
     reader.here["/shared/"] = f"{reader.folder / 'drive'}/"
     reader.here["http://manager:8080"] = reader.stack.enter_context(flamenco_manager())
 
@@ -240,6 +265,8 @@ GRANTED: dict[str, Callable[[Reader], None]] = {
     "docs/eyes.md": eyes,
     "docs/gateway.md": gateway,
     "docs/farm.md": farm,
+    "docs/farm-managers.md": farm_managers,
+    "docs/farm-reference.md": farm_reference,
     "docs/looks.md": looks,
     "docs/python.md": python,
     "docs/report.md": report,
@@ -247,6 +274,8 @@ GRANTED: dict[str, Callable[[Reader], None]] = {
     "docs/scale.md": scale,
     "docs/scene.md": scene,
     "docs/shapes.md": shapes,
+    "docs/skill-from-run.md": skill_from_run,
+    "docs/skill-tests.md": skill_tests,
     "docs/skills.md": skills,
     "examples/bundle/README.md": bundle,
     "examples/primitives/README.md": primitives,

@@ -1,5 +1,6 @@
 """docs/walkthrough.md, followed from top to bottom as a reader would: files saved, commands typed.
 
+A ``diff`` block changes a file.
 A line of a console that doesn't begin with ``$`` must be in the command's output; ``…`` stands for
 anything. The words after ``console`` describe the command: ``fails``, ``again`` (it is typed until
 it prints that), ``terminal`` (it is interactive), ``blender`` (it needs bpy). ``later`` is done by
@@ -169,6 +170,16 @@ class Reader:
                     shown.until(prompt)
 
 
+def change(path: Path, diff: str) -> None:
+    """Replaces the lines of ``diff`` that a file has by those that it gets."""
+    lines = diff.splitlines(keepends=True)
+    before = "".join(line[1:] for line in lines if line[0] != "+")
+    text = path.read_text("utf-8")
+    assert text.count(before) == 1, diff
+    after = "".join(line[1:] for line in lines if line[0] != "-")
+    path.write_text(text.replace(before, after), encoding="utf-8")
+
+
 def commands(text: str) -> list[tuple[str, list[str]]]:
     """Return each command, with the lines below it."""
     listed: list[tuple[str, list[str]]] = []
@@ -193,7 +204,9 @@ def test_the_page_can_be_followed_from_top_to_bottom(
         left_out.add("blender")
     try:
         for block in BLOCKS:
-            if block.language != "console":
+            if block.language == "diff":
+                change(studio / block.words.strip(), block.text)
+            elif block.language != "console":
                 write_files(studio, {block.words.strip(): block.text})
             elif left_out.isdisjoint(block.words.split()):
                 reader.follow(block)

@@ -136,6 +136,23 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 
+#: What to do after the command.
+NEXT = {
+    "setup": "start the application, restart your client, and ask it what is in the scene",
+    "serve": "callboard call scene__scene_info, or callboard config CLIENT --write",
+    "list": "callboard tools --instance NAME",
+    "tools": "callboard call TOOL",
+    "gateway": "callboard config CLIENT --gateway --write",
+    "config": "restart the client",
+    "new-skill": "callboard lint FOLDER, then callboard serve --skills FOLDER",
+    "new-bundle": "callboard lint FOLDER --start, then callboard pack FOLDER",
+    "lint": "callboard serve --skills FOLDER",
+    "vendor": "callboard doctor",
+    "pack": "callboard install-skill FILE",
+    "install": "start the application, then callboard config CLIENT --write",
+    "install-skill": "callboard skills --installed",
+}
+
 _EXITS = "exit codes: 0 done, 1 failed (stderr says why), 2 wrong arguments, 130 Ctrl+C"
 #: The commands that call a tool.
 _MORE_EXITS = ("call", "run", "batch", "farm run")
@@ -146,4 +163,5 @@ def show_examples(parser: argparse.ArgumentParser, command: str) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     lines = [f"  callboard {written}\n      {what}" for written, what in EXAMPLES[command]]
     exits = f"{_EXITS}; 3 to 6: docs/commands.md" if command in _MORE_EXITS else _EXITS
-    parser.epilog = "\n".join(["examples:", *lines, "", exits])
+    after = [f"next: {NEXT[command]}", ""] if command in NEXT else []
+    parser.epilog = "\n".join(["examples:", *lines, "", *after, exits])
