@@ -58,7 +58,7 @@ class Question(NamedTuple):
     """One card on the artist's desk.
 
     ``client`` is the client's own name for itself. ``deadline`` is Unix time in seconds.
-    ``suggests`` is the answer that the policy suggests for a yes.
+    ``suggests`` is the answer that a yes gives by default.
     """
 
     id: str

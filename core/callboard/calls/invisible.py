@@ -19,7 +19,7 @@ _INVISIBLE = (
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"  # tags, and variations beyond those of emoji
     "]"
-    # Emoji are joined, and distinguished from text, by these two: once, behind one.
+    # Emoji are joined, and distinguished from text, by these two: each is allowed once, after one.
     "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d"
     "|(?<![#*0-9\u00a9\u00ae\u2000-\u3300\U0001f000-\U0001faff])\ufe0f"
 )

@@ -193,7 +193,7 @@ def _sliced(slices: Generator[Any, None, Any], shape: Shape) -> Generator[Any, N
 
 
 async def finished_later(run: Callable[[], Awaitable[Any]], shape: Shape) -> Any:
-    """Do as :func:`finished`, for a coroutine. A CancelledError may be ours, so it passes."""
+    """Like :func:`finished`, for a coroutine. A CancelledError may be ours, so it passes."""
     raised: BaseException
     try:
         return shape(await run())

@@ -377,7 +377,7 @@ class ToolRegistry:
         return self._changes.watch(listener)
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Do as :meth:`watch`, for good. Programs outside callboard call this."""
+        """Call ``listener`` whenever the tools change, for good. Other programs use this."""
         self.watch(listener)
 
 

@@ -14,7 +14,7 @@ MOST_STEPS = 16
 
 
 class UndoStep:
-    """Entered and left on the main thread, once or often, and ended once."""
+    """A call's undo step. Entered and left on the main thread, once or often, and ended once."""
 
     def __init__(self, port: UndoPort, label: str) -> None:
         self._port = port

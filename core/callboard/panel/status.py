@@ -124,7 +124,7 @@ class QuestionStatus:
     why: str
     arguments: Any
     deadline: float
-    #: The name of the client's token, and the answer that the policy suggests for a yes.
+    #: The name of the client's token, and the answer that a yes gives by default.
     holder: str = ""
     suggests: str = "allow"
 

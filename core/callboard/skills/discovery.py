@@ -138,7 +138,7 @@ def scan(
     shipped: Collection[Path] = (BUNDLED,),
     named: Collection[Path] = (),
 ) -> Scan:
-    """Do as :func:`scan_and_load` over exactly these search paths, the most important first. Skills
+    """Like :func:`scan_and_load`, over exactly these search paths, the most important first. Skills
     in ``shipped`` paths are never replaced by a skill of the same name from elsewhere. A missing
     path in ``named`` is reported, because a person or a setting names it."""
     by_name: dict[str, Found] = {}

@@ -35,7 +35,7 @@ class DiscoveryCache:
             self._known = _read(file)
 
     def load(self, folder: Path) -> SkillMetadata:
-        """Do as :func:`load_skill`, or return the same value as last time while nothing changed."""
+        """Like :func:`load_skill`, but return the same value as last time while nothing changed."""
         key = str(folder)
         self._used.add(key)
         known = self._known.get(key)

@@ -113,8 +113,8 @@ def read_tool(entry: Any, folder: Path, signatures: Signatures) -> ToolDeclarati
 def read_most(
     entry: Any, folder: Path, signatures: Signatures
 ) -> tuple[ToolDeclaration | None, list[EntryProblem]]:
-    """Do as :func:`read_tool`, but collect every problem of the entry and use its valid keys.
-    Return no tool when these aren't enough for one."""
+    """Like :func:`read_tool`, but collect every problem of the entry and use its valid keys. Return
+    no tool when these aren't enough for one."""
     problems: dict[str, EntryProblem] = {}
     while True:
         try:

@@ -87,7 +87,7 @@ class Workspaces:
     def answer_now(
         self, method: str, params: Mapping[str, Any], roots: WorkspaceRoots | None, bundle: str
     ) -> dict[str, Any]:
-        """Do as :meth:`answer`, on a thread that may wait for the disk."""
+        """Like :meth:`answer`, on a thread that may wait for the disk."""
         if not self.offered:
             raise RefusedByArtist(
                 "the artist withdrew filesystem.read, so bundles get no files; pass the content "

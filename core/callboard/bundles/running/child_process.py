@@ -117,7 +117,7 @@ class ChildProcess:
             thread.start()
 
     def start_on_loop(self, received: Callable[[Any], None], ended: Callable[[str], None]) -> None:
-        """Do as :meth:`start`, but call both functions on the running loop. A value counts as
+        """Like :meth:`start`, but call both functions on the running loop. A value counts as
         handled when ``received`` returns."""
         loop = asyncio.get_running_loop()
 

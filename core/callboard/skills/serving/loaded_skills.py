@@ -69,8 +69,8 @@ class LoadedSkills:
         return work
 
     def watcher(self, paths: Sequence[Path], poll: bool = False) -> SkillWatcher | None:
-        """Return a watcher that keeps the skills as they are on the disk, once it is started; None
-        without paths. ``poll`` looks repeatedly, for drives that report no changes."""
+        """Return a watcher that, once started, keeps the skills in step with the disk; None without
+        paths. ``poll`` looks repeatedly, for drives that report no changes."""
         if not paths:
             return None
         from callboard.skills.watch import SkillWatcher

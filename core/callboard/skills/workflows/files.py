@@ -65,7 +65,7 @@ def read_workflows(skill: SkillMetadata) -> tuple[list[Workflow], list[Failure]]
 
 
 def read_workflow(skill: SkillMetadata, path: Path) -> Workflow | Failure:
-    """Do as :func:`read_whole`, but return only the first problem."""
+    """Like :func:`read_whole`, but return only the first problem."""
     workflow, failures = read_whole(skill, path)
     return failures[0] if workflow is None else workflow
 
