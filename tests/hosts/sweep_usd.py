@@ -199,7 +199,7 @@ def _general(reason: str) -> str:
     """Return the sentence without the names in it."""
     reason = re.sub(r"(?<=n)'(?=t\b)", "’", reason)
     reason = re.sub(r"'[^']*'|<[^>]*>|@[^@]*@", "…", reason)
-    reason = re.sub(r"because .* says what it is", "because … says what it is", reason)
+    reason = re.sub(r"because .* defines it", "because … defines it", reason)
     return re.sub(r"/[\w/.…-]+", "…", reason)[:160]
 
 

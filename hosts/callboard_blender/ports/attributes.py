@@ -205,7 +205,7 @@ def _written(step: tuple[str, str]) -> str:
 
 def _unknown(attribute: str) -> HostError:
     return HostError(
-        f"'{attribute}' is no attribute; attributes__list names them, as data.energy,"
+        f"'{attribute}' isn't an attribute; attributes__list names them, such as data.energy,"
         ' modifiers["Bevel"].width or ["mood"]'
     )
 
@@ -245,7 +245,7 @@ def _refusal(place: _Place) -> str | None:
     if place.rna.subtype in _FILES:
         return "it names a file; the tools for files do that"
     if place.key == "name":
-        return "scene__rename renames objects, and names of other things lead to them"
+        return "scene__rename renames objects; other names stay, because references use them"
     if place.key in ("mode", "use_fake_user", "tag"):
         return "Blender keeps it internal"
     return None

@@ -86,7 +86,7 @@ class BlenderModelling:
             raise HostError(f"'{obj.name}' has shape keys, which applying would lose")
         shown = [each for each in obj.modifiers if each.show_viewport and each.type not in _BESIDE]
         if not shown:
-            raise HostError(f"no modifier of '{obj.name}' that could be applied is switched on")
+            raise HostError(f"'{obj.name}' has no modifier that is switched on and can be applied")
         brought = [each.name for each in shown if is_brought(obj, "modifiers", each.name)]
         if brought:
             raise HostError(f"'{brought[0]}' comes from the linked object; apply it there")
@@ -96,7 +96,7 @@ class BlenderModelling:
         if not is_evaluated(obj):
             raise HostError(
                 f"'{obj.name}' is in a collection that is excluded or hidden, so Blender doesn't"
-                " work out its modifiers; show it first"
+                " evaluate its modifiers; show it first"
             )
         if any(each.type == "NODES" for each in shown) and next(instances_of(obj), None):
             raise HostError(

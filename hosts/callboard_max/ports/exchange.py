@@ -38,8 +38,8 @@ class MaxExchange(ApplicationExchange):
     def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
         if name != "fbx":
             missing = (
-                f"3ds Max reads and writes {name} as its dialogs are set, if at all, which a script"
-                " isn't told; use FBX or USD"
+                f"3ds Max reads and writes {name} with the settings of its dialogs, which a script"
+                " can't read; use FBX or USD"
             )
             return FileFormat(name, (), (), missing=missing)
         if _unit() is None:

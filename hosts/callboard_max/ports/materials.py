@@ -130,8 +130,8 @@ def _refuse_faces(node: Node) -> None:
             )
     elif list(node.modifiers) or not is_primitive(node):
         raise HostError(
-            f"'{node.name}' is no editable poly, which alone keeps materials of faces; collapse it"
-            " to one, or leave faces out"
+            f"'{node.name}' isn't an editable poly, which faces with their own material need;"
+            " collapse it to one, or leave faces out"
         )
 
 

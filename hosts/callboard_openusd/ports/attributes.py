@@ -64,8 +64,8 @@ class UsdAttributes(UsdPort):
             return str(prim.GetPath())
         if not _valid(attribute):
             raise HostError(
-                f"'{attribute}' is no name of an attribute in OpenUSD: letters, digits and _, with"
-                " : between parts"
+                f"'{attribute}' can't be an attribute's name in OpenUSD: use letters, digits and _,"
+                " with : between parts"
             )
         there = prim.GetAttribute(attribute)
         if not there:

@@ -144,7 +144,7 @@ class UsdSceneEditor(UsdPort):
             )
         if others := ", ".join(self._elsewhere(prim)[:3]):
             raise HostError(
-                f"OpenUSD can't {doing} '{name}' here, because {others} says what it is;"
+                f"OpenUSD can't {doing} '{name}' here, because {others} defines it;"
                 f" {doing} it there, or a copy of it: scene__duplicate makes one"
             )
         raise HostError(f"OpenUSD can't {doing} '{name}': {able.whyNot or 'it gave no reason'}")
@@ -155,8 +155,8 @@ class UsdSceneEditor(UsdPort):
             return self._find(str(path))
         except ObjectNotFound:
             raise HostError(
-                f"'{name}' can't be {doing} here: what is above it, or a relocation, decides what"
-                " is there"
+                f"'{name}' can't be {doing} here: a prim above it, or a relocation, decides"
+                " what is there"
             ) from None
 
 
@@ -168,6 +168,6 @@ def identifier(name: str) -> str:
     if not Sdf.Path.IsValidIdentifier(allowed):
         allowed = f"_{allowed}"
     raise HostError(
-        f"'{name}' is no name in OpenUSD: letters, digits and _ only, no digit first."
-        f" '{allowed}' would do."
+        f"'{name}' can't be a name in OpenUSD: use letters, digits and _, and don't begin with a"
+        f" digit, as in '{allowed}'"
     )
