@@ -47,7 +47,7 @@ class ThreadedProcess(asyncio.SubprocessTransport):
             each.start()
         _in_thread("callboard-program", self._await_end)
 
-    # -- what asyncio asks ------------------------------------------------------------------------
+    # -- called by asyncio ------------------------------------------------------------------------
 
     def get_pid(self) -> int:
         return self._process.pid
@@ -84,7 +84,7 @@ class ThreadedProcess(asyncio.SubprocessTransport):
         """Wait for the end, for ``asyncio.subprocess.Process.wait``."""
         return await asyncio.shield(self._ended)
 
-    # -- what the threads tell --------------------------------------------------------------------
+    # -- called by the threads --------------------------------------------------------------------
 
     def tell(self, function: Callable[..., None], *values: Any) -> bool:
         """Call the function on the loop. False when the loop is closed. Call it from any thread."""

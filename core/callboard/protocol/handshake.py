@@ -80,8 +80,8 @@ async def open_talk(
 async def _discover(
     conversation: Conversation, client: Mapping[str, Any], capabilities: Mapping[str, Any]
 ) -> Dialect | None:
-    """Return None when the server doesn't know ``server/discover`` (2026-07-28, stdio: any other
-    error, or silence, means ``initialize``)."""
+    """Try the newer era. None when the server doesn't know ``server/discover`` (2026-07-28, stdio:
+    any other error, or silence, means ``initialize``)."""
     talk = Dialect(client, True, {})
     params = {"_meta": talk.meta(capabilities)}
     try:

@@ -138,7 +138,7 @@ class Listener:
                 await self._general.stop()
             for stream in list(self.lingering):
                 stream.abort()
-            # asyncio tells of their end a turn later.
+            # asyncio reports their end a turn later.
             while self.incoming_requests or self.lingering:
                 await asyncio.sleep(0)
         else:
