@@ -130,6 +130,22 @@ def test_every_hosts_ports_have_the_contracts_names() -> None:
         assert {path.name for path in room.glob("*.py")} - contract == set(), room
 
 
+@pytest.mark.parametrize(
+    "host", sorted((PROJECT / "hosts").glob("callboard_*")), ids=lambda h: h.name
+)
+def test_imports_inside_a_host_point_down(host: Path) -> None:
+    rooms = ["application", "parts", "ports", "host"]
+    upward = []
+    for path in sources(host):
+        own = path.relative_to(host).with_suffix("").parts[0]
+        for line, dotted in imported(path, PROJECT / "hosts") if own in rooms else ():
+            package, _, inside = dotted.partition(".")
+            there = inside.split(".")[0]
+            if package == host.name and there not in rooms[: rooms.index(own) + 1]:
+                upward.append(f"{path.relative_to(PROJECT)}, line {line}: {dotted}")
+    assert upward == []
+
+
 def modules(*roots: str) -> dict[str, tuple[Path, Path]]:
     """Return dotted name -> (file, source root)."""
     files = {}

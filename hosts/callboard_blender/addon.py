@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 
-from callboard_blender.application.server import Settings, residence
+from callboard_blender.server import Settings, residence
 from callboard_blender.ui import folders, questions, sidebar
 
 _classes: list[type] = []

@@ -20,8 +20,9 @@ from callboard.host import (
     misread_by_usd,
 )
 from callboard_max.application.messages import PROJECT, REPLACING, SCENE, MaxMessages
+from callboard_max.application.named_sets import NamedSets
+from callboard_max.application.native_windows import window_takes_input
 from callboard_max.application.undo import MaxUndo
-from callboard_max.parts.named_sets import NamedSets
 from callboard_max.ports.animation import MaxAnimation
 from callboard_max.ports.attributes import MaxAttributes
 from callboard_max.ports.cameras import MaxCameras
@@ -40,7 +41,6 @@ from callboard_max.ports.script import MaxScripts
 from callboard_max.ports.structure import MaxStructure
 from callboard_max.ports.usd import ADVICE, MaxUsd, usd_is_there
 from callboard_max.ports.viewport import MaxViewport
-from callboard_max.ui.native_windows import window_takes_input
 from callboard_qt import Dialog, Post, QtHost, no_dialog
 
 SKILLS = Path(__file__).parent / "skills"

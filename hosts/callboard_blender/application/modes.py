@@ -8,7 +8,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard_blender.application.names import view_layer
-from callboard_blender.parts.views import in_a_window
+from callboard_blender.application.views import in_a_window
 
 _OBJECT = "OBJECT"
 

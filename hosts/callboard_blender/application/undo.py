@@ -20,7 +20,7 @@ from callboard_blender.application import modes
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import forget, view_layer
 from callboard_blender.application.state_mark import StateMark
-from callboard_blender.parts.views import in_a_window
+from callboard_blender.application.views import in_a_window
 
 #: Most steps of ours that can be undone. Blender keeps 32 states by default.
 HISTORY = 30

@@ -20,8 +20,8 @@ from callboard.errors import HostError
 from callboard.host import UNATTENDED, comes_back, replacing
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import scene, view_layer
+from callboard_blender.application.views import in_a_window
 from callboard_blender.parts.render_picture import kept_as, put_back, settings
-from callboard_blender.parts.views import in_a_window
 
 #: Seconds that Blender may take to copy the scene; it takes as long as changing the frame.
 _COPIED_IN = 300.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import degrees, radians
+from typing import Any
 
 import bpy
 from mathutils import Euler, Matrix, Quaternion
@@ -25,6 +26,14 @@ Components = tuple[list[float], list[float], list[float]]
 _CHANNELS = ("location", "rotation", "scale")
 #: The channel that holds the rotation in each mode; the other modes are orders of Euler angles.
 _ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+COMPONENTS = {
+    "location": "translate",
+    "rotation_euler": "rotate",
+    "rotation_quaternion": "rotate",
+    "rotation_axis_angle": "rotate",
+    "scale": "scale",
+}
 
 
 def rotation_channel(obj: bpy.types.Object) -> str:
@@ -238,3 +247,19 @@ def refuse_animated(obj: bpy.types.Object, channels: Sequence[str] = _CHANNELS) 
                 f"the {channel} of '{obj.name}' is animated; set keys, or set it on a parent"
                 " instead"
             )
+
+
+def curves_of_transform(obj: bpy.types.Object) -> list[Any]:
+    """Return the curves of location, scale, and the rotation of the object's mode."""
+    wanted = ("location", rotation_channel(obj), "scale")
+    return [curve for curve in curves_of(obj) if curve.data_path in wanted]
+
+
+def local_at(obj: bpy.types.Object, curves: list[Any], frame: float) -> dict[str, list[float]]:
+    """Return the local transform that the keys give at ``frame``."""
+    rotation = rotation_channel(obj)
+    channels = {key: list(getattr(obj, key)) for key in ("location", rotation, "scale")}
+    for curve in curves:
+        channels[curve.data_path][curve.array_index] = curve.evaluate(frame)
+    local = components(obj, channels["location"], channels[rotation], channels["scale"])
+    return dict(zip(("translate", "rotate", "scale"), local, strict=True))

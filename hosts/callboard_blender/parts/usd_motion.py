@@ -20,7 +20,7 @@ from callboard.host import without_jumps
 from callboard_blender.application.names import scene
 from callboard_blender.parts.bake import frame_kept, go_to, insert
 from callboard_blender.parts.curves import curves_of
-from callboard_blender.ports.animation import COMPONENTS, local_at, transform_curves
+from callboard_blender.parts.transforms import COMPONENTS, curves_of_transform, local_at
 
 _NOTE = "sourceKeys"
 #: The attribute in which exporters name a prim's object.
@@ -50,7 +50,7 @@ def note_keys(stage: Any) -> None:
         if obj is None:
             continue
         _unwind(prim.GetAttribute(_OPS["rotate"]))
-        curves = transform_curves(obj)
+        curves = curves_of_transform(obj)
         noted: dict[str, Any] = {}
         for component, keys in _keys_of(obj).items():
             samples = prim.GetAttribute(_OPS[component])
@@ -108,7 +108,7 @@ def take_keys(
 
 def _keys_of(obj: bpy.types.Object) -> dict[str, Keys]:
     by_component: dict[str, dict[float, str]] = {}
-    for curve in transform_curves(obj):
+    for curve in curves_of_transform(obj):
         keys = by_component.setdefault(COMPONENTS[curve.data_path], {})
         for point in curve.keyframe_points:
             keys.setdefault(float(point.co.x), point.interpolation)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import bpy
 
@@ -16,20 +15,10 @@ from callboard_blender.parts import transforms
 from callboard_blender.parts.bake import bake, go_to, insert
 from callboard_blender.parts.curves import (
     TRANSFORM,
-    curves_of,
     drivers_of,
     own_action,
     strip_curves_of,
 )
-
-COMPONENTS = {
-    "location": "translate",
-    "rotation_euler": "rotate",
-    "rotation_quaternion": "rotate",
-    "rotation_axis_angle": "rotate",
-    "scale": "scale",
-}
-
 
 _INTERPOLATIONS = {"constant": "CONSTANT", "linear": "LINEAR", "smooth": "BEZIER"}
 _WORDS = {blenders: word for word, blenders in _INTERPOLATIONS.items()}
@@ -73,7 +62,7 @@ class BlenderAnimation:
 
     def interpolations(self, name: str) -> dict[float, str]:
         reported: dict[float, str] = {}
-        for curve in transform_curves(find(name)):
+        for curve in transforms.curves_of_transform(find(name)):
             for point in curve.keyframe_points:
                 word = _WORDS.get(point.interpolation, point.interpolation.lower())
                 frame = float(point.co.x)
@@ -85,7 +74,7 @@ class BlenderAnimation:
         refuse_linked(obj)
         self._changes.touch()
         own_action(obj)
-        for curve in transform_curves(obj):
+        for curve in transforms.curves_of_transform(obj):
             for point in curve.keyframe_points:
                 if abs(point.co.x - frame) < 1e-3:
                     point.interpolation = _INTERPOLATIONS[interpolation]
@@ -94,14 +83,16 @@ class BlenderAnimation:
 
     def keys(self, name: str) -> list[Json]:
         obj = find(name)
-        curves = transform_curves(obj)
+        curves = transforms.curves_of_transform(obj)
         keyed: dict[float, set[str]] = {}
         for curve in curves:
             for point in curve.keyframe_points:
-                keyed.setdefault(float(point.co.x), set()).add(COMPONENTS[curve.data_path])
+                keyed.setdefault(float(point.co.x), set()).add(
+                    transforms.COMPONENTS[curve.data_path]
+                )
         answer: list[Json] = []
         for frame in sorted(keyed):
-            values = local_at(obj, curves, frame)
+            values = transforms.local_at(obj, curves, frame)
             answer.append({"frame": frame, **{c: values[c] for c in values if c in keyed[frame]}})
         return answer
 
@@ -136,7 +127,7 @@ class BlenderAnimation:
         refuse_linked(obj)
         doomed = [
             (curve.data_path, curve.array_index, float(point.co.x))
-            for curve in transform_curves(obj)
+            for curve in transforms.curves_of_transform(obj)
             for point in curve.keyframe_points
             if start <= point.co.x <= end
         ]
@@ -185,19 +176,3 @@ def _refuse_mixed(obj: bpy.types.Object, channels: tuple[str, ...]) -> None:
             f"strips of the non-linear animation move '{obj.name}', and keys would mix with them;"
             " ask the artist to mute its tracks, or to let its action replace them"
         )
-
-
-def transform_curves(obj: bpy.types.Object) -> list[Any]:
-    """Return the curves of location, scale, and the rotation of the object's mode."""
-    wanted = ("location", transforms.rotation_channel(obj), "scale")
-    return [curve for curve in curves_of(obj) if curve.data_path in wanted]
-
-
-def local_at(obj: bpy.types.Object, curves: list[Any], frame: float) -> dict[str, list[float]]:
-    """Return the local transform that the keys give at ``frame``."""
-    rotation = transforms.rotation_channel(obj)
-    channels = {key: list(getattr(obj, key)) for key in ("location", rotation, "scale")}
-    for curve in curves:
-        channels[curve.data_path][curve.array_index] = curve.evaluate(frame)
-    local = transforms.components(obj, channels["location"], channels[rotation], channels["scale"])
-    return dict(zip(("translate", "rotate", "scale"), local, strict=True))

@@ -16,6 +16,8 @@ from callboard.host import Json, Look, Picture, Point, View, decode
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import find, scene, view_layer
 from callboard_blender.application.outside_paths import refuse_used_outside
+from callboard_blender.application.views import View as Shown
+from callboard_blender.application.views import as_the_artist, find_view, through
 from callboard_blender.parts.bake import frame_kept
 from callboard_blender.parts.pick import first_hit
 from callboard_blender.parts.preview import previewed
@@ -28,8 +30,6 @@ from callboard_blender.parts.render_picture import (
     seen_by,
     settings,
 )
-from callboard_blender.parts.views import View as Shown
-from callboard_blender.parts.views import as_the_artist, find_view, through
 from callboard_blender.parts.world import bounds
 
 _SAMPLES = 8

@@ -17,10 +17,10 @@ from callboard_blender.application.changes import Changes
 from callboard_blender.application.linked_data import is_brought, refuse_linked, refuse_linked_data
 from callboard_blender.application.names import changed, find, view_layer
 from callboard_blender.application.unique_names import refuse_miscounted
+from callboard_blender.application.views import in_a_window
 from callboard_blender.parts import modifiers, transforms
 from callboard_blender.parts.copies import own_data
 from callboard_blender.parts.shapes import forget_kind
-from callboard_blender.parts.views import in_a_window
 from callboard_blender.parts.world import is_evaluated, world_of
 from callboard_blender.ports.edit import home
 from callboard_blender.ports.geometry import edit_mesh, instances_of, mesh_object, own_mesh

@@ -12,7 +12,7 @@ from callboard_blender.application.changes import Changes
 from callboard_blender.application.modes import put_back
 from callboard_blender.application.names import forget
 from callboard_blender.application.undo import marked
-from callboard_blender.parts.views import find_view
+from callboard_blender.application.views import find_view
 
 
 class BlenderScripts:

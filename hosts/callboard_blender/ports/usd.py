@@ -24,10 +24,10 @@ from callboard.host import (
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import find, forget, objects, scene, view_layer
 from callboard_blender.application.outside_paths import refuse_used_outside
+from callboard_blender.application.views import in_a_window
 from callboard_blender.parts.bake import frame_kept
 from callboard_blender.parts.usd_import import settle, traced
 from callboard_blender.parts.usd_motion import note_keys, object_of
-from callboard_blender.parts.views import in_a_window
 
 _BY_KELVIN = "inputs:enableColorTemperature"
 

@@ -12,7 +12,7 @@ from mathutils import Matrix
 from callboard.errors import HostError
 from callboard.host import Picture, encode
 from callboard_blender.application.names import scene, view_layer
-from callboard_blender.parts.views import View, as_the_artist, find_view
+from callboard_blender.application.views import View, as_the_artist, find_view
 
 
 class BlenderViewport:

@@ -9,7 +9,7 @@ import bpy
 from callboard.errors import CallboardError
 from callboard.panel.project_settings import Root, parse_root
 from callboard_blender.application.kept_roots import own_roots
-from callboard_blender.application.server import residence
+from callboard_blender.server import residence
 
 
 class CALLBOARD_OT_add_folder(bpy.types.Operator):  # type: ignore[misc]

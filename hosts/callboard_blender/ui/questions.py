@@ -12,7 +12,7 @@ from typing import Any
 import blf
 import bpy
 
-from callboard_blender.application.server import drawn, residence
+from callboard_blender.server import drawn, residence
 from callboard_ui import texts
 from callboard_ui.shown_text import arguments_text, one_line
 

@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 
 from callboard.panel.status import Snapshot
-from callboard_blender.application.server import residence
+from callboard_blender.server import residence
 from callboard_blender.ui.questions import draw_answer
 from callboard_ui import texts
 from callboard_ui.shown_text import one_line

@@ -7,7 +7,7 @@ An object is an object node in ``/obj``, or in a subnet of objects there. Its pa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 
 import hou
@@ -111,3 +111,17 @@ def reason(error: Exception) -> str:
         f"{reported.rstrip('.')}. The take '{take.name()}' is current, and allows changes only to"
         f" what it includes: include that, in the Takes pane, or make '{first.name()}' current"
     )
+
+
+def set_selection(paths: Sequence[str]) -> None:
+    """Select nodes by path; missing ones are skipped."""
+    hou.clearAllSelected()
+    for path in paths:
+        node = hou.node(path)
+        if node is not None:
+            node.setSelected(True)
+
+
+def selected_paths() -> list[str]:
+    """Return the paths of selected nodes of any kind, in any network."""
+    return [node.path() for node in hou.selectedNodes()]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import hou
 
-from callboard_houdini.ports.edit import selected_paths, set_selection
+from callboard_houdini.application.names import selected_paths, set_selection
 from callboard_qt import OpenStep, UndoSteps, applied_of
 
 

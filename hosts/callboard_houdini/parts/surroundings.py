@@ -11,6 +11,7 @@ import hou
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard_houdini.application.names import objects, root
+from callboard_houdini.application.units import up_axis
 from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.parts.parms import (
     number,
@@ -20,7 +21,6 @@ from callboard_houdini.parts.parms import (
     refuse_keyed,
     set_numbers,
 )
-from callboard_houdini.ports.scene import up_axis
 
 #: The user data that marks the light that we made.
 _OURS = "callboard_environment"

@@ -14,6 +14,8 @@ from callboard_houdini.application.names import (
     find,
     parent_of,
     root,
+    selected_paths,
+    set_selection,
     telling,
 )
 from callboard_houdini.parts import object_color, shapes, transforms
@@ -107,20 +109,6 @@ class HoudiniSceneEditor:
         node = find(name)
         object_color.set_color(node, color)
         return str(node.path())
-
-
-def set_selection(paths: Sequence[str]) -> None:
-    """Select nodes by path; missing ones are skipped."""
-    hou.clearAllSelected()
-    for path in paths:
-        node = hou.node(path)
-        if node is not None:
-            node.setSelected(True)
-
-
-def selected_paths() -> list[str]:
-    """Return the paths of selected nodes of any kind, in any network."""
-    return [node.path() for node in hou.selectedNodes()]
 
 
 def _wire(node: hou.ObjNode, above: hou.ObjNode | None) -> None:

@@ -13,11 +13,17 @@ import hou
 
 from callboard.errors import HostError
 from callboard.host import Axes, FileFormat, is_such, sixteen_of
-from callboard_houdini.application.names import find, objects, root, telling
+from callboard_houdini.application.names import (
+    find,
+    objects,
+    root,
+    selected_paths,
+    set_selection,
+    telling,
+)
+from callboard_houdini.application.units import meters_per_unit, up_axis
 from callboard_houdini.parts.parms import parm
 from callboard_houdini.parts.shapes import geometry
-from callboard_houdini.ports.edit import selected_paths, set_selection
-from callboard_houdini.ports.scene import meters_per_unit, up_axis
 from callboard_qt import ApplicationExchange, turned_between
 
 _GEOMETRY = ("obj", "stl", "ply")

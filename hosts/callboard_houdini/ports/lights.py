@@ -17,6 +17,7 @@ from callboard_houdini.application.names import (
     telling,
     type_of,
 )
+from callboard_houdini.application.units import meters_per_unit
 from callboard_houdini.parts import surroundings
 from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.parts.parms import (
@@ -28,7 +29,6 @@ from callboard_houdini.parts.parms import (
     set_known,
     set_numbers,
 )
-from callboard_houdini.ports.scene import meters_per_unit
 
 LIGHT, DOME = "hlight", "envlight"
 #: Values of ``light_type``. A spot is a point that has a cone.

@@ -9,10 +9,17 @@ import hou
 
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, Json, MaterialNotFound, Texture, nearest_names
-from callboard_houdini.application.names import ROOT, check_new_name, find, objects, telling
+from callboard_houdini.application.names import (
+    ROOT,
+    check_new_name,
+    find,
+    objects,
+    selected_paths,
+    set_selection,
+    telling,
+)
 from callboard_houdini.parts import faces as faces_of
 from callboard_houdini.parts import principled
-from callboard_houdini.ports.edit import selected_paths, set_selection
 
 # Not MaterialX: Mantra renders none of it, and a texture takes four nodes.
 _NETWORK = "/mat"

@@ -15,10 +15,10 @@ import hou
 from callboard.errors import HostError
 from callboard.host import View, sixteen_of
 from callboard_houdini.application.names import objects, root, telling
+from callboard_houdini.application.units import up_axis
 from callboard_houdini.parts.parms import parm, parm_tuple
 from callboard_houdini.parts.shapes import geometry
 from callboard_houdini.ports.cameras import taking_pictures
-from callboard_houdini.ports.scene import up_axis
 from callboard_qt import FileRender
 
 #: The type of each renderer's node, its settings, and the parameters of picture and size.

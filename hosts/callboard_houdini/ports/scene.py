@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import hou
 
 from callboard.host import Json
 from callboard_houdini.application.names import children_of, family, find, objects, parent_of
+from callboard_houdini.application.units import meters_per_unit, up_axis
 from callboard_houdini.parts import transforms
 from callboard_houdini.parts.object_color import read_color
 from callboard_houdini.parts.shapes import geometry, kind_of
@@ -55,18 +55,6 @@ class HoudiniSceneReader:
 
     def selection(self) -> list[str]:
         return [node.path() for node in objects() if node.isSelected()]
-
-
-def meters_per_unit() -> float:
-    """Return the hip file's unit; Houdini's Python has no function for it."""
-    size = re.search(r"\d+(\.\d*)?([eE][-+]?\d+)?", hou.hscript("unitlength")[0])
-    return float(size.group()) if size and float(size.group()) > 0 else 1.0
-
-
-def up_axis() -> str:
-    if hou.isUIAvailable() and hou.ui.orientationUpAxis() == hou.orientUpAxis.Z:
-        return "Z"
-    return "Y"
 
 
 def _summary(node: hou.ObjNode) -> Json:

@@ -23,9 +23,9 @@ from callboard.host import (
     replacing,
 )
 from callboard_houdini.application.names import find, objects, telling
+from callboard_houdini.application.units import meters_per_unit, up_axis
 from callboard_houdini.parts.usd_read import Importer
 from callboard_houdini.parts.usd_write import Exporter
-from callboard_houdini.ports.scene import meters_per_unit, up_axis
 
 
 class HoudiniUsd:

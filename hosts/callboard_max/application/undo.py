@@ -12,7 +12,7 @@ from dataclasses import replace
 import pymxs
 from pymxs import runtime as rt
 
-from callboard_max.parts.named_sets import NamedSets
+from callboard_max.application.named_sets import NamedSets
 from callboard_qt import OpenStep, UndoSteps
 
 

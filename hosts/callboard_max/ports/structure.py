@@ -9,6 +9,7 @@ from pymxs import runtime as rt
 
 from callboard.errors import HostError
 from callboard.host import GroupNotFound, nearest_names
+from callboard_max.application.named_sets import NamedSets
 from callboard_max.application.names import (
     Node,
     check_new_name,
@@ -19,7 +20,6 @@ from callboard_max.application.names import (
     paths_of,
     telling,
 )
-from callboard_max.parts.named_sets import NamedSets
 
 
 class MaxStructure:

@@ -11,9 +11,9 @@ from pxr import Sdf, Tf, Usd, UsdGeom
 
 from callboard.errors import HostError
 from callboard_openusd.application.last_step_layer import LastStepLayer
+from callboard_openusd.application.layout import WORLD
 from callboard_openusd.application.names import NameIndex
 from callboard_openusd.application.patch import ChangedPaths, difference
-from callboard_openusd.parts.layout import WORLD
 
 
 class OpenStage:

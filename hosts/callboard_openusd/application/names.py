@@ -8,8 +8,8 @@ from contextlib import suppress
 from pxr import Sdf, Usd, UsdGeom
 
 from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
+from callboard_openusd.application.layout import WORLD, is_object, objects_in
 from callboard_openusd.application.patch import ROOT
-from callboard_openusd.parts.layout import WORLD, is_object, objects_in
 
 #: How far entries may drift from their counted places before all are counted again.
 _DRIFT = 1000

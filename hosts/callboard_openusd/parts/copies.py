@@ -10,8 +10,8 @@ from pxr import Pcp, Sdf, Usd, UsdUtils
 
 from callboard.errors import HostError
 from callboard_openusd.application.document import OpenStage
+from callboard_openusd.application.specs import copy_spec
 from callboard_openusd.parts.assets import asset_from
-from callboard_openusd.parts.specs import copy_spec
 
 
 def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:

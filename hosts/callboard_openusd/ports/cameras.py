@@ -12,8 +12,8 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdRender
 from callboard.errors import HostError
 from callboard.host import Json
 from callboard_openusd.application.document import UsdPort, telling
+from callboard_openusd.application.layout import home
 from callboard_openusd.parts.instances import owned
-from callboard_openusd.parts.layout import home
 from callboard_openusd.parts.transforms import TIME, set_lasting
 from callboard_openusd.ports.edit import identifier
 from callboard_openusd.ports.scene import doubt

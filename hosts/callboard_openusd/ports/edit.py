@@ -10,9 +10,9 @@ from pxr import Sdf, Tf, Usd
 from callboard.errors import HostError
 from callboard.host import ObjectNotFound, PrimitiveKind, Vector
 from callboard_openusd.application.document import UsdPort, telling
+from callboard_openusd.application.layout import home, objects_in
 from callboard_openusd.parts import copies, object_color, shapes, transforms
 from callboard_openusd.parts.instances import owned, owned_parent
-from callboard_openusd.parts.layout import home, objects_in
 
 
 class UsdSceneEditor(UsdPort):

@@ -19,7 +19,7 @@ from callboard.host import (
     lacking_uvs,
 )
 from callboard_openusd.application.document import Document
-from callboard_openusd.parts.layout import objects_in
+from callboard_openusd.application.layout import objects_in
 from callboard_openusd.ports.usd import UsdStages
 
 _ELSEWHERE = (

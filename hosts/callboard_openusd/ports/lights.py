@@ -15,9 +15,9 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdLux
 from callboard.errors import HostError
 from callboard.host import POWER, Json, LightKind, known_values, refuse_unknown
 from callboard_openusd.application.document import UsdPort, telling
+from callboard_openusd.application.layout import home
 from callboard_openusd.parts import transforms
 from callboard_openusd.parts.instances import owned
-from callboard_openusd.parts.layout import home
 from callboard_openusd.parts.transforms import TIME, set_lasting
 from callboard_openusd.ports.edit import identifier
 from callboard_openusd.ports.materials import asset_of

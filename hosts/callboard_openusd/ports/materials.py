@@ -11,10 +11,10 @@ from pxr import Sdf, Usd, UsdGeom, UsdShade, Vt
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, Json, MaterialNotFound, Texture, nearest_names
 from callboard_openusd.application.document import UsdPort, telling
+from callboard_openusd.application.layout import home
 from callboard_openusd.parts import surfaces
 from callboard_openusd.parts.copies import copy
 from callboard_openusd.parts.instances import owned
-from callboard_openusd.parts.layout import home
 from callboard_openusd.ports.edit import identifier
 from callboard_openusd.ports.scene import doubt
 

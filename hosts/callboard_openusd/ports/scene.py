@@ -10,8 +10,8 @@ from pxr import Gf, Sdf, Usd, UsdGeom
 
 from callboard.host import Json
 from callboard_openusd.application.document import Document, telling
+from callboard_openusd.application.layout import children_of, parent_of
 from callboard_openusd.parts.details import details
-from callboard_openusd.parts.layout import children_of, parent_of
 from callboard_openusd.parts.object_color import read_color
 from callboard_openusd.parts.shapes import kind_of
 from callboard_openusd.parts.transforms import TIME, read

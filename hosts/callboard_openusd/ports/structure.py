@@ -10,8 +10,8 @@ from pxr import Sdf, Usd, UsdGeom
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, GroupNotFound, nearest_names
 from callboard_openusd.application.document import Document, UsdPort, telling
+from callboard_openusd.application.layout import home, parent_of
 from callboard_openusd.parts.instances import owned
-from callboard_openusd.parts.layout import home, parent_of
 from callboard_openusd.parts.transforms import TIME, set_lasting
 from callboard_openusd.ports.edit import identifier
 

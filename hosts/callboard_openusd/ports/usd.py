@@ -9,11 +9,11 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom
 from callboard.errors import HostError
 from callboard.host import WRITE, Json, checked_suffix, exported, metadata, refuse_outside
 from callboard_openusd.application.document import Document, refuse
+from callboard_openusd.application.layout import home, objects_in
+from callboard_openusd.application.specs import copy_spec
 from callboard_openusd.parts import transforms
 from callboard_openusd.parts.copies import retarget, shared_in
 from callboard_openusd.parts.instances import owned_parent
-from callboard_openusd.parts.layout import home, objects_in
-from callboard_openusd.parts.specs import copy_spec
 from callboard_openusd.ports.files import read_layer, write_layer
 
 #: The key in a prim's custom data for what :mod:`shapes` and :mod:`lights` store.
