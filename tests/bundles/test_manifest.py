@@ -80,8 +80,8 @@ def test_blocks_that_are_refused() -> None:
         (block({RESOURCES: {"required": 1}}), "must be true or false"),
         (block({RESOURCES: True}), "must be an object"),
         (block([RESOURCES]), "must be an object"),
-        (block({"resources": {}}), "is no capability"),
-        (block({"": {}}), "is no capability"),
+        (block({"resources": {}}), "isn't a capability"),
+        (block({"": {}}), "isn't a capability"),
         (block({}, 1.1), "host_version must be a string"),  # type: ignore[arg-type]
         ("1.1", "must be an object"),
     ]:
