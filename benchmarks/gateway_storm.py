@@ -301,7 +301,7 @@ def main() -> int:
     parser.add_argument("--pause", type=float, default=0.0, help="seconds between two calls of one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--hosts", type=int, default=3)
-    parser.add_argument("--changes", type=int, default=0, help="go on until so many were confirmed")
+    parser.add_argument("--changes", type=int, default=0, help="until that many are confirmed")
     arguments = parser.parse_args()
     with ExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory()))

@@ -163,5 +163,5 @@ def _install(requires: Sequence[str], target: Path, version: str) -> None:
         text=True,
     )
     if done.returncode:
-        why = plain(done.stderr.strip()) or "pip says nothing; does this Python have it?"
+        why = plain(done.stderr.strip()) or "pip printed nothing; is it installed here?"
         raise HostError(f"the packages for Python {version} can't be installed:\n{why}")
