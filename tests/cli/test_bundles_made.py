@@ -14,7 +14,7 @@ import pytest
 from bundles.server_bundles import manifest, skill_bundle
 from callboard.bundles.installed.install_folders import user_bundles
 from callboard_programs.cli import main
-from callboard_programs.cli.versions import is_older
+from callboard_programs.cli.install_skill_command import is_older
 
 
 @pytest.fixture(autouse=True)

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qtpy.QtCore import QEvent, QPoint, Qt, QTimer
-from qtpy.QtGui import QResizeEvent
-from qtpy.QtWidgets import QHeaderView, QMenu, QTreeView, QWidget
+from qtpy.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Qt, QTimer
+from qtpy.QtGui import QPainter, QResizeEvent
+from qtpy.QtWidgets import (
+    QApplication,
+    QHeaderView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionProgressBar,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
 
 from callboard_ui import calls_model as columns
 from callboard_ui.calls_model import CallsModel
-from callboard_ui.progress_delegate import ProgressDelegate
 from callboard_ui.theme import em
 
 #: Milliseconds for which the list keeps still after the pointer moved over it.
@@ -102,3 +111,31 @@ class CallsView(QTreeView):
             self._pointing.stop()
             self._rested()
         return bool(super().viewportEvent(event))
+
+
+class ProgressDelegate(QStyledItemDelegate):
+    """Draws the progress of a call. Use it on Qt's thread."""
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        model = index.model()
+        row = model.row(index) if isinstance(model, CallsModel) else None
+        if row is None or not row.runs or row.share is None:
+            super().paint(painter, option, index)
+            return
+        bar = QStyleOptionProgressBar()
+        bar.rect = option.rect.adjusted(2, 3, -2, -3)
+        bar.palette = option.palette
+        bar.fontMetrics = option.fontMetrics
+        bar.state = option.state | QStyle.StateFlag.State_Horizontal
+        bar.minimum, bar.maximum = 0, 1000
+        bar.progress = round(row.share * 1000)
+        bar.text = f"{row.share:.0%}"
+        bar.textVisible = True
+        bar.textAlignment = Qt.AlignmentFlag.AlignCenter
+        style = option.widget.style() if option.widget is not None else QApplication.style()
+        style.drawControl(QStyle.ControlElement.CE_ProgressBar, bar, painter)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 from callboard.bundles.installed.install import InstalledBundle, InstallError
@@ -15,7 +17,6 @@ from callboard.errors import HostError, PeerError
 from callboard.ground.plain_text import plain, plain_json
 from callboard_programs.cli.bundle_place import add_place, place_of
 from callboard_programs.cli.first_start import start_once
-from callboard_programs.cli.versions import is_older
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -158,3 +159,30 @@ def _started(bundle: InstalledBundle, seen: list[str]) -> str | None:
     else:
         return f"its server {first.problem}"
     return None
+
+
+_Part = tuple[int, int, str]
+
+
+def is_older(version: str, than: str) -> bool:
+    """Return whether ``version`` is older: ``1.9`` than ``1.10``, ``2.0-rc.1`` than ``2.0``. The
+    part after ``+`` doesn't count."""
+    (own, own_before), (other, other_before) = _split(version), _split(than)
+    for one, two in zip_longest(own, other, fillvalue=_part("0")):
+        if one != two:
+            return one < two
+    if not own_before or not other_before:
+        return bool(own_before) and not other_before
+    return own_before < other_before
+
+
+def _split(version: str) -> tuple[list[_Part], list[_Part]]:
+    """Return a version's numbers, and the parts of its pre-release."""
+    numbers, _, before = version.partition("+")[0].partition("-")
+    parts = [_part(text) for text in before.split(".")] if before else []
+    return [_part(text) for text in re.split(r"[._]", numbers)], parts
+
+
+def _part(text: str) -> _Part:
+    """Return a sortable part. Numbers come before words."""
+    return (0, int(text), "") if text.isdecimal() else (1, 0, text)

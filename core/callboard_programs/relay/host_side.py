@@ -18,6 +18,7 @@ from callboard.protocol.errors import (
     UNSUPPORTED_VERSION,
 )
 from callboard.protocol.jsonrpc import Notification, Request, Response
+from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import Peer, PeerRequest
 from callboard.protocol.revisions import REVISIONS
 from callboard.protocol.session import (
@@ -40,13 +41,15 @@ from callboard_programs.relay.offline import LostServer
 from callboard_programs.relay.pages import object_in
 from callboard_programs.relay.reconnect import Present, Reconnector, own_token
 from callboard_programs.relay.relay import Relay, result_of
-from callboard_programs.relay.session_settings import REMEMBERED, remember, restore
 
 if TYPE_CHECKING:
     from callboard_programs.relay.onto_sessions import OntoSessions
     from callboard_programs.relay.onto_stateless import OntoStateless
 
 log = logging.getLogger(__name__)
+
+#: The requests that set what a client's session keeps, whichever host answers.
+_REMEMBERED = ("logging/setLevel", "resources/subscribe", "resources/unsubscribe")
 
 #: The HTTP status of errors for which the specification prescribes one; other errors travel with
 #: 200.
@@ -231,8 +234,8 @@ class HostSide:
         if request.session.outbox:
             request.flush_waiting()
         result = await self._handle(request)
-        if request.method in REMEMBERED:
-            remember(request.session, request)
+        if request.method in _REMEMBERED:
+            _remember(request.session, request)
         return result
 
     async def _handle(self, request: SessionRequest) -> Json:
@@ -339,7 +342,7 @@ class HostSide:
             session.read(lambda answer: self._relay.follow(answer, session))
             link.session = session
             if client.ready:
-                await restore(session, client.session)
+                await _restore(session, client.session)
             return session
 
     async def _without_session(self, link: Link, client: RelayedClient) -> OntoStateless:
@@ -392,3 +395,26 @@ def _failed(request: Request) -> Json:
     log.exception("%s failed", request.method)
     bug = CallboardBug(f"internal error in {request.method[:80]}")
     return jsonrpc.error_message(request.id, bug)
+
+
+def _remember(session: Session, request: SessionRequest) -> None:
+    """Note which resources the client watches, and which log messages it gets."""
+    uri = request.params.get("uri")
+    if request.method == "logging/setLevel":
+        set_level(session, request.params.get("level"))
+    elif request.method == "resources/subscribe" and isinstance(uri, str):
+        session.watched.add(uri)
+    elif request.method == "resources/unsubscribe" and isinstance(uri, str):
+        session.watched.discard(uri)
+
+
+async def _restore(connection: HostConnection, wishes: Session) -> None:
+    """Give a new host the settings that the client gave the hosts before."""
+    await connection.send(jsonrpc.notification_message("notifications/initialized"))
+    requests: list[tuple[str, Json]] = [
+        ("resources/subscribe", {"uri": uri}) for uri in sorted(wishes.watched)
+    ]
+    if wishes.log_level is not None:
+        requests.append(("logging/setLevel", {"level": wishes.log_level}))
+    for number, (method, params) in enumerate(requests):
+        await connection.send(jsonrpc.request_message(f"restore-{number}", method, params))
