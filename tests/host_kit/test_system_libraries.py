@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.host_kit.system_libraries import BLENDER_LINKS, blender_lacks
+from callboard.host_kit.system_libraries import BLENDER_LINKS, missing_for_blender
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere bpy brings them all")
 
@@ -28,7 +28,7 @@ def test_each_library_is_named_with_the_commands_that_bring_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(BLENDER_LINKS, *ABSENT.copy().popitem())
-    advised = blender_lacks()
+    advised = missing_for_blender()
     assert advised is not None
     assert "libof-nobody.so.7" in advised
     assert advised.endswith("libof-nobody`")
