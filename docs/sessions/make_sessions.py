@@ -412,6 +412,9 @@ def question() -> Session:
     it.note("Blender's header shows a mark. A click opens the question with all of the code.")
     it.note("The artist reads the code, and chooses *Refuse*, *Allow once* or *For session*.")
     it.note("Without an answer within two minutes, the call is refused.")
+    it.note(
+        "[Another program](blender/make_pictures.py) took this picture, in a window of Blender 3.4."
+    )
     shot = Image.open(PROJECT / "docs" / "blender" / "question.png").convert("RGB")
     it.keep("Blender's window with the question, and the code that would run", shot)
     return it
