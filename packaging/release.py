@@ -49,6 +49,7 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     for path in made:
         print(f"{path}  {path.stat().st_size} bytes  sha256 {_digest(path)}")
+    _tell(f"next: pipx install {_ending(made, '.whl')}, then callboard setup")
     return 0
 
 

@@ -77,7 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
         started_gateway()  # a bridge starts it on its own
     if arguments.json:
         _show(known, {**shown, "written": bool(change.difference)}, as_json=True)
-    elif not change.difference:
+    elif change.difference:
+        print(f"# written to {known.path}; restart {known.title}", file=sys.stderr)
+    else:
         print(f"# {known.path} has it already", file=sys.stderr)
     return 0
 
