@@ -1,4 +1,4 @@
-"""How much faster ``callboard batch`` is than a command for each file.
+"""The speed of ``callboard batch`` beside a command for each file.
 
 Makes scenes and reads each of them in three ways: with ``callboard run``, with two ``callboard
 call`` (open, read) on a running host, and with ``callboard batch``. Runs anywhere; needs the extra

@@ -1,4 +1,4 @@
-"""How clients fare while a tool holds the main thread for ten seconds.
+"""The answers clients get while a tool holds the main thread for ten seconds.
 
 The tool sleeps, runs an operator that leaves the interpreter to other threads, spins in Python, or,
 with ``--bpy`` if Blender's module is installed, makes one Cycles render. Meanwhile one client

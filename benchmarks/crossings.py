@@ -1,4 +1,4 @@
-"""How far a request travels through core: modules crossed, switches between them, Python calls.
+"""The path of a request through core: modules crossed, switches between them, Python calls.
 
     python benchmarks/crossings.py [--tree DIR]
 

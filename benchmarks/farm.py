@@ -1,4 +1,4 @@
-"""What a farm costs: time for each task, with one worker and with two, and the client's memory.
+"""The cost of a farm: time for each task, with one worker and with two, and the client's memory.
 
 Runs 200, 2,000 and 20,000 tiny calls over frames on OpenUSD hosts of this machine, then calls that
 take a while on one host and on two. Needs the extras ``farm`` and ``usd``.

@@ -1,4 +1,4 @@
-"""What the gateway costs: calls through it, with many clients, and as instances grow.
+"""The cost of the gateway: calls through it, with many clients, and as instances grow.
 
     python benchmarks/gateway.py [--rounds N] [--calls N] [--instances N …] [--json]
 

@@ -1,4 +1,4 @@
-"""Whether a server that works for hours keeps its memory.
+"""The memory of a server that works for hours.
 
 Calls, then sessions, failures and exports, round after round, on a real OpenUSD stage.
 

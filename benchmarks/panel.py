@@ -1,4 +1,4 @@
-"""What an open panel costs: calls at full speed with the panel shown and without one, in turns.
+"""The cost of an open panel: calls at full speed with the panel shown and without one, in turns.
 
     QT_QPA_PLATFORM=offscreen python benchmarks/panel.py [--calls 10000] [--rounds 3]
 

@@ -1,4 +1,4 @@
-"""What recording a call costs: one server, every other call recorded, over one connection.
+"""The cost of recording a call: one server, every other call recorded, over one connection.
 
 Neighboring calls meet the same conditions, whatever else the machine does. The medians of both
 kinds are compared, and those of the faster half, which the rest of the machine disturbs least.

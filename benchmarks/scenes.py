@@ -1,4 +1,4 @@
-"""What a scene's size costs, in Blender and on OpenUSD stages, beside the application's own time
+"""The cost of a scene's size, in Blender and on OpenUSD stages, beside the application's own time
 for the same change.
 
     python benchmarks/scenes.py [blender | openusd] [arguments of that half]

@@ -1,4 +1,4 @@
-"""What a scene's size costs in Blender, beside plain ``bpy``.
+"""The cost of a scene's size in Blender, beside plain ``bpy``.
 
 Each tool runs on scenes of 100 to 20,000 objects, beside the time of plain ``bpy`` for the same
 change.

@@ -1,4 +1,4 @@
-"""What a scene's size costs on OpenUSD stages, beside plain ``pxr``.
+"""The cost of a scene's size on OpenUSD stages, beside plain ``pxr``.
 
 Each tool runs on stages of 100 to 100,000 prims, beside the time of plain ``pxr`` for the same
 change.

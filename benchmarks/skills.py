@@ -1,4 +1,4 @@
-"""What hundreds of skills cost: discovery, lists, search and memory, beside dcc-mcp-core's loader.
+"""The cost of hundreds of skills beside dcc-mcp-core's loader: discovery, lists, search, memory.
 
     python benchmarks/skills.py [--reference PYTHON] [--starts 5] [--json FILE]
 

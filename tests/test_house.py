@@ -136,3 +136,18 @@ def test_no_function_stands_twice() -> None:
     twice = [same for same in places.values() if len(same) > 1]
     assert [same for same in twice if {name for _, name in same} - TWICE.keys()] == []
     assert {name for same in twice for _, name in same} == TWICE.keys()
+
+
+#: A docstring that begins with one of these reads as if it were turned round.
+_OPENERS = re.compile(r'^\s*r?"""(?:Who|Whose|What|Whether|Which|How|Where|When|Why)\b', re.M)
+_DOCSTRINGS = re.compile(r'^\s*r?"""(?=\w)', re.M)
+
+
+def test_docstrings_begin_with_their_subject() -> None:
+    texts = {
+        path: path.read_text("utf-8")
+        for path in sources("core", "hosts", "ui", "tests", "benchmarks", "packaging", "examples")
+    }
+    turned = [path for path, text in texts.items() for _ in _OPENERS.findall(text)]
+    docstrings = sum(len(_DOCSTRINGS.findall(text)) for text in texts.values())
+    assert len(turned) < docstrings / 100, [str(path.relative_to(PROJECT)) for path in turned]

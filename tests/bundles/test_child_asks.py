@@ -1,4 +1,4 @@
-"""What a bundle's own server may ask: the files, the roots, and the client behind the call."""
+"""The questions a bundle's own server may ask: about files, roots and the call's client."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def works(bundle: InstalledBundle, version: str) -> None:
 
 
 def leftovers(bundles: Bundles) -> list[str]:
-    """What is there beside the versions that count."""
+    """The files beside the versions that count."""
     kept = {".lock", "current.json"}
     for bundle in bundles.installed():
         kept |= {bundle.name, bundle.folder.parent.name}

@@ -1,4 +1,4 @@
-"""What a manifest may say, and which bundles the gate lets in."""
+"""The contents a manifest may have, and the bundles that may be installed."""
 
 from __future__ import annotations
 

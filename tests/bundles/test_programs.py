@@ -1,4 +1,4 @@
-"""Which program a bundle's command starts."""
+"""The program that a bundle's command starts."""
 
 from __future__ import annotations
 

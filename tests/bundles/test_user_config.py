@@ -1,4 +1,4 @@
-"""What a bundle's user has to answer before its server can run, and what happens without."""
+"""The settings a bundle's user must give before its server can run."""
 
 from __future__ import annotations
 

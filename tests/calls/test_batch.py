@@ -331,7 +331,7 @@ def test_a_policy_that_refuses_one_refuses_all(attended: Attended) -> None:
 
 
 def test_a_grant_is_for_the_tools_and_not_for_batches(attended: Attended) -> None:
-    """What was allowed for one tool lets no other pass because it comes in a batch."""
+    """A grant for one tool doesn't let another tool pass in the same batch call."""
     _, client, artist = attended
     call = in_thread(lambda: client.call("batch__run", {"calls": [cube("A"), DELETE]}))
     (question,) = until(lambda: artist.seen.questions, "a question")

@@ -1,4 +1,4 @@
-"""What failed can be found afterwards: in the answer, the log, the log file and the records."""
+"""A failure can be found afterwards: in the answer, the log, the log file and the records."""
 
 from __future__ import annotations
 

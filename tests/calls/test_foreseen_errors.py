@@ -1,4 +1,4 @@
-"""What an agent reads of an error that our own tools foresaw: a sentence, and no traceback."""
+"""The text an agent reads when our own tools raise an error: a sentence, no traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the artist allows one client, for once, its session or the project, is no other's."""
+"""A grant to one client, once, for its session or for the project, never helps another client."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def test_whatever_is_returned_is_answered(
 
 
 def on_its_way(end: type[BaseException]) -> dict[str, Callable[[Any], Any]]:
-    """What a tool says to its client while it runs."""
+    """The messages a tool sends its client while it runs."""
     text = evil(str, "__str__", "__format__", "encode", "__len__", "__hash__", "__eq__", end=end)
     number = evil(float, "__float__", "__le__", "__lt__", "__repr__", "__bool__", end=end)
     mapping = evil(dict, "items", "keys", "get", "__iter__", "__len__", end=end)

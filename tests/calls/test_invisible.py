@@ -1,4 +1,4 @@
-"""What a reader doesn't see and a model does is shown in every answer."""
+"""Characters that a person can't see and a model reads are shown in every answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no JSON can say never leaves a client waiting."""
+"""A value that JSON can't hold never leaves a client waiting."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def server() -> Any:
 def talking(
     server: Served, era: str, work: Callable[[HttpClient], Awaitable[T]], **options: Any
 ) -> T:
-    """What ``work`` makes of a client that has opened its conversation."""
+    """Return what ``work`` makes of a client that has opened its conversation."""
 
     async def main() -> T:
         talk = Dialect(INFO, True, {}) if era == "stateless" else None

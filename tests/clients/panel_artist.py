@@ -26,7 +26,7 @@ class Artist:
         return self.controls.status.snapshot
 
     def answers(self, answer: Decision, way: Way) -> bool:
-        """Whether the call ran, once its one question was answered."""
+        """Return whether the call ran, once its one question was answered."""
         call = in_thread(way)
         question = until(lambda: self.seen.questions, "a question")[0]
         self.controls.answer(question.id, answer)

@@ -91,7 +91,7 @@ def install(folder: Path) -> None:
 
 @dataclass
 class Outcome:
-    """What one run of the suite found, by scenario."""
+    """The results of one run of the suite, by scenario."""
 
     exit_code: int
     output: str

@@ -43,11 +43,11 @@ class FarmShots(Shots):
         return self.folder / f"report{part}.jsonl"
 
     def done(self, part: str) -> int:
-        """How many results that run has."""
+        """Return the number of results that run has."""
         return self.reported(part).read_text().count('"status": "done"')
 
     def run(self, *options: str, status: int = 0) -> list[Any]:
-        """What it prints."""
+        """Return what it prints."""
         return self.printed(self.command(*options), status)
 
     def ended_by(
@@ -57,7 +57,7 @@ class FarmShots(Shots):
         lines: int,
         after: Callable[[], bool] = lambda: True,
     ) -> set[str]:
-        """What a run acknowledged that got the signal after so many lines."""
+        """Return what a run acknowledged when it got the signal after so many lines."""
         command = self.command("-n", "1", *options)
         with subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE) as run:
             assert run.stdout is not None
@@ -144,7 +144,7 @@ def test_a_run_that_is_killed_goes_on_and_one_that_is_stopped_frees_its_hosts(
 
 
 def out_on(ready: Any) -> int:
-    """How many tasks the farm's scheduler knows, by Dask's own page."""
+    """Return the number of tasks the farm's scheduler knows, from Dask's own page."""
     where = urlsplit(ready["dashboard"])
     with urlopen(f"http://{where.netloc}/json/counts.json", timeout=30) as counts:
         return int(json.load(counts)["tasks"])

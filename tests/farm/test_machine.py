@@ -1,4 +1,4 @@
-"""What a machine's hosts say by themselves that they have."""
+"""The offers that a machine's hosts make without being told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person names as a file and is none: a sentence, and nobody waits."""
+"""A path that names no regular file is refused in a sentence, and nothing waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits for the artist, and how what doesn't end is ended."""
+"""Calls that wait for the artist, and how a call that doesn't end is ended."""
 
 from __future__ import annotations
 

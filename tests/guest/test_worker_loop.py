@@ -1,4 +1,4 @@
-"""What the loop under the guest does besides asyncio's own."""
+"""The behaviour that the loop under the guest adds to asyncio's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What files of other programs say of themselves, before an application reads them."""
+"""The facts read from other programs' files before an application opens them."""
 
 from __future__ import annotations
 

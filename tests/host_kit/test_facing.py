@@ -1,4 +1,4 @@
-"""Which way faces look, triangles of a face, and what UVs say, without a host."""
+"""The direction of faces, the triangles of a face and facts about UVs, without a host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is counted about a mesh."""
+"""The facts counted about a mesh."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said where Blender as a module lacks a library of the system."""
+"""The message when a system library that Blender as a module needs is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a USD file names is found wherever it stands, and nothing outside of the roots is opened."""
+"""Every path a USD file names is found, and nothing outside the roots is opened."""
 
 from __future__ import annotations
 

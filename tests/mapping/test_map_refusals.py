@@ -51,7 +51,7 @@ def client(server: Served) -> Iterator[FakeClient]:
 
 
 def mapped(client: FakeClient, **given: Any) -> dict[str, Any]:
-    """What ``farm__status`` tells once it has ended."""
+    """Return the answer of ``farm__status`` once the map has ended."""
     handle = client.call("farm__map", {"tool": "maths__square", "host": "openusd", **given})
     asked = {"run": handle["structuredContent"]["job_id"], "wait_s": 30}
     status: dict[str, Any] = client.call("farm__status", asked)["structuredContent"]

@@ -47,7 +47,7 @@ class Agent:
         return str(handle["job_id"])
 
     def ended(self, run: str) -> dict[str, Any]:
-        """How it stands once it has ended, however busy the machine is."""
+        """Return the map's status once it has ended, however busy the machine is."""
 
         def status() -> dict[str, Any] | None:
             told = self.call("farm__status", run=run, wait_s=20)
@@ -142,7 +142,7 @@ def twenty(agent: Agent, work: Path) -> None:
 
 
 def asked_by(home: Path) -> None:
-    """What the hosts wrote down tells who asked."""
+    """Return the client that the hosts' records name."""
     report = subprocess.run(
         callboard("report", "--json"), env=environment(home), capture_output=True, timeout=60
     )

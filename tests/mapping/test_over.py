@@ -1,4 +1,4 @@
-"""What a farm works over, and what is kept of it for the next run."""
+"""The tasks a farm works over, and what it keeps for the next run."""
 
 from __future__ import annotations
 

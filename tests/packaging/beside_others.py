@@ -30,7 +30,7 @@ used: list[str] = []
 
 
 class Old(ModuleType):
-    """What another plug-in imported. Who looks at more than its name is told off."""
+    """A module another plug-in imported. Any use of more than its name raises."""
 
     def __getattribute__(self, name: str) -> Any:
         if name.startswith("__") and name != "__path__":
@@ -204,7 +204,7 @@ HOSTS: dict[str, Callable[[Path], dict[str, Any]]] = {
 
 
 def already_imported(old: str, host: str) -> dict[str, ModuleType]:
-    """What the other plug-ins have in ``sys.modules``."""
+    """Add what the other plug-ins have in ``sys.modules``."""
     if not host.startswith("blender"):
         # Theirs was at work on Qt's classes before.
         import_module("qtpy.QtGui")

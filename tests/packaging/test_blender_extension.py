@@ -1,4 +1,4 @@
-"""What is built for Blender, and that real Blenders take it."""
+"""The archives for Blender, which real Blenders install."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bootstrap.py decides; CI runs the real thing on a clean clone."""
+"""The decisions of bootstrap.py; CI runs the real thing on a clean clone."""
 
 from __future__ import annotations
 

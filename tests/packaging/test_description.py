@@ -1,4 +1,4 @@
-"""What PyPI shows of callboard: README.md, of whose neighbours it has none."""
+"""The description PyPI shows: README.md, without the files beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a Python is looked for."""
+"""The places in which a Python is looked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is built for each host goes into a user's folders and out again."""
+"""Each host's archive goes into a user's folders and out again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where Blender's own tool isn't there, building its archive says what that means."""
+"""Without Blender's own tool, the build says what wasn't checked."""
 
 from __future__ import annotations
 

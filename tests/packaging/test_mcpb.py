@@ -77,7 +77,7 @@ def installed(bundle: Path, tmp_path: Path) -> StdioServerParameters:
 
 
 async def created(server: StdioServerParameters) -> Any:
-    """What the official client gets for a cube."""
+    """Return what the official client gets for a cube."""
     with anyio.fail_after(DEADLINE):
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()

@@ -33,7 +33,7 @@ def listed() -> dict[str, Any]:
 
 
 def stated(key: str) -> str:
-    """What pyproject.toml says of the project."""
+    """Return what pyproject.toml says of the project."""
     text = (PROJECT / "pyproject.toml").read_text("utf-8")
     match = re.search(rf'(?m)^{key} = "([^"]+)"', text)
     assert match is not None
@@ -53,7 +53,7 @@ def test_the_readme_that_is_published_names_the_same_server(listed: dict[str, An
 
 
 def test_the_registry_takes_it(listed: dict[str, Any]) -> None:
-    """What it checks when somebody publishes, for what stands in ours."""
+    """The registry's own checks at publishing, made on our file."""
     assert listed["$schema"].endswith("/2025-12-11/server.schema.json")
     assert listed.keys() == {"$schema", *TEXTS, "packages"}
     word = "[a-zA-Z0-9](?:[a-zA-Z0-9{}-]*[a-zA-Z0-9])?"

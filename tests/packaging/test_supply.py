@@ -1,5 +1,5 @@
-"""What the archives carry of others: each is listed, under a licence that somebody looked at, and
-none has a known vulnerability."""
+"""Other people's files in the archives: each is listed, under a reviewed licence, and none has a
+known vulnerability."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ INDEXED = {"yaml": "pyyaml"}
 
 
 def others_in(data: bytes) -> set[str]:
-    """What an archive holds of others, by Python's names: packages, also those in our own wheel,
-    whole wheels, and what a file of ours says that it was made from."""
+    """Return other people's files in an archive, by Python's names: packages, also those in our own
+    wheel, whole wheels, and the sources that a file of ours says it was made from."""
     there: set[str] = set()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():

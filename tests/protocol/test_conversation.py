@@ -1,4 +1,4 @@
-"""What a client says to a server that asks it something."""
+"""The answers of a client that a server asks."""
 
 from __future__ import annotations
 

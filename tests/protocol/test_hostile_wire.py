@@ -115,7 +115,7 @@ class Wire:
         return Answer(response.status, headers, body, messages)
 
     def headers(self, era: str, message: Any) -> dict[str, str]:
-        """What goes with a well-formed message of that era."""
+        """Return the headers of a well-formed message of that era."""
         if era == "stateless":
             return {**HEADERS, **mirrored(message)}
         return {**HEADERS, "Mcp-Session-Id": self.session("2025-11-25")}
@@ -244,7 +244,7 @@ def offer_everything(app: Served) -> None:
 
 
 def check(answer: Answer | None, sent: Any = None) -> None:
-    """What goes back is a JSON-RPC message, or a refusal by HTTP, and tells no secrets."""
+    """Check that the answer is a JSON-RPC message or an HTTP refusal, without secrets."""
     if answer is None:
         return
     assert answer.status in (200, 202, 400, 403, 404, 405, 406, 413, 415, 421), answer
@@ -345,7 +345,7 @@ anything = (
 
 
 def paths(value: Any, path: Path = ()) -> Iterator[Path]:
-    """Where something in ``value`` can be replaced."""
+    """Yield the places in ``value`` where something can be replaced."""
     yield path
     children = value.items() if isinstance(value, dict) else ()
     for key, child in children:

@@ -71,7 +71,7 @@ class Asking:
         return state
 
     def refused(self, **params: Any) -> bool:
-        """Whether a retry with a first answer is refused; then nothing has run."""
+        """Return whether a retry with a first answer is refused; then nothing has run."""
         before = len(self.runs)
         answer = self.call(**{"inputResponses": given_text("first", "one"), **params})
         if "error" not in answer:

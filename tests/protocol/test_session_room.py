@@ -1,4 +1,4 @@
-"""Who has to go when there is no room for another session."""
+"""The session that has to go when there is no room for another."""
 
 from __future__ import annotations
 

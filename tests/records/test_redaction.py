@@ -1,4 +1,4 @@
-"""What must not be found in a record, and what must still be there."""
+"""Texts that a record must not contain, and texts that it must keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a host, an instance's file or a client may tell to the relay, and what it leaves behind."""
+"""False answers of a host, an instance's file or a client, and what they leave behind."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class OnlyHost(HostFinder):
 
 
 async def nothing(link: Link) -> None:
-    """What a keeper needs no session for."""
+    """Do nothing: this connection needs no session."""
 
 
 def test_who_stops_waiting_for_a_host_leaves_no_connection_behind() -> None:

@@ -1,4 +1,4 @@
-"""What the reference of ``RequestCapability`` says, with the module renamed."""
+"""The statements of the reference of ``RequestCapability``, with the module renamed."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def server() -> Iterator[Served]:
 
 @contextmanager
 def asking(server: Served, era: str, capabilities: Json) -> Iterator[tuple[Ask, Json]]:
-    """What asks, and what the server said of itself."""
+    """Return the client, and what the server said of itself."""
     if era == "stateless":
         own = Stateless(server.client(), capabilities)
         yield lambda m, p: own.request(m, p), own.request("server/discover")["result"]

@@ -1,4 +1,4 @@
-"""What a client is told as it connects, which its model reads before any answer."""
+"""The instructions a client gets as it connects, which its model reads first."""
 
 from __future__ import annotations
 

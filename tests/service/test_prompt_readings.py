@@ -1,4 +1,4 @@
-"""How often, and on which thread, a request for prompts opens their files."""
+"""The number of times, and the thread, a request for prompts opens their files."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def test_a_scope_is_loaded_as_far_as_it_goes(catalog, add):
 
 
 class SlowIndex:
-    """Where Python looks for installed packages; the first look lasts until it is let go."""
+    """A package finder whose first search lasts until the test releases it."""
 
     def __init__(self):
         self.reached, self.release = threading.Event(), threading.Event()

@@ -1,4 +1,4 @@
-"""What agents are told about skills by the catalog's tools."""
+"""The answers about skills that agents get from the catalog's tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``script__execute`` answers: its value, what it printed, and what it did to the scene."""
+"""The answers of ``script__execute``: its value, what it printed, and what it did to the scene."""
 
 from __future__ import annotations
 

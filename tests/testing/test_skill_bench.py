@@ -1,4 +1,4 @@
-"""What a skill's own tests can do."""
+"""The things a skill's own tests can do."""
 
 from __future__ import annotations
 

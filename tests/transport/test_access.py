@@ -1,4 +1,4 @@
-"""Who may talk to the listener, and how much (2025-11-25, Transports, Security Warning)."""
+"""Access to the listener, and its limits (2025-11-25, Transports, Security Warning)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who connects by TLS and agrees on none."""
+"""Connections that begin TLS and never agree on it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Server:
             writer.transport.abort()
 
     async def echo(self, sent: bytes) -> bytes:
-        """What comes back to who agrees on TLS."""
+        """Return what comes back over an agreed TLS connection."""
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port, ssl=context)

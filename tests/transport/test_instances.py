@@ -1,4 +1,4 @@
-"""Which instances are listed: a dead one isn't, whatever took its number."""
+"""The instances that are listed: never a dead one, even when its number is taken again."""
 
 from __future__ import annotations
 

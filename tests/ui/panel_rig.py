@@ -68,14 +68,14 @@ class Shown:
 
 
 def texts(widget: QWidget) -> list[str]:
-    """What a person reads below it just now."""
+    """Return the texts a person reads below it now."""
     labels = [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
     fields = widget.findChildren(QPlainTextEdit)
     return labels + [field.toPlainText() for field in fields if field.isVisible()]
 
 
 def reads(widget: QWidget, words: str) -> bool:
-    """Whether these words are somewhere in what a person reads."""
+    """Return whether a person reads these words somewhere."""
     return any(words in text for text in texts(widget))
 
 

@@ -82,13 +82,13 @@ def made(shown: Any) -> list[str]:
 
 
 def lines(shown: Any) -> list[str]:
-    """What the list of calls says, line by line."""
+    """Return the list of calls, line by line."""
     model = shown.panel.activity.model
     return [model.index(row, 0).data() for row in range(model.rowCount())]
 
 
 def struck(shown: Any) -> list[bool]:
-    """Which lines are struck out."""
+    """Return the lines that are struck out."""
     model = shown.panel.activity.model
     fonts = [model.index(row, 0).data(Qt.ItemDataRole.FontRole) for row in range(model.rowCount())]
     return [font is not None and font.strikeOut() for font in fonts]

@@ -1,4 +1,4 @@
-"""What a skill and an adapter outside the project can do by the public faces alone."""
+"""A skill and an adapter outside the project work by the public faces alone."""
 
 from __future__ import annotations
 

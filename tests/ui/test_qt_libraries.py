@@ -1,4 +1,4 @@
-"""What is said where Qt lacks a library of the system."""
+"""The message when a system library that Qt needs is missing."""
 
 from __future__ import annotations
 

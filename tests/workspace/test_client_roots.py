@@ -1,4 +1,4 @@
-"""Whose roots a call sees, over the wire (2025-11-25, Roots)."""
+"""The roots that a call sees, over the wire (2025-11-25, Roots)."""
 
 from __future__ import annotations
 

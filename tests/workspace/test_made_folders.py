@@ -35,7 +35,7 @@ def writing(*roots: str | Root, policy: str = "advisory") -> Iterator[FakeClient
 
 
 def refusal(client: FakeClient, path: str, tool: str = "write") -> str:
-    """What went wrong, or nothing."""
+    """Return what went wrong, or an empty text."""
     answer: Json = client.request("tools/call", {"name": tool, "arguments": {"path": path}})
     if "error" in answer:
         return str(answer["error"]["message"])

@@ -1,4 +1,4 @@
-"""What a person allowed one client outside the artist's roots ends with it."""
+"""A person's permission outside the artist's roots ends with its client."""
 
 from __future__ import annotations
 
