@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,12 @@ def test_every_command_that_prints_for_people_prints_for_programs() -> None:
 
 
 def test_applications(ask: Ask, tmp_path: Path) -> None:
-    folder = tmp_path / "maya"
+    folder, archive = tmp_path / "maya", tmp_path / "maya.zip"
     folder.mkdir()
-    for command in ("install", "uninstall"):
-        code, told = ask(command, "maya", "--dir", str(folder), "--dry-run")
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("callboard.mod", "+ callboard\n")
+    for command, more in (("install", ["--archive", str(archive)]), ("uninstall", [])):
+        code, told = ask(command, "maya", "--dir", str(folder), "--dry-run", *more)
         assert (code, told["host"], told["dry_run"]) == (0, "maya", True)
         assert all(isinstance(line, str) for line in told["lines"])
 

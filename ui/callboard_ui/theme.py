@@ -7,6 +7,7 @@ apart (after Okabe and Ito). None stands without a shape or a word beside it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from qtpy.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
 from qtpy.QtWidgets import QWidget
@@ -30,13 +31,20 @@ def is_dark(palette: QPalette) -> bool:
 
 def color(palette: QPalette, kind: Kind) -> QColor:
     """Return the color for text and glyphs of that kind."""
-    text = palette.color(QPalette.ColorRole.WindowText)
-    window = palette.color(QPalette.ColorRole.Window)
+    roles = (QPalette.ColorRole.WindowText, QPalette.ColorRole.Window, QPalette.ColorRole.Base)
+    return QColor.fromRgba(_color(kind, *(palette.color(role).rgba() for role in roles)))
+
+
+@lru_cache(maxsize=256)  # every cell that is drawn or measured asks
+def _color(kind: Kind, *palette: int) -> int:
+    """Return it as ``rgba``, for a palette's text, window and base."""
+    text, window, base = map(QColor.fromRgba, palette)
     if kind == "dim":
         shade = _between(text, window, 0.35)
     else:
-        shade = QColor((_DARK if is_dark(palette) else _LIGHT).get(kind, text))
-    return _legible(shade, text, (window, palette.color(QPalette.ColorRole.Base)))
+        dark = text.lightness() > window.lightness()
+        shade = QColor((_DARK if dark else _LIGHT).get(kind, text))
+    return _legible(shade, text, (window, base)).rgba()
 
 
 def contrast(a: QColor, b: QColor) -> float:
