@@ -20,6 +20,7 @@ from qtpy.QtWidgets import QApplication
 from callboard.errors import REFUSED_BY_ARTIST
 from callboard.records.model import CallRecord
 from callboard.records.store import Store
+from callboard_testing.fake_host import DEADLINE
 from callboard_testing.lint.skill_lint import lint
 from callboard_ui.panel import ACTIVITY, ROOTS
 from callboard_ui.save_run_dialog import SaveRunDialog
@@ -263,6 +264,28 @@ def test_calls_of_another_process_stand_apart_and_offer_no_undo(open_panel: Any,
         shown.click_row(activity.view, activity.model.index(0, 0))
         shown.until(activity.details.undo.isVisible)
         assert made(shown) == ["box"]
+
+
+def test_a_call_that_ended_while_its_row_kept_still_is_opened(open_panel: Any) -> None:
+    shown = open_panel(records=True)
+    go_on = threading.Event()
+    shown.server.tool("paint", lambda: None)
+    shown.server.tool("hold", lambda: go_on.wait(DEADLINE), affinity="any")
+    activity = shown.panel.activity
+    with shown.server.client() as client:
+        shown.call(client, "paint")
+        shown.until(lambda: past(shown) == ["paint"])
+        waits = shown.begin(client, "hold")
+        shown.until(lambda: lines(shown) == ["hold", "paint"])
+        shown.click_row(activity.view, activity.model.index(1, 0))
+        shown.until(lambda: reads(activity.details, "paint"))
+        first = activity.model.index(0, 0)
+        shown.qtbot.mouseMove(activity.view.viewport(), activity.view.visualRect(first).center())
+        go_on.set()
+        shown.wait(waits)
+        shown.until(lambda: not shown.server.app.controls.status.snapshot.calls)
+        shown.click_row(activity.view, activity.model.index(0, 0))
+        shown.until(lambda: reads(activity.details, "hold"))
 
 
 def test_typing_filters_and_the_list_says_when_nothing_matches(open_panel: Any) -> None:

@@ -324,7 +324,7 @@ class ActivityTab(QWidget):
             self.details.show_running(
                 row, self.model.title_of(row), self.model.word(row.state), call
             )
-        elif not row.runs:
+        else:  # also where its row still says that it runs
             self._show_record(row)
 
     def _show_record(self, row: CallRow) -> None:
