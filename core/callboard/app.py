@@ -30,7 +30,7 @@ from callboard.jobs.jobs import Jobs
 from callboard.jobs.tools import job_tools
 from callboard.jobs.workflows.tools import workflow_tools
 from callboard.ports.capability_names import FARM
-from callboard.ports.contract import Host, HostEvent
+from callboard.ports.host import Host, HostEvent
 from callboard.protocol.subscriptions import Topic
 from callboard.records.log_file import LogFile
 from callboard.records.record_settings import export_target, store

@@ -49,7 +49,7 @@ _HOMES = {
         "SCENE_MUTATE SCENE_READ SCRIPT STRUCTURE USD VIEWPORT"
     ),
     "callboard.ports.check": "CheckPort Fault MeshData UsedFile no_validators",
-    "callboard.ports.contract": "Host HostEvent HostIdentity PlugIn Work",
+    "callboard.ports.host": "Host HostEvent HostIdentity PlugIn Work",
     "callboard.ports.docs": "DocEntry DocsPort KeptDocs MOST_LISTED",
     "callboard.ports.edit": "PrimitiveKind SceneEditor Vector",
     "callboard.ports.exchange": (
@@ -104,12 +104,12 @@ if TYPE_CHECKING:
     from callboard.ports.cameras import *
     from callboard.ports.capability_names import *
     from callboard.ports.check import *
-    from callboard.ports.contract import *
     from callboard.ports.docs import *
     from callboard.ports.edit import *
     from callboard.ports.exchange import *
     from callboard.ports.files import *
     from callboard.ports.geometry import *
+    from callboard.ports.host import *
     from callboard.ports.lights import *
     from callboard.ports.look import *
     from callboard.ports.materials import *

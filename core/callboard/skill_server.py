@@ -19,7 +19,7 @@ from callboard.calls.tools import ToolRegistry
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
 from callboard.guest.inbox import MainThreadInbox
-from callboard.ports.contract import Host, HostIdentity
+from callboard.ports.host import Host, HostIdentity
 from callboard.skills.prompts.registry import PromptRegistry
 
 #: Seconds that a running call may delay a shutdown.

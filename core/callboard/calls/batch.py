@@ -32,7 +32,7 @@ from callboard.calls.tools import BATCH, WORK_ORDER, Tool, ToolRegistry
 from callboard.calls.undo_step import UndoStep
 from callboard.content import Block, Json, Result
 from callboard.errors import CallboardError, CallCancelled, CapabilityMissing, SkillError
-from callboard.ports.contract import Work
+from callboard.ports.host import Work
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import Ask, AskFailed, PeerRequest
 

@@ -21,7 +21,7 @@ from callboard.calls.undo_step import UndoStep
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import CallboardError, Paused, RefusedByArtist
-from callboard.ports.contract import Host
+from callboard.ports.host import Host
 from callboard.protocol.logging_levels import wants
 from callboard.protocol.peer import PeerRequest
 from callboard.workspace.containment import WorkspaceRoots

@@ -11,7 +11,7 @@ from callboard.calls.consent import ConsentDesk, RootsDecision
 from callboard.errors import WorkspaceResolveError
 from callboard.ground.held_folder import make_missing, recheck
 from callboard.ground.named_files import may_use
-from callboard.ports.contract import Host
+from callboard.ports.host import Host
 from callboard.workspace.containment import Root, WorkspaceRoots
 from callboard.workspace.fields import has_folder, is_absolute
 from callboard.workspace.found_paths import FoundPaths

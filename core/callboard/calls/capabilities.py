@@ -38,7 +38,7 @@ from callboard.ports.capability_names import (
     USD,
     VIEWPORT,
 )
-from callboard.ports.contract import Host, HostEvent
+from callboard.ports.host import Host, HostEvent
 
 #: The order in which known capabilities are shown; others follow, sorted.
 VOCABULARY = (

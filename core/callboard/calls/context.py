@@ -24,7 +24,7 @@ from callboard.calls.invisible import shown
 from callboard.content import Json
 from callboard.errors import SkillError
 from callboard.ports.capability_names import SCENE_MUTATE, SCENE_READ
-from callboard.ports.contract import HostIdentity
+from callboard.ports.host import HostIdentity
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import Ask, lacks
 from callboard.workspace.containment import WorkspaceRoots

@@ -43,7 +43,7 @@ from callboard.ground.unattended import comes_back
 from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import MainThread
 from callboard.guest.turn import Turn
-from callboard.ports.contract import Host, Work
+from callboard.ports.host import Host, Work
 from callboard.protocol.peer import Ask, AskFailed, InputRequired, NotDeclared, PeerRequest
 from callboard.workspace.roots import RootsBook
 

@@ -12,7 +12,7 @@ from callboard.calls.outcomes import settle
 from callboard.errors import CallCancelled
 from callboard.guest.main_thread import MainThread
 from callboard.guest.turn import PARK, Transaction, Turn, Waiter
-from callboard.ports.contract import Work
+from callboard.ports.host import Work
 
 
 class MainThreadCoroutine:

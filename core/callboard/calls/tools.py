@@ -19,7 +19,7 @@ from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import UNKNOWN_TOOL, InvalidParams
 from callboard.ports.capability_names import FILESYSTEM_WRITE, LOOK, RENDER, SCENE_MUTATE, SCRIPT
-from callboard.ports.contract import Work
+from callboard.ports.host import Work
 from callboard.protocol.revisions import Revision
 from callboard.protocol.tool_names import is_tool_name
 from callboard.workspace.fields import PathFields

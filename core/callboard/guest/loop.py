@@ -28,7 +28,7 @@ from callboard.guest.selector import GuestSelector
 from callboard.guest.switch_interval import short_turns
 from callboard.guest.thread_pause import PausableEvent, go_on
 from callboard.guest.worker_loop import WorkerLoop
-from callboard.ports.contract import Host
+from callboard.ports.host import Host
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

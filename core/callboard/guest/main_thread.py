@@ -16,7 +16,7 @@ from callboard.errors import HostBusy
 from callboard.guest.loop import GuestLoop
 from callboard.guest.thread_pause import go_on
 from callboard.guest.turn import Turn, TurnState
-from callboard.ports.contract import Work
+from callboard.ports.host import Work
 
 log = logging.getLogger(__name__)
 

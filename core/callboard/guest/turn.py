@@ -21,7 +21,7 @@ from callboard.clients.holder import NOBODY
 from callboard.clients.owner import Owner
 from callboard.errors import CallCancelled
 from callboard.ground.unattended import UNATTENDED
-from callboard.ports.contract import Work
+from callboard.ports.host import Work
 
 T = TypeVar("T")
 

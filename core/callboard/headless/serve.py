@@ -26,7 +26,7 @@ from callboard.headless.scene_host import host_by_scene, settle_host
 from callboard.headless.stop_signals import Ending, end_with_stdin, ended_at_once
 from callboard.host_kit.headless import HOSTS, make_host, pip_install
 from callboard.ports.capability_names import FILESYSTEM_READ
-from callboard.ports.contract import Host
+from callboard.ports.host import Host
 from callboard.settings import config_from, unknown_project
 from callboard.skills.discovery import has_skill
 

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from callboard.errors import HostError
 from callboard.host_kit.system_libraries import missing_for_blender
-from callboard.ports.contract import Host
+from callboard.ports.host import Host
 
 Post = Callable[[Callable[[], None]], None]
 

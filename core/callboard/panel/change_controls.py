@@ -15,7 +15,7 @@ from callboard.errors import CallboardError, HostError
 from callboard.guest.turn import Transaction, Turn
 from callboard.panel.status import UndoAnswer
 from callboard.ports.capability_names import SCENE_MUTATE, SCENE_READ
-from callboard.ports.contract import Host
+from callboard.ports.host import Host
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

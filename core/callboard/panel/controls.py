@@ -26,7 +26,7 @@ from callboard.panel.snapshot_parts import NEWCOMER
 from callboard.panel.status import PathAnswer, PromptsStatus, PromptStatus, StatusFeed
 from callboard.panel.view import ServedView
 from callboard.ports.capability_names import SCENE_READ
-from callboard.ports.contract import Host, HostEvent
+from callboard.ports.host import Host, HostEvent
 from callboard.records.reader import Reader
 from callboard.records.store import Store
 from callboard.skills.catalog import SkillCatalog

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from callboard.errors import PeerError
-from callboard.ports.contract import Host
+from callboard.ports.host import Host
 from callboard.records.reader import Reader
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.discovery import BUNDLED

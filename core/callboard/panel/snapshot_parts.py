@@ -21,7 +21,7 @@ from callboard.panel.status import (
     SkillStatus,
     ToolStatus,
 )
-from callboard.ports.contract import PlugIn
+from callboard.ports.host import PlugIn
 from callboard.skills.catalog import KnownSkill
 from callboard.skills.model import Failure, ToolDeclaration
 from callboard.workspace.containment import Root

@@ -26,7 +26,7 @@ from callboard.panel.status import (
     Snapshot,
     TokenStatus,
 )
-from callboard.ports.contract import Host
+from callboard.ports.host import Host
 from callboard.protocol.session import Session
 from callboard.skills.catalog import SkillCatalog
 from callboard.transport.http.mcp import McpEndpoint

@@ -14,7 +14,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import ResourceNotFound
 from callboard.ports.capability_names import LOOK
-from callboard.ports.contract import Host
+from callboard.ports.host import Host
 from callboard.protocol.peer import Peer
 from callboard.service.resources import ResourceRegistry, ServedResource
 

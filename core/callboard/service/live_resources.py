@@ -17,7 +17,7 @@ from callboard.errors import InvalidParams, ResourceNotFound
 from callboard.jobs.jobs import Jobs
 from callboard.jobs.tools import RESULT
 from callboard.ports.capability_names import FILESYSTEM_READ, SCENE_READ
-from callboard.ports.contract import Host
+from callboard.ports.host import Host
 from callboard.ports.scene import ObjectNotFound
 from callboard.service.resources import ServedResource
 from callboard.skills.catalog import SkillCatalog

@@ -23,7 +23,7 @@ from callboard.errors import (
     ResourceNotFound,
 )
 from callboard.jobs.jobs import TASKS, Jobs, knows_tasks, require_tasks
-from callboard.ports.contract import Host
+from callboard.ports.host import Host
 from callboard.protocol.logging_levels import set_level
 from callboard.protocol.peer import InputRequired, Peer, PeerRequest
 from callboard.protocol.revisions import Revision
