@@ -237,7 +237,7 @@ def test_a_question_is_answered_by_mouse_with_the_sidebar_closed(
             gui.xdotool("mousemove", "--sync", *map(str, middle))
             gui.run("")
             before = display.frame()
-            gui.click_until("residence._host.may_run('change') is not None", *middle)
+            gui.click_until("residence.app.host.may_run('change') is not None", *middle)
             gui.run("")
             popup = display.frame().changed(before, window)
             assert popup is not None
