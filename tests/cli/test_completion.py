@@ -47,6 +47,7 @@ def fitting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[s
     return ask
 
 
+@pytest.mark.slow  # a program for each
 @pytest.mark.parametrize(
     ("words", "fits"),
     [
