@@ -257,7 +257,7 @@ def tell(what: str, scheduler: str, pid: int, count: int, milliseconds: float, h
 
 @contextmanager
 def many(scheduler: str, count: int) -> Iterator[None]:
-    """Run that many stand-ins during the block."""
+    """Run this many stand-ins during the block."""
     command = [sys.executable, __file__, "--stand-in-at", scheduler, "--stand-ins", str(count)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as workers:
         assert workers.stdout is not None

@@ -106,7 +106,7 @@ class Connection:
             pass
 
     def exchange(self, method: str, params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Send one request, and return the head of its answer and the result, blocking."""
+        """Send one request, wait for its answer, and return the answer's head and result."""
         self.send(method, params)
         while (answer := self.receive()) is None:
             pass

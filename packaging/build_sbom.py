@@ -19,7 +19,7 @@ NAME = "sbom.cdx.json"
 ALLOWED = {
     *("MIT", "MIT License", "BSD", "BSD License", "BSD-2-Clause", "BSD-3-Clause", "ISC"),
     *("Apache-2.0", "Apache 2.0", "Apache License 2.0", "Apache Software License", "PSF-2.0"),
-    # For separate libraries that anyone may replace, which wheels are.
+    # Fine for separate libraries that anyone may replace, and wheels are such libraries.
     "LGPL-3.0-only",
 }
 _SPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")

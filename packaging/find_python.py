@@ -44,7 +44,7 @@ class Interpreter(NamedTuple):
 
 
 def probe(command: Sequence[str]) -> Interpreter | None:
-    """Return the facts about a Python, or None if the command is no working Python."""
+    """Return the facts about a Python, or None if the command isn't a working Python."""
     try:
         answer = subprocess.run(
             [*command, "-I", "-c", PROBE],

@@ -42,7 +42,7 @@ CARRIER = "panda3d==1.10.16"
 #: Packages that the tests need besides those that the project's pins name; not Qt, which Wine can't
 #: show.
 WANTED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "mcp", "mcpeye")
-#: Packages that these need on Windows, which pip, running on Linux, doesn't see.
+#: Packages that these need on Windows only. pip runs on Linux here, so it doesn't fetch them.
 THERE = ("colorama", "pywin32")
 LINKER = "x86_64-w64-mingw32-"
 #: A file in the folder that says what was made there, and that this program may make it again.

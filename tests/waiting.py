@@ -25,7 +25,7 @@ def until(
 ) -> T:
     """Wait until ``condition()`` is true, and return its value.
 
-    ``what`` names the awaited thing, for the TimeoutError that is raised after ``seconds``. If it
+    ``what`` says what is awaited, for the TimeoutError that is raised after ``seconds``. If it
     is a function, it is called then, to describe the state.
     """
     end = monotonic() + seconds

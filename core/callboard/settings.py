@@ -130,7 +130,7 @@ def settled(named: list[Source]) -> list[ResolvedSetting]:
 
 
 def setting_line(one: ResolvedSetting) -> str:
-    """Return a line with the name, the value, its source, and the sources that were overruled."""
+    """Return a line with the name, the value, its source, and the sources that it overrules."""
     line = f"{one.setting.name:16}{_shown(one.value)}"
     if not one.by:
         return f"{line}  (default)"

@@ -215,7 +215,7 @@ class HostThread:
 
     @contextmanager
     def block(self, reason: str = "a modal dialog") -> Iterator[None]:
-        """Hold the main thread, asleep, during the block."""
+        """Keep the main thread asleep during the block."""
         blocked, release = threading.Event(), threading.Event()
 
         def hold() -> None:

@@ -79,8 +79,8 @@ def callboard_skill(
     skill = load_skill(folder)
     _skip_for_another_host(skill, host)
     paths = _with_needed(skill, host, callboard_skill_paths)
-    # The tester's other skills are kept out, and so are the tester's caches and records. Their
-    # folder lies apart, because a skill may list the test's own.
+    # The tester's other skills, caches and records are kept out. CALLBOARD_HOME is a folder outside
+    # the test's own, because a skill may list that one.
     for variable in list(os.environ):
         if variable.endswith("_SKILL_PATHS") or variable == "CALLBOARD_SITE":
             monkeypatch.delenv(variable)

@@ -225,8 +225,8 @@ def skill_folder(inside: Path) -> Path:
 
 
 def host_for_tests() -> str:
-    """Return the host that tests run on; ``CALLBOARD_TEST_HOST`` names another than openusd. Raises
-    HostError."""
+    """Return the host that tests run on; ``CALLBOARD_TEST_HOST`` names a host other than openusd.
+    Raises HostError."""
     host = os.environ.get("CALLBOARD_TEST_HOST") or "openusd"
     if host not in HOSTS:
         raise HostError(f"CALLBOARD_TEST_HOST is '{host}', no host; say one of {', '.join(HOSTS)}")

@@ -310,7 +310,7 @@ class TableUndo:
 
     def _step(self, of: list[Step], to: list[Step], undo_id: str, here: str, there: str) -> bool:
         newest = of[-1] if of else None
-        # A change that was made since must not be lost.
+        # A change made since then must not be lost.
         if newest is None or newest.id != undo_id:
             return False
         if self._table.snapshot() != getattr(newest, here):

@@ -4,10 +4,10 @@
 
 ``SITE`` is a folder with the packages ``dcc_mcp_blender`` and ``dcc_mcp_core``, as ``pip install
 --target SITE`` makes it; the Python that runs this has bpy and callboard. Arguments are made from
-each tool's schema. Both servers get the tools in one order, in a process with the factory scene;
-after a tool that ends the process, or takes too long, a new process begins. Both work in a folder
-that is removed afterwards, because tools write files into the current folder. Prints a line for
-each tool that differs, then the figures.
+each tool's schema. Both servers get the tools in the same order, in a process with the factory
+scene; after a tool that ends the process, or takes too long, a new process begins. Both work in a
+folder that is removed afterwards, because tools write files into the current folder. Prints a line
+for each tool that differs, then the figures.
 """
 
 from __future__ import annotations

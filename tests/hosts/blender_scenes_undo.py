@@ -1,4 +1,4 @@
-"""Cases: undo is exact, also with linked files and copied rigs. See ``blender_scenes``."""
+"""Cases: undo is exact, even with linked files and copied rigs. See ``blender_scenes``."""
 
 from __future__ import annotations
 

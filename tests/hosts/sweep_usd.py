@@ -27,7 +27,7 @@ from time import monotonic
 from typing import Any
 
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
-#: Most objects of a file that are read, and that are changed.
+#: Maximum objects of a file that are read, and that are changed.
 READ, CHANGED = 500, 3
 #: Seconds that one file may take before its process is ended.
 DEADLINE = 120

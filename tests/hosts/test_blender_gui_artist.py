@@ -262,7 +262,7 @@ addon.residence.app.tools.register(
     "look__slowly", looks, "Looks.", required_capabilities=("scene.mutate",)
 )
 """
-#: The mesh's extent to the right, also in Edit Mode.
+#: The mesh's extent to the right, even in Edit Mode.
 RIGHT = """
 cube = bpy.context.object
 cube.update_from_editmode()

@@ -240,7 +240,7 @@ def test_a_check_without_an_id_is_told_by_its_line(tmp_path):
 
 
 def test_who_waits_at_a_shell_can_ask_what_each_step_did(tmp_path, capsys):
-    """The failure names the run, also in the records."""
+    """The failure names the run, in the records too."""
     text = CHECKED + '    else: [{fail: "{{count.n}} things to publish"}]\n'
     with server(tmp_path, text, announce=True, records=True) as running:
         arguments = json.dumps({"name": "s.w"})

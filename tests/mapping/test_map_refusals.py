@@ -1,4 +1,5 @@
-"""``farm__map`` where it may not, or can't: nothing is started, and the answer says what to do."""
+"""``farm__map`` where it isn't allowed or can't run: nothing is started, and the answer says what
+to do."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def bills() -> list[tuple[Path, dict[str, Any]]]:
     return listed
 
 
-#: What pip calls otherwise than Python does.
+#: Packages that have one name in pip and another in Python.
 INDEXED = {"yaml": "pyyaml"}
 
 

@@ -248,8 +248,8 @@ def test_many_threads_record_at_once(folder: Path) -> None:
 def test_a_journal_that_is_cut_short_costs_what_was_cut_and_nothing_else(
     folder: Path, left: int
 ) -> None:
-    """Somebody empties the file while it is written to. It may be mapped: a process of its own,
-    because the old code ended by a signal."""
+    """Another program cuts the file while it is written to. This runs in a separate process,
+    because a write to a mapping of the lost part would kill it."""
     program = (
         "import os, sys; from pathlib import Path; from callboard.records.store import Store\n"
         "from call_records import a_call\n"

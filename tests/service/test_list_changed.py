@@ -1,5 +1,5 @@
-"""A thousand changes of what is served, and after each of them a list: none is stale, and nobody
-who listens misses one."""
+"""A thousand changes to what is served, each followed by a list. No list is stale, and no listener
+misses a change."""
 
 from __future__ import annotations
 

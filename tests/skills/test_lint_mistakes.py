@@ -1,4 +1,4 @@
-"""Deliberate mistakes in a skill that is right otherwise: each is one finding, at its line, that
+"""Deliberate mistakes in an otherwise correct skill: each is one finding, at its line, that
 says what to do."""
 
 from __future__ import annotations
@@ -350,7 +350,7 @@ def test_an_undeclared_port_is_told_beside_the_misspelt_key(tmp_path: Path) -> N
 
 
 def test_all_mistakes_of_one_workflow_are_told_at_once(tmp_path: Path) -> None:
-    """And nothing that only follows from one of them."""
+    """No mistake that only follows from another is reported."""
     folder = written(tmp_path)
     flow = """\
 name: release

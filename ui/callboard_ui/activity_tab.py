@@ -38,7 +38,7 @@ TYPING_MS = 200
 #: Width in ems above which the details stand beside the list.
 _BESIDE = 50.0
 
-#: Most ended calls held at a time.
+#: Maximum ended calls held at a time.
 MOST = 20_000
 
 #: The reserved tool, which every server answers but doesn't list.

@@ -28,7 +28,7 @@ from callboard_ui.theme import bold, em, fixed
 
 #: Width in ems above which every known fact about a call fits.
 _WIDE = 24.0
-#: Most height, in ems, that the details take from the list unasked.
+#: Maximum height, in ems, that the details take from the list unasked.
 _HIGH = 14.0
 
 

@@ -76,7 +76,8 @@ class CallsView(QTreeView):
 
     @property
     def pointed_at(self) -> bool:
-        """True while the artist may be about to click. The rows under the pointer then stay."""
+        """True while the artist may be about to click. Meanwhile the rows under the pointer stay in
+        place."""
         return bool(self._pointing.isActive())
 
     def chosen_ids(self) -> list[str]:

@@ -31,8 +31,8 @@ from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
 from callboard_ui.theme import em
 
-#: Seconds. Missing capabilities that clients asked for are counted over the first, and counted
-#: again after the second.
+#: Seconds: the period over which missing capabilities that clients asked for are counted, and the
+#: time until the next count.
 _PERIOD, _FRESH = 7 * 86_400.0, 10.0
 TOOLS, LACKING, BUNDLES, ASKED = range(4)
 

@@ -26,7 +26,7 @@ from callboard_ui.labels import plain, tint
 from callboard_ui.shown_text import MOST, arguments_text, one_line
 from callboard_ui.theme import bold, em, fixed
 
-#: Milliseconds for which a card that just appeared or moved accepts no yes, so that a stray click
+#: Milliseconds after a card appears or moves in which it can't be accepted, so that a stray click
 #: allows nothing.
 GUARD_MS = 500
 
@@ -201,7 +201,7 @@ class _Text(QPlainTextEdit):
         super().__init__(parent)
         self._moved = moved
         self._settled = False
-        #: Characters left out, which no scrolling reaches.
+        #: Characters left out, which scrolling can't reach.
         self.left_out = max(0, len(text) - MOST)
         #: Characters below the visible part.
         self.below = 0

@@ -26,8 +26,8 @@ ACTIVITY, ROOTS, CAPABILITIES, CONSENT, SKILLS = range(5)
 
 class Panel(QWidget):
     """The panel of one server. While it exists, the artist counts as present and tools that ask
-    wait for an answer. ``shut`` ends that, as does closing its window or deleting it. Use it on
-    Qt's main thread."""
+    wait for an answer. ``shut`` ends that, as does closing the panel's window or deleting the
+    panel. Use it on Qt's main thread."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The missing capabilities that a plug-in would bring: the reason, and a button that loads it."""
+"""The missing capabilities that a plug-in would provide: the reason, and a button that loads it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callboard_ui.theme import em
 
 
 class PlugIns(QWidget):
-    """The missing capabilities. Hidden when none is missing or no plug-in is known to bring one.
+    """The missing capabilities. Hidden when none is missing or no known plug-in provides one.
     Use it on Qt's thread."""
 
     def __init__(self, link: Link, titles: Mapping[str, str], parent: QWidget) -> None:

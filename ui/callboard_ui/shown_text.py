@@ -8,7 +8,7 @@ import time
 import unicodedata
 from typing import Any
 
-#: Most characters of a value that are shown. A line says how many more there are.
+#: Maximum characters of a value that are shown. A line says how many more there are.
 MOST = 200_000
 
 

@@ -1,8 +1,8 @@
-"""The way a call of a batch uses an earlier call's result.
+"""References from a call of a batch to an earlier call's result.
 
-``{"$result": 0, "path": "object.path"}`` stands for that value of the structured result of the
-batch's first call, or for all of it without ``path``. ``path`` is a list of object keys and array
-positions joined by dots, and nothing else.
+``{"$result": 0, "path": "object.path"}`` stands for the value at that path in the structured result
+of the batch's first call. Without ``path`` it stands for the whole result. ``path`` is a list of
+object keys and array positions joined by dots, and nothing else.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ class BaseContext:
     @property
     def roots(self) -> WorkspaceRoots | None:
         """The workspace roots of this call, or None when there are none. Asks the client if it
-        supports roots and wasn't asked yet."""
+        supports roots and hasn't been asked yet."""
         call = self._call
         if call.roots is None and lacks(self.client_capabilities, {"roots": {}}):
             return None

@@ -273,8 +273,8 @@ class ToolRegistry:
         self.why_old: Callable[[str], str | None] = lambda skill: None
 
     def explain_absent(self, why: Callable[[str], str | None]) -> None:
-        """Ask ``why`` about names that no tool has. It returns the rest of a sentence that follows
-        the name and says how to get such a tool, or None."""
+        """Ask ``why`` about the name of an unknown tool. It returns the end of a sentence that
+        begins with the name and says how to get the tool, or None."""
         self._why_absent.append(why)
 
     def __len__(self) -> int:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 #: Characters of a traceback's end that a client sees.
 TRACEBACK_LIMIT = 8_000
-#: Most exceptions shown of a chain.
+#: Maximum exceptions shown of a chain.
 _LINKS = 3
-#: Most folders between a script and its skill's folder.
+#: Maximum folders between a script and its skill's folder.
 _DEEP = 6
 _SKILL_FILE = "SKILL.md"
 _NAME = re.compile(r"""^name:[ \t]*["']?([A-Za-z0-9][A-Za-z0-9_.-]*)""", re.MULTILINE)

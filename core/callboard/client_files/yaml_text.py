@@ -119,7 +119,7 @@ def _into_braces(text: str, node: Any, name: str, value: Mapping[str, Any]) -> s
 
 
 def _line_after(text: str, pair: tuple[Any, Any]) -> int:
-    """Return where the line behind a pair begins. A block's own end is behind later comments."""
+    """Return the start of the line after a pair. A block's own end comes after later comments."""
     last, node = pair
     # The node of an alias is elsewhere: what stands before it is the last known position.
     while node.start_mark.index >= last.start_mark.index:

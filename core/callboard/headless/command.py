@@ -92,7 +92,7 @@ def _drop_unwritten() -> None:
 
 
 def _speak_utf8() -> None:
-    """Write UTF-8: Windows' old code page for pipes is missing most letters."""
+    """Write UTF-8: the old code page that Windows uses for pipes has few characters."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -20,7 +20,7 @@ from callboard.errors import HostError
 from callboard.ground.named_files import held_to_roots, refuse_outside, unreadable
 from callboard.ports.exchange import Axes
 
-#: Most bytes of a glTF's description that are read.
+#: Maximum bytes of a glTF's description that are read.
 _LARGEST = 512 * 2**20
 _STARTS = {
     ".glb": (b"glTF",),
@@ -35,7 +35,7 @@ _MTL_NAMES = (b"map_", b"bump", b"norm", b"disp", b"decal", b"refl")
 _SPACES = bytes(range(33))
 _AS_SPACE = bytes.maketrans(_SPACES, b" " * 33)
 _WORD = re.compile(rb"([^\0-\x20]+)[\0-\x20]+(.+)", re.DOTALL)
-#: Most words of a line that names a file, and most names in all, that are checked.
+#: Maximum words of a line that names a file, and maximum names in all, that are checked.
 _WORDS, _NAMES = 100, 100_000
 #: The part of an FBX with its settings, and their form, as bytes and as text.
 _SETTINGS = 2**20

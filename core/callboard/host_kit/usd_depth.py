@@ -34,7 +34,7 @@ _PAIRS = (b"()", b"[]", b"{}", b'""', b"''", b"@@")
 #: With one of these, pairs of quotes alone don't show what is text.
 _QUOTES = (b'"""', b"'''", b"@@@")
 _OTHERS = (b"\\", b"/*", b"//")
-#: Most rounds in which pairs are removed. Programs nest less deep than that.
+#: Maximum rounds in which pairs are removed. Programs nest less deep than that.
 _ROUNDS = 64
 
 

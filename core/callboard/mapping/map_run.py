@@ -160,6 +160,6 @@ class MapRun:
             self._tally.take(line)
             return
         if self._hosts is None:
-            # What came before was done by an earlier run.
+            # An earlier run did the tasks reported so far.
             self._began, self._known = monotonic(), self._tally.done + self._tally.failed
         self._out, self._hosts = line["out"], line["hosts"]

@@ -97,7 +97,7 @@ class Reports:
         return {"results": results}
 
     def tasks(self, run: str) -> Path:
-        # Its name is part of the report's beginning.
+        # The beginning of the report names this file.
         return self._folder / f"map-{run}.tasks.jsonl"
 
     @staticmethod

@@ -9,7 +9,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.ground.nearest_names import names_hint, nearest_names
 
-#: Most elements of a long value that ``get`` returns.
+#: Maximum elements of a long value that ``get`` returns.
 MOST_ELEMENTS = 1000
 
 

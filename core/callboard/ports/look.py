@@ -43,7 +43,7 @@ class Look:
 
 
 class LookPort(Protocol):
-    """Capability ``look``. Runs on the main thread. Afterwards, also after a failure, the artist's
+    """Capability ``look``. Runs on the main thread. Afterwards, even after a failure, the artist's
     view, camera, frame, selection, undo steps and render settings are as before."""
 
     def picture(self, asked: Look) -> tuple[Picture, Json]:

@@ -28,7 +28,7 @@ class NetworkPort(Protocol):
     """Capability ``network``. Call it from any thread but the main one, because it waits."""
 
     def fetch(self, url: str, most: int) -> Iterator[bytes]:
-        """Yield the body in pieces. Raises HostError, also in between: for a server not in
+        """Yield the body in pieces. Raises HostError, even between pieces: for a server not in
         ``SERVERS`` or a redirect to one, for more than ``most`` bytes, or for too long a
         silence."""
 

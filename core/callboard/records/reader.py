@@ -1,6 +1,6 @@
 """Reading records back: the database, the journals that aren't folded yet, and what is in memory.
 
-Reading writes nothing and needs no lock, so any process may read at any time, also after a crash.
+Reading writes nothing and needs no lock, so any process may read at any time, even after a crash.
 """
 
 from __future__ import annotations

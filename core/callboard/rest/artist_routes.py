@@ -34,9 +34,9 @@ if TYPE_CHECKING:  # most hosts that answer over REST have no page
 EVENTS = "/v1/artist/events"
 ACT = "/v1/artist/act"
 
-#: Most changes that are shown, the newest ones.
+#: Maximum changes that are shown, the newest ones.
 MOST_CHANGES = 50
-#: Most bytes of a question's arguments. A page that can't show them all can only refuse.
+#: Maximum bytes of a question's arguments. A page that can't show them all can only refuse.
 MOST_ARGUMENTS = 200_000
 #: Seconds to wait for an undo.
 UNDO_PATIENCE = 30.0

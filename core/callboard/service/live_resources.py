@@ -24,7 +24,7 @@ from callboard.skills.catalog import SkillCatalog
 from callboard.skills.model import SKILL_FILE
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Most objects listed by ``scene://current``.
+#: Maximum objects listed by ``scene://current``.
 SUMMARY_LIMIT = 200
 JSON_TYPE = "application/json"
 SCENE = "scene://current"

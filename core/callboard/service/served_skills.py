@@ -20,7 +20,7 @@ from callboard.skills.model import SKILL_FILE, SkillMetadata
 from callboard.skills.skill_files import FileProblem, resolve_inside
 
 SKILLS = "io.modelcontextprotocol/skills"
-#: Most files of one skill, and bytes of all its files; a larger one isn't listed (SEP-2640,
+#: Maximum files of one skill, and bytes of all its files; a larger one isn't listed (SEP-2640,
 #: Limits).
 MOST_FILES = 512
 MOST_BYTES = 16 * 2**20

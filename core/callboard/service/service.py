@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 Method = Callable[[PeerRequest], Awaitable[Json]]
 
-#: Most readings of the prompts for one request, when each is out of date before it ends.
+#: Maximum readings of the prompts for one request, when each is out of date before it ends.
 READINGS = 3
 
 

@@ -11,7 +11,7 @@ from callboard.errors import HostError, WrongArgument
 from callboard.host_kit.exchange_files import check_file
 from callboard.ports.exchange import UNSTATED, WITH_UVS, Axes, FileFormat, format_of
 
-#: Most names that an answer lists; counts are complete.
+#: Maximum names that an answer lists; counts are complete.
 LISTED, SHOWN = 200, 50
 
 

@@ -18,7 +18,7 @@ _GROUND = bytes((24, 24, 24))
 #: A smaller difference is noise; the difference image is brightened by that factor; empty areas may
 #: differ by that much.
 _NOISE, _BRIGHTER, _EVEN = 8, 4, 24
-#: Most pixels that are sampled.
+#: Maximum pixels that are sampled.
 _SAMPLE = 40_000
 
 

@@ -8,7 +8,7 @@ from callboard.content import Json
 from callboard.host_kit.mesh_facts import faces_of, mesh_facts
 from callboard.ports.check import MeshData
 
-#: Digits that count: closer UVs are one.
+#: Decimal places compared: UVs that agree in them are the same.
 _DIGITS = 5
 
 

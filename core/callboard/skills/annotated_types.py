@@ -9,7 +9,7 @@ from typing import Any
 
 from callboard.content import Json
 
-# Not typing.get_type_hints: loading a skill must run nothing of it.
+# Not typing.get_type_hints: loading a skill must run none of its code.
 _PLAIN = {
     **{"str": "string", "int": "integer", "float": "number", "bool": "boolean", "None": "null"},
     **dict.fromkeys(("dict", "Dict", "Mapping", "MutableMapping"), "object"),

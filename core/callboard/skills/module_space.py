@@ -60,7 +60,7 @@ class ModuleSpace:
             else:
                 module.__package__ = parent.__name__
             # The data model's own way to give code other built-ins. Functions keep them for good,
-            # so imports inside functions come here too, also after close().
+            # so imports inside functions come here too, even after close().
             module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
             self._add(parts, module)
             try:

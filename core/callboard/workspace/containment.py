@@ -238,7 +238,8 @@ class WorkspaceRoots:
                 )
 
     def contains(self, path: str) -> bool:
-        """Return whether ``path`` lies inside any root. False also when it means nothing."""
+        """Return whether ``path`` lies inside any root. Also returns False when the path means
+        nothing."""
         try:
             return None not in self._innermost_roots(self._locate(path))
         except WorkspaceResolveError:

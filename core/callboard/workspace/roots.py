@@ -105,7 +105,7 @@ class RootsBook:
         return False
 
     def set_policy(self, policy: RootsPolicy) -> None:
-        """Replace the policy, also for clients that are connected."""
+        """Replace the policy, including for connected clients."""
         self.policy = "strict" if self._always_strict else policy
         self._changes.tell()
 

@@ -72,7 +72,7 @@ def _column(day: dict[str, Any], left: float, width: float, plot: float, top: fl
 
 
 def _scale(most: int) -> tuple[int, int]:
-    """Return a round step, and the multiple of it that ``most`` fits under; at most five steps."""
+    """Return a round step, and the least multiple of it, at most five, that reaches ``most``."""
     step = 1
     for factor in itertools.cycle((2, 2.5, 2)):  # 1, 2, 5, 10, 20, 50 …
         if step * 5 >= most:

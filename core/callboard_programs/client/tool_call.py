@@ -1,4 +1,4 @@
-"""One tool call from outside, to its end, and its failure in one shape."""
+"""Makes a tool call from outside a host, waits for its end, and reports every failure alike."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Listing:
     key: str
     field: str
     named: Callable[[str, str], str]
-    #: The thing that the diagnostics count.
+    #: The singular noun for what the diagnostics count.
     one: str
 
     async def all(self, directory: Directory) -> Json:

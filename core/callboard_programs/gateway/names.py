@@ -174,7 +174,7 @@ class NameFinder(OneServerFinder):
         return None
 
     def _miss(self, standing: SceneIdentity) -> None:
-        """Say why no instance is found though the name stands for a scene."""
+        """Say why no instance is found although the name stands for a scene."""
         there = self._names.current()
         ended = all(entry.instance.id != standing.instance for entry in there.values())
         # A conversation that worked there waits for the scene's file.

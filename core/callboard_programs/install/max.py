@@ -18,12 +18,13 @@ ARCHIVE = HostArchive(
 
 
 def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
-    """Install into that ApplicationPlugins folder, or into the user's own. Raises HostError."""
+    """Install into the given ApplicationPlugins folder, or into the user's own. Raises
+    HostError."""
     return ARCHIVE.install([folder or _user_folder()], archive, dry_run)
 
 
 def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
-    """Remove callboard from that folder. Raises HostError."""
+    """Remove callboard from the given folder, or from the user's own. Raises HostError."""
     return ARCHIVE.uninstall([folder or _user_folder()], dry_run)
 
 

@@ -21,7 +21,7 @@ class NotThatScene(HostError):
 class Finder(Protocol):
     """Finds the running instance that is meant. ``find`` and ``running`` are called in a thread."""
 
-    #: The kind under which lists of the meant hosts are kept; None for any kind.
+    #: The kind under which the lists of hosts that are meant are kept; None for any kind.
     kind: str | None
     #: The reason, for the caller, that no host is found; empty if nothing runs at all.
     reason: str

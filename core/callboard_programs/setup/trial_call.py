@@ -40,7 +40,7 @@ def try_out(client: str, tell: Callable[[str], None]) -> str:
 
 @contextmanager
 def _started(tell: Callable[[str], None]) -> Iterator[Instance | None]:
-    """Start Blender without a window for the trial. Yield None if it isn't on the path."""
+    """Start Blender without a window for the trial. Yield None if it isn't on PATH."""
     started = blender.background_server()
     if started is None:
         yield None

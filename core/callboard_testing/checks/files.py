@@ -279,7 +279,7 @@ class UsdFile:
         box = next(f["bounds"] for f in bench.everything() if f["name"] == "Foreign")
         here = 2 if other == "Y" else 1
         unit = info["units_per_meter"]
-        # A cube of two half-metres, three half-metres up.
+        # A cube of 1 m whose centre is 1.5 m up.
         assert close([box["min"][here], box["max"][here]], [1.0 * unit, 2.0 * unit], 0.01)
 
     def test_a_bad_file_leaves_the_scene(self, bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Checks a bundle's folder before it is packed or installed. Runs nothing of it."""
+"""Checks a bundle's folder before it is packed or installed. Runs none of its code."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def lint_bundle(folder: Path, given: Path) -> list[Finding]:
 
 
 def _misspelt(lines: ManifestLines) -> Iterator[tuple[Place, Finding]]:
-    """Yield each key that is much like a known one, by the place that was meant."""
+    """Yield the place that was meant, and a finding, for each key that is almost a known one."""
     known = dict(_KEYS)
     settings = lines.at("user_config")
     known |= {("user_config", key): _SETTING for key in settings if isinstance(key, str)}

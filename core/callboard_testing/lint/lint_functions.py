@@ -18,8 +18,8 @@ _AWAITED = ("on_main_thread", "elicit", "elicit_url", "sample", "ask_all", "read
 
 
 def check_function(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
-    """Yield the line and message of each mismatch. A function that is decorated, or made in another
-    way than by ``def``, isn't checked."""
+    """Yield the line and message of each mismatch. A function that is decorated, or made other than
+    with ``def``, isn't checked."""
     function = entered(functions_of(parsed(source)), tool.entry_names)
     if function is not None and not function.decorator_list:
         yield from _parameters(function, tool)
@@ -56,7 +56,7 @@ def unawaited(source: str) -> Iterator[tuple[int, str]]:
 def check_variables(
     source: str, variables: Sequence[str], reads: ToolDeclaration
 ) -> Iterator[tuple[int, str]]:
-    """Yield the line and message of each mismatch of a resource's function and its URI's
+    """Yield the line and message of each mismatch between a resource's function and its URI's
     variables."""
     function = entered(functions_of(parsed(source)), reads.entry_names)
     if function is None or function.decorator_list:

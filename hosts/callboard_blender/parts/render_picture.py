@@ -29,7 +29,7 @@ _SAMPLES = 16
 
 
 def made_by() -> Json:
-    """Return the scene's engine and its samples a pixel."""
+    """Return the scene's engine and its samples per pixel."""
     shown = scene()
     engine = shown.render.engine
     owner, key = _samples_of(shown)
@@ -37,7 +37,7 @@ def made_by() -> Json:
 
 
 def _samples_of(shown: bpy.types.Scene) -> tuple[Any, str]:
-    """Return the owner and name of the engine's samples a pixel."""
+    """Return the owner and name of the engine's samples per pixel."""
     if shown.render.engine == "CYCLES":
         return shown.cycles, "samples"
     return (shown.eevee if "EEVEE" in shown.render.engine else None), "taa_render_samples"
@@ -56,8 +56,8 @@ def render_to(path: str) -> None:
 def settings(
     path: str, width: int, height: int, more: Sequence[Setting] = (), samples: int | None = None
 ) -> Iterator[None]:
-    """Apply the render settings for one image, and ``more``. The scene's own come back afterwards.
-    ``samples`` limits the samples a pixel."""
+    """Apply the render settings for one image, and ``more``. Restore the scene's own afterwards.
+    ``samples`` limits the samples per pixel."""
     shown = scene()
     render = shown.render
     wanted: list[Setting] = [
@@ -98,7 +98,7 @@ def kept_as(path: str, shown: bpy.types.Scene) -> list[Setting]:
         raise HostError(f"'{path}' holds braces, which Blender would replace; use another path")
     image = shown.render.image_settings
     return [
-        # Each limits the choices of the next ones, also when they are restored.
+        # Each limits the choices for the next ones, even when they are restored.
         *([(image, "media_type", "IMAGE")] if hasattr(image, "media_type") else []),
         (image, "file_format", kind),
         (image, "color_mode", "RGB"),

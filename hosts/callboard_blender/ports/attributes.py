@@ -1,6 +1,6 @@
-"""Any attribute of any object: the port ``attributes``. An attribute has the name that Blender's
-own paths use from the object on: ``hide_render``, ``data.energy``, ``modifiers["Bevel"].width``,
-and ``["mood"]`` or plain ``mood`` for a custom property."""
+"""Any attribute of any object: the port ``attributes``. An attribute's name is its path in Blender,
+relative to the object: ``hide_render``, ``data.energy``, ``modifiers["Bevel"].width``, and
+``["mood"]`` or plain ``mood`` for a custom property."""
 
 from __future__ import annotations
 

@@ -78,8 +78,8 @@ class BlenderModelling:
         view_layer().update()
 
     def apply_modifiers(self, name: str) -> None:
-        """Apply the modifiers in turn by Blender's own operator, which keeps the mesh's data and
-        refuses what would be lost. Particles and collisions aren't shapes, and stay."""
+        """Apply the modifiers in turn with Blender's own operator, which keeps the mesh's data and
+        refuses to lose any. Particles and collisions aren't shapes, and stay."""
         obj = mesh_object(name)
         refuse_linked_data(obj)
         if obj.data.shape_keys is not None:
@@ -279,8 +279,8 @@ def _numbers(building: Any, parts: Sequence[Any]) -> list[int]:
 
 @contextmanager
 def _editing(obj: bpy.types.Object) -> Iterator[None]:
-    """Enter Edit Mode on that object alone, with nothing of it hidden, for operators that need it.
-    Selection, active object and hidden parts are restored."""
+    """Enter Edit Mode on that object alone, with none of its parts hidden, for operators that need
+    it. Selection, active object and hidden parts are restored."""
     layer = view_layer()
     if not obj.visible_get(view_layer=layer):
         raise HostError(f"'{obj.name}' is hidden, so Blender can't unwrap it; show it first")

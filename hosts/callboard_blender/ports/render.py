@@ -87,7 +87,7 @@ class BlenderRender:
             }
 
     def small(self, path: str, longest: int) -> bytes:
-        """Return a smaller picture, as :meth:`callboard.ports.look.MakesSmall.small` does."""
+        """Like :meth:`callboard.ports.look.MakesSmall.small`."""
         with TemporaryDirectory(prefix="callboard-") as folder:
             file = str(Path(folder, f"small{Path(path).suffix}"))
             try:

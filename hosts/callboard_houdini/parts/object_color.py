@@ -21,7 +21,7 @@ _COLORS = ("basecolor", "base_color", "diffuseColor")
 
 
 def read_color(node: hou.ObjNode) -> list[float] | None:
-    """Return linear RGB, or None for a texture, or no material of a known kind."""
+    """Return linear RGB, or None for a texture or an unknown kind of material."""
     material = whole(node)
     parms = base_color(material) if material is not None else None
     if material is None or parms is None:

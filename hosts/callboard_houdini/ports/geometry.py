@@ -1,6 +1,6 @@
 """Facts about a mesh, and its changes: the port ``geometry``. Each change is a node at the end of
-what the object shows, so that the artist sees it and can remove it: first those that change faces,
-then one of ours for normals, last one of ours that subdivides."""
+what the object shows, so that the artist sees it and can remove it: first the nodes that change
+faces, then callboard's node for normals, then its node that subdivides."""
 
 from __future__ import annotations
 

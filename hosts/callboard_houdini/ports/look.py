@@ -105,7 +105,7 @@ def _at_frame(number: float) -> Iterator[None]:
 
 @contextmanager
 def _through(viewport: hou.GeometryViewport, camera: hou.ObjNode | None) -> Iterator[None]:
-    """Look through a camera; the artist's own camera or view comes back afterwards."""
+    """Look through a camera; restore the artist's own camera or view afterwards."""
     if camera is None:
         yield
         return

@@ -1,6 +1,6 @@
 """Objects by name, and their hierarchy.
 
-An object is a node. 3ds Max lets several nodes have the same name, also under one parent. So a path
+An object is a node. 3ds Max lets several nodes have the same name, even under one parent. So a path
 is the names from the top, ``/Group/Ball``; if several nodes share it, each has its handle added:
 ``/Group/Ball@57``.
 """

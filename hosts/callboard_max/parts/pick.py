@@ -16,7 +16,7 @@ from callboard_qt import LineOfSight, between
 
 #: The step beyond a face to look for the next one, as a share of the distance to it.
 _STEP = 1e-5
-#: Most faces behind each other in one object.
+#: Maximum faces behind each other in one object.
 _MOST_FACES = 100
 
 

@@ -124,7 +124,7 @@ def _select(nodes: Sequence[Any]) -> None:
 def _set(
     get: Callable[[str], Any], put: Callable[[str, Any], Any], wanted: Mapping[str, Any]
 ) -> Iterator[None]:
-    """Use other settings in the plug-in's dialogs; the artist's come back afterwards."""
+    """Use other settings in the plug-in's dialogs; restore the artist's afterwards."""
     before = {name: get(name) for name in wanted}
     try:
         for name, value in wanted.items():

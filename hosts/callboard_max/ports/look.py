@@ -134,7 +134,7 @@ def _perspective() -> Iterator[None]:
 
 @contextmanager
 def _through(camera: Node) -> Iterator[None]:
-    """Look through a camera; the artist's own camera or view comes back afterwards."""
+    """Look through a camera; restore the artist's own camera or view afterwards."""
     views = rt.viewport
     kind, own, place, angle = views.getType(), views.getCamera(), views.getTM(), views.GetFOV()
     framed = bool(rt.displaySafeFrames)

@@ -11,7 +11,7 @@ from maya import cmds
 from callboard.host import PrimitiveKind
 from callboard_maya.application.names import full_path
 
-#: The mesh attribute that tells the primitive. It survives copying and renaming.
+#: The mesh attribute that names the primitive. It survives copying and renaming.
 KIND_ATTRIBUTE = "callboardKind"
 
 #: The node that made the mesh, while its history exists.
@@ -59,7 +59,7 @@ def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> str:
 
 
 def forget_kind(shape: str) -> None:
-    """Mark the shape as no primitive any more."""
+    """Mark the shape as no longer a primitive."""
     if cmds.attributeQuery(KIND_ATTRIBUTE, node=shape, exists=True):
         cmds.deleteAttr(shape, attribute=KIND_ATTRIBUTE)
 

@@ -95,7 +95,7 @@ def _wanted(asked: Look, camera: str) -> dict[str, Any]:
 
 @contextmanager
 def _set(panel: str, wanted: dict[str, Any]) -> Iterator[None]:
-    """Set the view's flags; the artist's own settings come back afterwards."""
+    """Set the view's flags; restore the artist's own afterwards."""
     # The published stubs want each flag separately.
     editor: Any = cmds.modelEditor
     before = {flag: editor(panel, query=True, **{flag: True}) for flag in wanted}

@@ -147,7 +147,7 @@ def _render(engine: str, camera: str, width: int, height: int) -> None:
 
 @contextmanager
 def _settings(wanted: list[tuple[str, Any]]) -> Iterator[None]:
-    """Apply settings; the scene's own come back afterwards."""
+    """Apply settings; restore the scene's own afterwards."""
     before: list[tuple[str, Any]] = []
     try:
         for plug, value in wanted:

@@ -94,7 +94,7 @@ class UsdStages:
 
 
 def _artists(root: Usd.Prim) -> list[Usd.Prim]:
-    """Return the prim, or its children if a program generated it to hold the rest."""
+    """Return the prim. If a program generated it only to hold the scene, return its children."""
     still = not UsdGeom.Xformable(root) or not UsdGeom.Xformable(root).GetOrderedXformOps()
     generated = any(root.GetCustomDataByKey(each) for each in (_GENERATED, _BLENDERS))
     return list(root.GetChildren()) if still and generated else [root]
@@ -128,7 +128,7 @@ def open_file(path: str) -> Usd.Stage:
 
 
 def _in_time(source: Usd.Stage, rate: float) -> Usd.Stage:
-    """Return the same scene with its samples at the time codes of a stage with that rate."""
+    """Return the scene with its samples moved to the time codes of a stage with the given rate."""
     if source.GetTimeCodesPerSecond() == rate:
         return source
     frame = Sdf.Layer.CreateAnonymous(".usda")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from callboard.changes import Changes
 
-#: Most steps of ours that can be undone; the artist decides how many the application keeps.
+#: Maximum steps of ours that can be undone; the artist decides how many the application keeps.
 HISTORY = 64
 
 

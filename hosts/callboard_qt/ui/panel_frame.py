@@ -24,7 +24,7 @@ class PanelFrame(QWidget):
         self.show_server(server)
 
     def show_server(self, server: Callboard | None) -> None:
-        """Show that server, or that none runs. Does not rely on the old server."""
+        """Show the server, or a note that none runs. The old server may already be gone."""
         while (item := self._layout.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.close()

@@ -22,9 +22,9 @@ from pathlib import Path
 from callboard.bundles.files import mime_types
 from callboard.ground.atomic_write import replacing
 
-#: Most files of a listing; a project may have millions, and the answer is one message.
+#: Maximum files of a listing; a project may have millions, and the answer is one message.
 MAX_LISTED = 5_000
-#: Most folders searched for one listing.
+#: Maximum folders searched for one listing.
 MAX_FOLDERS = 20_000
 INDEX = "index.json"
 FILES = "files"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 
 RATE = 100.0
 BURST = 1000
-#: Most buckets kept. The oldest goes first: it is probably full, and so the same as none.
+#: Maximum buckets kept. The oldest goes first: it is probably full, and so the same as none.
 MAX_BUCKETS = 10_000
 
 

@@ -25,7 +25,7 @@ from callboard.errors import RefusedByArtist
 from callboard.ports.capability_names import FILESYSTEM_READ
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Most workspaces whose ids are remembered; the oldest goes first.
+#: Maximum workspaces whose ids are remembered; the oldest goes first.
 MAX_WORKSPACES = 256
 
 

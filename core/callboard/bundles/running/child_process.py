@@ -29,13 +29,13 @@ if sys.platform == "win32":
 
 log = logging.getLogger(__name__)
 
-#: Most bytes of one message. A file of 10 MiB in base64 fits.
+#: Maximum bytes of one message. A file of 10 MiB in base64 fits.
 MAX_MESSAGE = 16 * 2**20
-#: Most messages handed over and not yet taken.
+#: Maximum messages handed over and not yet taken.
 ROOM = 64
 #: Messages read in one second; a process that sends more waits at its pipe.
 LINES_A_SECOND = 2_000
-#: Most bytes waiting for a process that doesn't read.
+#: Maximum bytes waiting for a process that doesn't read.
 MAX_WAITING = 64 * 2**20
 #: Lines of stderr logged in one second, and lines of noise on stdout logged in total.
 LOGGED_A_SECOND = 50

@@ -1,7 +1,7 @@
 """A process and all processes that it starts, ended together, on Windows: a job object.
 
 Ending only ``npx.cmd`` or ``uvx`` would leave the server that it started. When the job's last
-handle closes, also when the host crashes, Windows ends every process in it.
+handle closes, even when the host crashes, Windows ends every process in it.
 """
 
 from __future__ import annotations

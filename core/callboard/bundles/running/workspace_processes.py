@@ -20,7 +20,7 @@ from callboard.content import Json
 from callboard.protocol.peer import Peer
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Most processes of one bundle besides its first.
+#: Maximum processes of one bundle besides its first.
 MAX_PROCESSES = 8
 #: Seconds for which an unused one is kept.
 IDLE = 300.0
@@ -79,8 +79,8 @@ class WorkspaceProcesses:
 
     @asynccontextmanager
     async def worker(self, caller: Caller) -> AsyncIterator[WorkspaceServer]:
-        """Return the process for a call, as long as the call takes. Raises BundleError when the
-        maximum of workspaces is in use."""
+        """Yield the process for a call until the call ends. Raises BundleError when the maximum
+        number of workspaces is in use."""
         name = self._workspaces.name(caller.roots)
         if name == self._first.workspace:
             yield self._first

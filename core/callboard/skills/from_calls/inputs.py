@@ -18,7 +18,7 @@ from callboard.skills.from_calls.links import (
 )
 from callboard.skills.from_calls.steps import Made, Place, Reference, is_number, places, put
 
-#: An absolute path anywhere in a text, on any system, also where a home folder was removed.
+#: An absolute path anywhere in a text, on any system, even where a home folder was removed.
 ABSOLUTE = re.compile(
     r"(?<![\w.~:/\\}-])(?:/{1,2}(?!/)|~[/\\]|\\\\|[A-Za-z]:[\\/]|file:/)[^\s\"'<>|,;)\]}]+", re.I
 )

@@ -104,7 +104,7 @@ def without_undone(
 ) -> tuple[list[RecordedCall], list[RecordedCall]]:
     """Return the calls of one host, oldest first, without undo, redo and undone calls; and the
     undone calls. When results weren't kept, an undo step is matched with the newest changes."""
-    #: Numbers of the calls whose changes are in the scene, and of those undone; the newest last.
+    #: Numbers of the calls whose changes are in the scene, and of the calls undone, newest last.
     done: list[int] = []
     undone: list[int] = []
     for number, call in enumerate(calls):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from callboard.skills.prompts.prompt_set import PromptSet
 
 # The files are checked each time: a watcher reports later than a client that edits and requests.
-#: Most seconds that a check for changed files may take on the server's loop.
+#: Maximum seconds that a check for changed files may take on the server's loop.
 AT_ONCE = 0.002
 
 
@@ -127,7 +127,7 @@ class PromptReader:
 
 
 class _Known:
-    """The prompts that were read of one skill, and the stamps of their files."""
+    """The prompts read from one skill, and the stamps of their files."""
 
     def __init__(self, reading: PromptReading) -> None:
         self.reading = reading

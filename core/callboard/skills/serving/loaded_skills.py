@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Most tools of the user's own skills that are loaded at start without a request. With more, agents
-#: find skills by search, so that the list of tools stays short.
+#: Maximum tools of the user's own skills that are loaded at start without a request. With more,
+#: agents find skills by search, so that the list of tools stays short.
 LOAD_AT_START = 100
 #: The scopes of these skills.
 OWN: tuple[SkillScope, ...] = ("user", "project", "site")
-#: Most tools that calls may load; further ones need skills__load.
+#: Maximum tools that calls may load; further ones need skills__load.
 LOAD_BY_CALLS = 100
 #: With more skills than this the search is prepared in advance.
 FEW_SKILLS = 20

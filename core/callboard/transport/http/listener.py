@@ -84,7 +84,8 @@ class Listener:
         return self._routes.get(path) or next(below, None)
 
     def bind(self, port: int) -> None:
-        """Take a port, 0 for any; the attribute ``port`` then holds it. Raises OSError."""
+        """Bind to a port, or to any free one for 0. The attribute ``port`` then holds it. Raises
+        OSError."""
         self._socket = bound(self._address, port, BACKLOG)
         self.port = self._socket.getsockname()[1]
 

@@ -79,7 +79,7 @@ class PlainConnection:
     def __init__(self, stream: SocketStream, serve: Serve) -> None:
         self.stream = stream
         self.set_close_callback = stream.set_close_callback
-        #: Called after each answer, when the connection stays open.
+        #: Called after each answer if the connection stays open.
         self.on_end: Callable[[], None] = lambda: None
         self._serve = serve
         #: The reader that waits for the rest of a body, and the bytes that it is still missing.

@@ -63,7 +63,7 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
 }
 _ACTS = ("cancel", "undo", *get_args(Decision))
-#: Answers to a client that asks to come from another machine.
+#: The page's answers to a client on another machine that asks for access.
 _WORDS = {"approve": True, "turn_away": False}
 _TOOLS = {"viewport": "viewport__capture", "look": "viewport__look"}
 
@@ -73,7 +73,7 @@ class PageEndpoint:
     cookie, or, for a link, a token."""
 
     def __init__(self, login: PageLogin, feed: PageFeed, access: Callable[[], PageAccess]) -> None:
-        """``access`` may be called once the gateway listens."""
+        """``access`` may be called only after the gateway begins to listen."""
         self._login = login
         self._feed = feed
         self._access = access

@@ -37,7 +37,7 @@ def endpoint_of(instance: Instance, path: str) -> Endpoint:
 
 
 async def artist_headers(instance: Instance) -> dict[str, str]:
-    """Return the headers that prove, to that instance only, that its artist asks."""
+    """Return the headers that prove to this instance alone that its artist is asking."""
     word = await asyncio.to_thread(artist_word, instance.id)
     return {} if word is None else {ARTIST_HEADER: word}
 

@@ -63,8 +63,8 @@ class ByUsd:
 
 
 async def way_of(calls: InstanceCalls, doing: str) -> Way:
-    """Return the instance's way to export or import, by ``doing``. Raises PeerError, with what to
-    do, if the instance can't."""
+    """Return the way in which the instance exports or imports USD, as ``doing`` says. Raises
+    PeerError, which says what to do, if the instance can't."""
     try:
         offered = strings((await calls.read("host://capabilities")).get("offered_by_host"))
         if "exchange" not in offered and "usd" in offered:

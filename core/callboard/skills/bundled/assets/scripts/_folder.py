@@ -13,7 +13,7 @@ from callboard.errors import HostError
 
 from ._asset import HDRIS, MANIFEST, MAPS, MODELS, PICTURES, PREVIEWS, Asset, plain, read_manifest
 
-#: Most files and folder levels that are searched, and most problems that are reported.
+#: Maximum files and folder levels that are searched, and maximum problems that are reported.
 _MOST_FILES, _DEEPEST, _MOST_PROBLEMS = 50_000, 10, 20
 _WORDS = {word: name for name, words in MAPS.items() for word in words}
 _MAP = re.compile(

@@ -8,7 +8,7 @@ from typing import Any
 from callboard.skill import Fault, MeshFacts, Severity
 
 RULES = ("non_manifold", "inside_out", "zero_faces", "ngons", "uvs_missing", "uvs_overlap")
-#: Most faces of a mesh that is still checked; more take too many seconds.
+#: Maximum faces of a mesh that is still checked; more take too many seconds.
 LARGEST = 500_000
 #: Share of the UV area that may be used twice: seams touch.
 _SHARED = 0.02

@@ -17,7 +17,7 @@ _DEFAULT = re.compile(
     r"([._ ]?\d+)?",
     re.IGNORECASE,
 )
-#: Most objects that are compared with those near them.
+#: Maximum objects that are compared with those near them.
 _MOST = 5000
 #: Meters that a whole scene is hardly ever below or above.
 _TINY, _HUGE = 0.001, 20_000.0

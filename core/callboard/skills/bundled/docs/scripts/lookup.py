@@ -14,9 +14,9 @@ from callboard.content import Json
 SLICE = 0.005
 #: Entries between two looks at the clock.
 STRETCH = 50
-#: Most characters of an entry's text.
+#: Maximum characters of an entry's text.
 TEXT_LIMIT = 600
-#: Most unknown words that a hint names.
+#: Maximum unknown words that a hint names.
 _MOST_UNKNOWN = 3
 
 _WORD = re.compile(r"[a-z0-9]+")

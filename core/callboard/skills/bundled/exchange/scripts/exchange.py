@@ -20,7 +20,7 @@ from callboard.skill import (
     import_checked,
 )
 
-#: Most names that an error lists.
+#: Maximum names that an error lists.
 NAMED = 5
 
 

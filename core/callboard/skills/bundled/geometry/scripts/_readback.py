@@ -10,7 +10,7 @@ from callboard.errors import HostError
 from callboard.skill import alike as near_alike
 from callboard.skill import done as told_done
 
-#: Most vertices of a shape: hosts have memory for more than that.
+#: Maximum vertices of a shape: hosts have memory for more than that.
 MOST = 10_000_000
 
 

@@ -19,7 +19,7 @@ from callboard.skill import (
     space_of,
 )
 
-#: Most objects that a refusal lists.
+#: Maximum objects that a refusal lists.
 LISTED = 5
 
 

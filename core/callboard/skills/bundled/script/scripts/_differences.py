@@ -7,9 +7,9 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 
-#: Most objects that are compared one by one; in a larger scene only names are compared.
+#: Maximum objects that are compared one by one; in a larger scene only names are compared.
 READ_LIMIT = 500
-#: Most paths of each kind that an answer lists.
+#: Maximum paths of each kind that an answer lists.
 NAMED_LIMIT = 100
 
 

@@ -10,7 +10,7 @@ from callboard.errors import WrongArgument
 
 from ._differences import differences, snapshot
 
-#: Most characters of a value's ``repr`` in an answer.
+#: Maximum characters of a value's ``repr`` in an answer.
 REPR_LIMIT = 10_000
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from callboard.content import Json
 
-#: Most members of one group that are listed.
+#: Maximum members of one group that are listed.
 MOST = 1000
 
 
