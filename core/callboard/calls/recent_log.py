@@ -48,7 +48,7 @@ def log_failure(tool: str, call_id: str, result: Json, owner: Owner) -> None:
 
 
 class Listening(logging.Handler):
-    """Receives every record that callboard logs while it is attached."""
+    """The base of log handlers that receive every record callboard logs while attached."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -84,7 +84,7 @@ class RecentLog(Listening):
 
     def entries(self, reader: Owner) -> list[Json]:
         """Return the records, oldest first. A call's records may quote its arguments, so ``reader``
-        sees those of its own calls only."""
+        sees those of its own calls and those of no call. The command line's token sees all."""
         records = list(self._records)
         return [entry for owner, entry in records if owner is None or may_see(owner, reader)]
 

@@ -56,8 +56,8 @@ _READ: Json = {
 
 
 def file_tools(workspaces: Callable[[], Workspaces]) -> list[Tool]:
-    """Return the two tools. ``workspaces`` is called at their first call: most servers have
-    none."""
+    """Return the two tools. ``workspaces`` is called at each call, never before, and must return
+    the same object each time: most servers are never asked for a file, and never make one."""
 
     def listed(
         name: str | None = None,

@@ -24,9 +24,10 @@ _MAX_NODES = 1000
 
 
 class AnnotatedTypes:
-    """The types that one script can name: those of ``typing``, and its own ``TypedDict`` classes
-    and aliases. ``unread`` collects all other annotations, which become ``{}`` and accept
-    everything."""
+    """Reads the annotations of one function, with the types its script can name: those of
+    ``typing``, and its own ``TypedDict`` classes and aliases. Make one for each function: the limit
+    on size counts from then, and ``unread`` collects annotations that can't be read, which become
+    ``{}``."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.unread: list[str] = []

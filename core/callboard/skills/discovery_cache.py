@@ -35,7 +35,8 @@ class DiscoveryCache:
             self._known = _read(file)
 
     def load(self, folder: Path) -> SkillMetadata:
-        """Like :func:`load_skill`, but return the same value as last time while nothing changed."""
+        """Like :func:`load_skill`, but return the same value as last time while nothing changed.
+        Skills with failures, or with files changed a moment ago, are loaded each time."""
         key = str(folder)
         self._used.add(key)
         known = self._known.get(key)
@@ -56,7 +57,7 @@ class DiscoveryCache:
 
     def save(self) -> None:
         """Write the file if anything changed, without folders that weren't loaded since the last
-        time. An error on writing is ignored."""
+        save. An error on writing is ignored."""
         if self._used != self._known.keys():
             self._known = {key: self._known[key] for key in self._used & self._known.keys()}
             self._changed = True

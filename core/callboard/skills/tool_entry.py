@@ -49,7 +49,8 @@ HINT_WORDS = frozenset(
 
 
 class EntryProblem(Exception):
-    """This entry isn't a tool. ``key`` is the wrong key, ``line`` its line, if known."""
+    """One problem of an entry. ``key`` is the key with the wrong value, ``line`` its line, if
+    known."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The end of a command that calls a tool: its result on stdout, or its failure in one shape."""
+"""The end of a command that calls a tool: its answer on stdout, or the failure in one shape."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXITS = {
 
 
 def say(error: CallboardError) -> None:
-    """Print the error's message on stderr, and say where else to look."""
+    """Print the error's message on stderr. For an unknown tool, also say where tools are listed."""
     clear()
     print(f"callboard: {plain(error.message)}", file=sys.stderr)
     if error.message.startswith(UNKNOWN_TOOL) and "; nearest: " not in error.message:
@@ -39,9 +39,11 @@ def say(error: CallboardError) -> None:
 
 
 def run_and_print(work: Callable[[], Json], tool: str, out: str | None) -> int:
-    """Print the answer of ``work``, a ``tools/call`` result. For a CallboardError, print a sentence
-    on stderr and ``{"error": …}`` on stdout. Return the command's exit code. Files of the answer go
-    to ``out``: a file, or a folder in which they are named after the tool. Raises HostError."""
+    """Run ``work``, which returns a ``tools/call`` result, and print its structured content, or its
+    content blocks without one. For a CallboardError, print a sentence on stderr and
+    ``{"error": …}`` on stdout. Return the command's exit code. Files of the answer go to ``out``: a
+    file, or a folder in which they are named after the tool. Raises HostError, after printing, when
+    ``out`` can't be written."""
     unwritten: CallboardError | None = None
     try:
         if out is not None:

@@ -1,5 +1,8 @@
-"""A client with a session on a host that has none. The host's questions go to the client as a
-session's questions do, and the host gets the answers with the next round (2026-07-28)."""
+"""The session that a client has here with a host of the stateless protocol (2026-07-28).
+
+The host's questions go to the client as a session's questions do, and the host gets the answers
+with the next round. Log level and subscriptions are answered here.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,8 @@ SendRequest = Callable[[Request, Mapping[str, str], Channel], Awaitable[Json]]
 
 
 class _UnsentChannel:
-    """A request's channel that doesn't pour the response out unread, because it may be another
-    question."""
+    """A request's channel for messages only. The response is read here, because it may be another
+    question, and never streamed to the client unread."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel

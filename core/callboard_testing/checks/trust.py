@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 class Replaced:
-    """A port whose methods, except those in ``reading``, are replaced by the result of
-    ``instead``."""
+    """A port whose methods, except those in ``reading``, are each replaced by
+    ``instead(method)``."""
 
     def __init__(
         self,

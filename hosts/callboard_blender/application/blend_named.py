@@ -44,8 +44,9 @@ _KINDS = {
 
 
 def refuse_blend_outside(path: str, own: Sequence[str]) -> None:
-    """Raise HostError when this call is held to its roots and the file, or a library that it names,
-    lies outside them. ``own`` are folders that come with Blender."""
+    """Raise HostError when this call is held to its roots, and the file or a library that it uses,
+    at any depth, names a file outside them or can't be read. The caller checks ``path`` itself.
+    ``own`` are folders that come with Blender."""
     if not held_to_roots():
         return
     waiting, seen = [path], {os.path.realpath(path)}

@@ -1,5 +1,6 @@
 """Copies of objects with everything below them. References among the originals through modifiers,
-constraints and drivers become references among the copies, and each copy has its own keys."""
+constraints and drivers become references among the copies. Each copy has its own keys and its own
+data (mesh, light, camera); materials stay shared."""
 
 from __future__ import annotations
 
@@ -35,8 +36,8 @@ def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Ob
 
 
 def own_data(obj: bpy.types.Object) -> Any:
-    """Return the object's light, camera or mesh for a change. Data with other users is copied
-    first, so that they keep theirs."""
+    """Return the object's light, camera or mesh, to be changed. When other objects use it too, the
+    object gets a copy first. Copies by :func:`copy_tree` never share it."""
     data = obj.data
     if data.users - data.use_fake_user > 1:
         data = obj.data = data.copy()

@@ -1,5 +1,8 @@
-"""The scene's surroundings: an environment light. The artist's are switched off and stay in the
-file."""
+"""The scene's environment for the port ``lights``: an environment light.
+
+A new picture or color goes to callboard's own light. The artist's are switched off and stay in the
+file. Strength or rotation alone changes the first one that is on, even the artist's.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def write(domes: Sequence[hou.ObjNode], values: Mapping[str, Any]) -> None:
     if "sun_elevation" in values:
         raise HostError("Houdini's environment light has no sky here; give an HDRI as path")
     if "path" in values or "color" in values:
-        dome = _own() or _new()
+        dome = _our_dome() or _new()
         for other in domes:
             if other != dome:
                 # The light stays, and comes back when it is switched on.
@@ -81,7 +84,7 @@ def _may_set(dome: hou.ObjNode) -> None:
     refuse_keyed(dome, _NAMES)
 
 
-def _own() -> hou.ObjNode | None:
+def _our_dome() -> hou.ObjNode | None:
     marked = (node for node in objects() if node.userData(_OURS) is not None)
     return next(marked, None)
 

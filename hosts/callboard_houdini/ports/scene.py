@@ -33,6 +33,7 @@ class HoudiniSceneReader:
         }
 
     def names(self) -> list[str]:
+        """Return the objects' paths."""
         return [node.path() for node in objects()]
 
     def get(self, name: str) -> Json:
@@ -68,8 +69,8 @@ def _summary(node: hou.ObjNode) -> Json:
 
 
 def is_visible(node: hou.ObjNode) -> bool:
-    """Return whether the object is visible. A wire hides nothing, but a subnet hides its
-    content."""
+    """Return whether the object is visible. A hidden parent, an object wired into it, hides
+    nothing; a hidden subnet does."""
     around: hou.Node | None = node
     while isinstance(around, hou.ObjNode):
         if not around.isObjectDisplayed():
@@ -79,6 +80,7 @@ def is_visible(node: hou.ObjNode) -> bool:
 
 
 def bounds(node: hou.ObjNode) -> Json | None:
+    """Return the world bounds of the object and all below it; None without geometry."""
     low, high = [float("inf")] * 3, [float("-inf")] * 3
     for each in family(node):
         shape = geometry(each)

@@ -1,5 +1,9 @@
-"""The scene's surroundings: an Arnold dome. The artist's domes and environment map are switched off
-and stay in the file."""
+"""The scene's environment for the port ``lights``: an Arnold dome.
+
+A new picture or color goes to callboard's own dome. The artist's domes and environment map are
+switched off and stay in the file. Strength or rotation alone changes the first dome that is on,
+even the artist's.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ _LINEAR = (".hdr", ".exr")
 
 
 def read() -> Json:
+    """Return the environment as the port ``lights`` does, of the first dome that is on."""
     domes = _shining()
     reported: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
     if not domes:
@@ -46,12 +51,13 @@ def read() -> Json:
 
 
 def write(values: Mapping[str, Any]) -> None:
+    """Set the given ones of path, color, strength and rotate."""
     if "sun_elevation" in values:
         raise HostError("Arnold's dome has no sky here; give an HDRI as path")
     replaces, domes = "path" in values or "color" in values, _shining()
     if not replaces and not domes:
         raise HostError("nothing surrounds the scene yet; give path or color as well")
-    dome = _own() if replaces else domes[0]
+    dome = _our_dome() if replaces else domes[0]
     # Whatever may be refused comes before the first change.
     picture = _picture(str(values["path"])) if "path" in values else None
     if dome is None:
@@ -90,7 +96,7 @@ def _shining() -> list[Node]:
     return [node for node in lights if is_arnold(node) and kind_of(node) == "dome" and node.on]
 
 
-def _own() -> Node | None:
+def _our_dome() -> Node | None:
     kept = memory()
     return kept.environment if kept is not None else None
 

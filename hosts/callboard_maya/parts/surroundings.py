@@ -1,4 +1,5 @@
-"""The scene's surroundings: an Arnold dome. The artist's domes are hidden and stay in the file."""
+"""The scene's environment for the port ``lights``: an Arnold dome. The artist's domes are hidden
+and stay in the file."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def write(values: Mapping[str, Any]) -> None:
     replaces, domes = "path" in values or "color" in values, _shining()
     if not replaces and not domes:
         raise HostError("nothing surrounds the scene yet; give path or color as well")
-    dome = _own() or _new() if replaces else domes[0]
+    dome = _our_dome() or _new() if replaces else domes[0]
     path = _object(dome)
     refuse_driven(path, [f"{dome}.intensity", f"{dome}.aiExposure", f"{path}.visibility"])
     if replaces:
@@ -81,7 +82,7 @@ def _shining() -> list[str]:
     return list(cmds.ls(type=DOME, long=True, visible=True) or [])
 
 
-def _own() -> str | None:
+def _our_dome() -> str | None:
     marked = (
         dome
         for dome in cmds.ls(type=DOME, long=True) or []

@@ -1,7 +1,8 @@
 """The prims that are objects of the scene, and the place of new ones.
 
-An object is a transformable prim. If ``/World`` is an Xform that stands still, it is the scene
-itself: its children have no parent, and new objects go there. Otherwise they go to the root.
+An object is a transformable prim. If ``/World`` is an active Xform without transform operations,
+it is the scene itself: its children have no parent, and new objects go there. Otherwise they go to
+the root.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ def home(stage: Usd.Stage) -> Sdf.Path:
 
 
 def _is_world(prim: Usd.Prim) -> bool:
+    """Return whether it is the ``/World`` that is the scene itself. One with any transform, even a
+    constant one, is an object."""
     return (
         prim.GetName() == WORLD.name
         and prim.GetPath() == WORLD

@@ -76,9 +76,10 @@ class Asset:
             "up_axis": self.up_axis,
         }
 
-    def path(self, what: str) -> Path:
-        """Return a file, which is really below the asset's folder. Raises HostError."""
-        return inside(self.folder, self.files[what])
+    def path(self, key: str) -> Path:
+        """Return the path of ``files[key]``, links unresolved. Raises HostError when it leads out
+        of the asset's folder."""
+        return inside(self.folder, self.files[key])
 
     def matches(self, words: str) -> bool:
         reported = " ".join((self.id, self.name, self.author or "", *self.tags)).lower()
@@ -91,7 +92,8 @@ def plain(name: str) -> bool:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """Return a file below the folder, with links followed. Raises HostError for any other."""
+    """Return the path of an existing file, links unresolved. Raises HostError when it, with links
+    followed, lies outside the folder."""
     parts = name.split("/")
     if not all(map(plain, parts)):
         raise HostError(f"'{name[:200]}' has a name that applications read differently")
