@@ -66,7 +66,7 @@ class Machine:
         stack.callback(self._end)
         assert self._holder.stdout is not None
         if self._holder.stdout.readline() != "there\n":
-            raise SystemExit("no network of its own can be made here; run this as root, on Linux")
+            raise SystemExit("a separate network can't be made; run this as root, on Linux")
 
     def _end(self) -> None:
         for host, _ in self.hosts.values():

@@ -161,7 +161,7 @@ def adopt(venv: Path, lock: int) -> str:
     interpreter = probe([python])
     if interpreter is None or run([python, "-I", "-m", "pip", "--quiet", "--version"], lock):
         raise SetupError(
-            f"{venv} exists, was not made by this program and is no working virtual "
+            f"{venv} exists, was not made by this program and isn't a working virtual "
             "environment. Move it away or delete it, then run this again."
         )
     return interpreter.version

@@ -37,5 +37,7 @@ def build(out: Path, full: bool) -> list[Path]:
     libs = {name.removeprefix(f"{LAYOUT.ours}/") for name in names if "libs/" in name}
     # These folders are on sys.path too, so they may hold nothing else.
     if libs != {f"python{python}libs/uiready.py" for python in PYTHONS}:
-        raise BuildError(f"not one start-up file for each Python: {', '.join(sorted(libs))}")
+        raise BuildError(
+            f"there must be one start-up file for each Python, not {', '.join(sorted(libs))}"
+        )
     return [path]

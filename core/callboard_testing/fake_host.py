@@ -208,7 +208,7 @@ class HostThread:
 
         self.host.post(run)
         if not done.wait(timeout):
-            raise TimeoutError("the fake host's main thread did not get to it")
+            raise TimeoutError("the fake host's main thread did not run the function in time")
         if failure:
             raise failure[0]
         return outcome[0]
@@ -224,7 +224,7 @@ class HostThread:
 
         self.host.post(hold)
         if not blocked.wait(DEADLINE):
-            raise TimeoutError("the fake host's main thread did not get to it")
+            raise TimeoutError("the fake host's main thread did not block in time")
         try:
             with self.host.busy(reason):
                 yield

@@ -229,7 +229,10 @@ def host_for_tests() -> str:
     Raises HostError."""
     host = os.environ.get("CALLBOARD_TEST_HOST") or "openusd"
     if host not in HOSTS:
-        raise HostError(f"CALLBOARD_TEST_HOST is '{host}', no host; say one of {', '.join(HOSTS)}")
+        raise HostError(
+            f"CALLBOARD_TEST_HOST is '{host}', which isn't a host; set it to one of "
+            f"{', '.join(HOSTS)}"
+        )
     return host
 
 

@@ -161,7 +161,7 @@ class Table:
         path = self.find(name)
         wanted = f"{above(path) or ''}/{named(new_name)}"
         if wanted != path and wanted in self.blocks:
-            raise HostError(f"{wanted} is there already; choose another name")
+            raise HostError(f"{wanted} exists already; choose another name")
         return self._move(path, wanted)
 
     def delete(self, names: Sequence[str]) -> list[str]:

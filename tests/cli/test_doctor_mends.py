@@ -108,7 +108,7 @@ def test_an_instance_that_is_silent(wrong: Wrong) -> None:
 def test_a_folder_of_instances_that_is_none(wrong: Wrong, tmp_path: Path) -> None:
     folder = tmp_path / "home" / "instances"
     folder.touch()
-    assert wrong() == [f"{folder} is no folder, so running instances can't be found: remove it"]
+    assert wrong() == [f"{folder} isn't a folder, so running instances can't be found: remove it"]
     folder.unlink()
     assert wrong() == []
 

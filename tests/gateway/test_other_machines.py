@@ -297,7 +297,7 @@ def test_what_is_no_certificate_is_told_of(tmp_path: Path) -> None:
     file.write_text("none", "utf-8")
     with pytest.raises(HostError, match="can't be used"):
         Certificate(file, file).context()
-    with pytest.raises(HostError, match="is no certificate"):
+    with pytest.raises(HostError, match="isn't a certificate"):
         Certificate(file, file).fingerprint()
 
 

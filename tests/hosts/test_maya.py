@@ -859,7 +859,7 @@ def test_commands_are_looked_up_and_nothing_is_to_be_undone(bench: Bench) -> Non
 def test_a_short_name_is_the_attribute_that_it_stands_for(bench: Bench) -> None:
     asked = {"name": bench.cube("Cube"), "attribute": "tx"}
     assert bench.call("attributes__get", asked)["writable"] is False
-    with pytest.raises(HostError, match="scene__transform places objects"):
+    with pytest.raises(HostError, match="use scene__transform to place objects"):
         bench.call("attributes__set", {**asked, "value": 3.0})
     assert cmds.getAttr("Cube.translateX") == 0
 

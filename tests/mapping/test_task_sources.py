@@ -130,7 +130,7 @@ def test_what_is_no_schedulers_address_is_told(
 ) -> None:
     for words in (["worker"], ["run", "scene__scene_info", "--over", "1"]):
         assert main(["farm", *words, "--scheduler", address]) != 0
-        assert f"{address} is no scheduler's address; give one like" in capsys.readouterr().err
+        assert f"{address} isn't a scheduler's address; give one like" in capsys.readouterr().err
 
 
 def test_a_scheduler_by_tls_needs_certificates(capsys: pytest.CaptureFixture[str]) -> None:

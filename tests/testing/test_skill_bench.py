@@ -92,7 +92,7 @@ def test_pytest_shows_the_tests_own_line_and_none_of_ours(bench, tool):
 
 def test_a_host_that_is_none_is_told_with_those_there_are(monkeypatch):
     monkeypatch.setenv("CALLBOARD_TEST_HOST", "bpy")
-    with pytest.raises(HostError, match="is 'bpy', no host; say one of openusd, blender"):
+    with pytest.raises(HostError, match="which isn't a host; set it to one of openusd, blender"):
         host_for_tests()
 
 

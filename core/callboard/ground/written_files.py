@@ -31,7 +31,7 @@ def put_in_place(written: Path, path: str) -> list[str]:
             continue
         if not (place.is_file() and filecmp.cmp(source, place, shallow=False)):
             raise HostError(
-                f"'{place.name}' is there already with other content, and would be replaced;"
+                f"'{place.name}' exists already with other content, which would be replaced;"
                 " export to another folder"
             )
     with ExitStack() as written_whole:

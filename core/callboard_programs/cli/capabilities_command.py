@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.action and not arguments.names:
-        raise PeerError(f"say what to {arguments.action}; `callboard capabilities` lists them")
+        raise PeerError(
+            f"name what to {arguments.action}; `callboard capabilities` lists the names"
+        )
     instance = choose(arguments.instance)
     change = {arguments.action: arguments.names} if arguments.action else None
     offered = _ask(instance, change)

@@ -21,7 +21,7 @@ _READS = 0x0001 | 0x10000000 | 0x80000000
 def findings(folder: Path) -> Iterator[tuple[bool, str]]:
     """Yield a sentence for each fault of the folder, with its fix."""
     if folder.exists() and not folder.is_dir():
-        yield False, f"{folder} is no folder, so running instances can't be found: remove it"
+        yield False, f"{folder} isn't a folder, so running instances can't be found: remove it"
         return
     others = readers(folder) if folder.exists() else []
     if others:

@@ -89,7 +89,7 @@ def _skill(given: str, host: str | None) -> SkillMetadata:
     skill = load_skill(folder)
     if not is_usable(skill):
         problems = "; ".join(failure.editor_line for failure in skill.failures)
-        raise PeerError(f"{given} is no skill: {problems}")
+        raise PeerError(f"{given} isn't a skill: {problems}")
     return skill
 
 

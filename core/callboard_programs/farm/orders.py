@@ -223,5 +223,5 @@ def perform(order: Json) -> Json:
     """Perform an order on a worker, as Dask calls it. Return the answer of ``carried_out`` with
     ``worker`` and ``seconds``."""
     if _performer is None:
-        raise RuntimeError("this Dask worker is no callboard host; start `callboard farm worker`")
+        raise RuntimeError("this Dask worker isn't a callboard host; start `callboard farm worker`")
     return _performer(order)

@@ -39,7 +39,7 @@ def security_of(certificates: Certificates | None) -> Any:
         return Security(require_encryption=False)
     for path in certificates:
         if not path.is_file():
-            raise HostError(f"{path} is no file; name the PEM files of this farm")
+            raise HostError(f"{path} isn't a file; name the PEM files of this farm")
     files = {"tls_ca_file": str(certificates.ca)}
     for role in ("client", "worker", "scheduler"):
         files |= {
@@ -78,7 +78,9 @@ def require_private_address(address: str, certificates: Certificates | None) -> 
         if split.scheme in ("tcp", "tls") and split.port:
             host = split.hostname
     if host is None:
-        raise PeerError(f"{address} is no scheduler's address; give one like tcp://127.0.0.1:8786")
+        raise PeerError(
+            f"{address} isn't a scheduler's address; give one like tcp://127.0.0.1:8786"
+        )
     if split.scheme == "tls" and certificates is None:
         raise PeerError(
             f"{address} needs this farm's certificates: give --tls-ca, --tls-cert and --tls-key"

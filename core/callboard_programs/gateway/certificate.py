@@ -41,7 +41,7 @@ class Certificate:
             first = mark + rest.partition(ssl.PEM_FOOTER)[0] + ssl.PEM_FOOTER
             return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first)).hexdigest()
         except (OSError, ValueError) as error:
-            raise HostError(f"{self.certificate} is no certificate: {error}") from None
+            raise HostError(f"{self.certificate} isn't a certificate: {error}") from None
 
 
 def own_certificate(address: str) -> Certificate:

@@ -40,7 +40,9 @@ def outside_address(text: str) -> tuple[str, int]:
     try:
         number, parsed = int(port), ip_address(address)
     except ValueError:
-        raise PeerError(f"{text[:80]!r} is no address of this machine, such as 10.0.0.5") from None
+        raise PeerError(
+            f"{text[:80]!r} isn't an address of this machine, such as 10.0.0.5"
+        ) from None
     if parsed.is_unspecified or not 0 <= number < 65536:
         raise PeerError("give the address of one network, such as 10.0.0.5, not that of all")
     return address, number

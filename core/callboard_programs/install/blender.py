@@ -211,7 +211,7 @@ def _blenders(folder: Path | None) -> list[Blender]:
             if v >= OLDEST
         ]
     if not blenders:
-        raise HostError("no Blender since 3.4 is on the path, and none was ever started here")
+        raise HostError("no Blender since 3.4 is on the path, and none has ever been started here")
     return blenders
 
 

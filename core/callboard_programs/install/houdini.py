@@ -29,7 +29,8 @@ def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[st
     places = _places(folder)
     if not places:
         raise HostError(
-            "no Houdini since 20.0 was ever started here; name its preferences folder with --dir"
+            "no Houdini since 20.0 has ever been started here; "
+            "name its preferences folder with --dir"
         )
     return ARCHIVE.install(places, archive, dry_run)
 

@@ -21,7 +21,7 @@ def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[st
     places = _places(folder)
     if not places:
         raise HostError(
-            f"no Maya since {OLDEST} was ever started here; name its user folder with --dir"
+            f"no Maya since {OLDEST} has ever been started here; name its user folder with --dir"
         )
     lines = ARCHIVE.install(places, archive, dry_run)
     if lines and not dry_run:

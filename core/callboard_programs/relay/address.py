@@ -21,7 +21,7 @@ class AddressFinder(OneServerFinder):
             if urlsplit(url).scheme != "https" or not urlsplit(url).hostname:
                 raise ValueError("it must begin with https://")
         except ValueError as error:
-            raise PeerError(f"{url[:200]!r} is no address of a gateway: {error}") from None
+            raise PeerError(f"{url[:200]!r} isn't a gateway's address: {error}") from None
         super().__init__(GATEWAY, "this address is one server's only")
         self._instance = Instance("", GATEWAY, "The gateway", url, token, 0, 0.0)
 

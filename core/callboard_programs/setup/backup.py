@@ -134,7 +134,9 @@ def read_kept() -> Backup | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise HostError(f"{_file()} says what setup changed, and can't be read: {error}") from None
+        raise HostError(
+            f"{_file()}, which says what setup changed, can't be read: {error}"
+        ) from None
 
 
 def new_kept() -> Backup:

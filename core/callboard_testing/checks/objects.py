@@ -44,7 +44,7 @@ def raised(kind: type[Exception], do: object, *arguments: object) -> Exception:
         do(*arguments)
     except kind as error:
         return error
-    raise AssertionError(f"nothing was raised where {kind.__name__} should be")
+    raise AssertionError(f"{kind.__name__} should have been raised, but nothing was")
 
 
 def _held(bench: Bench) -> list[Json]:

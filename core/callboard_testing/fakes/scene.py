@@ -284,7 +284,7 @@ def _read(path: str) -> dict[str, Any]:
     except ValueError:
         objects = None
     if not isinstance(objects, dict):
-        raise HostError("the file holds no scene of a fake host's")
+        raise HostError("the file doesn't hold a fake host's scene")
     return objects
 
 

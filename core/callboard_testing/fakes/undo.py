@@ -100,6 +100,6 @@ class FakeUndo:
 
     def _close(self, token: object) -> _Step:
         if not isinstance(token, _Step) or token is not self._open:
-            raise AssertionError("an undo step was ended that isn't open")
+            raise AssertionError("an undo step that isn't open was ended")
         self._open = None
         return token

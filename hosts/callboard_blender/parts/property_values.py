@@ -50,7 +50,7 @@ def converted(value: Any, owner: Any, key: str, rna: Any, attribute: str) -> Any
         return _one(value, rna, attribute)
     there = getattr(owner, key)
     if len(there) and hasattr(there[0], "__len__"):
-        raise HostError(f"'{attribute}' is a matrix; scene__transform places objects")
+        raise HostError(f"'{attribute}' is a matrix; use scene__transform to place objects")
     if not isinstance(value, list) or len(value) != len(there):
         raise HostError(f"'{attribute}' takes a list of {len(there)}")
     return [_one(each, rna, attribute) for each in value]

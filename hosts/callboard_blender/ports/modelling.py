@@ -235,7 +235,9 @@ def _apply(obj: bpy.types.Object, modifier: str) -> None:
         why = str(error).strip().removeprefix("Error: ")
         raise HostError(f"Blender could not apply '{modifier}' of '{obj.name}': {why}") from None
     if done != {"FINISHED"}:
-        raise HostError(f"Blender could not apply '{modifier}' of '{obj.name}'; ask the artist to")
+        raise HostError(
+            f"Blender could not apply '{modifier}' of '{obj.name}'; ask the artist to do it"
+        )
 
 
 def _linked(name: str, data: Any) -> str:

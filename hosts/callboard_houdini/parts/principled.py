@@ -121,7 +121,9 @@ def put(material: hou.OpNode, slot: str, texture: Texture) -> None:
     _refuse(material, [slot])
     name, at = Path(texture.path).name, _SLOTS[slot]
     if Path(name).suffix.lower() not in _PICTURES:
-        raise HostError(f"Houdini reads no '{name}'; pictures are {', '.join(_PICTURES)}")
+        raise HostError(
+            f"Houdini can't read '{name}'; the picture must be one of {', '.join(_PICTURES)}"
+        )
     if texture.channel is not None and at.channel is None:
         raise HostError(f"{slot} takes the whole picture in a principled shader; leave out channel")
     others = [key for key in _SLOTS if key != slot and _texture(material, _SLOTS[key])]

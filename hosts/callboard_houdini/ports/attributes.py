@@ -96,7 +96,7 @@ def _is_listed(named: hou.ParmTuple) -> bool:
 def _refusal(named: hou.ParmTuple) -> str | None:
     """Return why the attribute can't be set, or None."""
     if named.name() in CHANNELS.values():
-        return "scene__transform places objects"
+        return "use scene__transform to place objects"
     if named.name() == _MATERIAL:
         return "materials__assign gives objects materials"
     if holds_file(named.parmTemplate()):
@@ -131,7 +131,7 @@ def _converted(named: hou.ParmTuple, value: object) -> list[Any]:
         return parts
     if not right or not all(_fits(kind, each) for each in parts):
         many = f"{count} of {kind}" if count > 1 else kind
-        raise HostError(f"'{named.name()}' takes {many}, which {repr(value)[:200]} isn't")
+        raise HostError(f"'{named.name()}' takes {many}, not {repr(value)[:200]}")
     if kind == "toggle":
         return [int(each) for each in parts]
     return [float(each) for each in parts] if kind == "float" else parts

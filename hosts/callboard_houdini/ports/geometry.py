@@ -51,7 +51,7 @@ class HoudiniGeometry:
     def subdivide(self, name: str, scheme: SubdivisionScheme, levels: int) -> None:
         node = _object(name)
         if scheme not in ("none", "catmull_clark"):
-            raise HostError("Houdini's node subdivides by catmull_clark")
+            raise HostError("Houdini's node subdivides with catmull_clark")
         refuse_contents(node)
         rounding = _last(node, _ROUNDING)
         with telling(f"subdivide '{node.name()}'"):

@@ -62,7 +62,9 @@ def connect(material: Material, slot: str, texture: Texture) -> None:
     """Connect the texture. Raises HostError when 3ds Max can't read the picture."""
     name = Path(texture.path).name
     if Path(texture.path).suffix.lower() not in _PICTURES:
-        raise HostError(f"3ds Max reads no '{name}'; pictures are {', '.join(_PICTURES)}")
+        raise HostError(
+            f"3ds Max can't read '{name}'; the picture must be one of {', '.join(_PICTURES)}"
+        )
     made = rt.BitmapTexture(filename=texture.path)
     if made.bitmap is None:
         raise HostError(f"3ds Max can't read the picture '{name}'")

@@ -187,7 +187,7 @@ def _converted(attribute: str, kind: str, value: object) -> Any:
         return value
     if kind == "float" and _all_numbers([value]):
         return float(str(value))
-    raise HostError(f"'{attribute}' takes {kind or 'no value'}, which {repr(value)[:200]} isn't")
+    raise HostError(f"'{attribute}' takes {kind or 'no value'}, not {repr(value)[:200]}")
 
 
 def _kind_for(attribute: str, value: object) -> str:

@@ -95,7 +95,8 @@ def connect(plug: str, slot: str, texture: Texture) -> None:
     reads it only when it draws."""
     if Path(texture.path).suffix.lower() not in _PICTURES:
         raise HostError(
-            f"Maya reads no '{Path(texture.path).name}'; pictures are {', '.join(_PICTURES)}"
+            f"Maya can't read '{Path(texture.path).name}'; the picture must be one of "
+            f"{', '.join(_PICTURES)}"
         )
     space = _space(texture.color_space)
     clear(plug)

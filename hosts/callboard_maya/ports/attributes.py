@@ -103,7 +103,7 @@ def _refusal(node: str, attribute: str) -> str | None:
     """Return why the attribute can't be set, or None."""
     # Maya takes short names, too: `tx`.
     if _PLACES.fullmatch(str(cmds.attributeQuery(attribute, node=node, longName=True))):
-        return "scene__transform places objects"
+        return "use scene__transform to place objects"
     if cmds.attributeQuery(attribute, node=node, usedAsFilename=True):
         return "it names a file; materials__set_texture and the other tools for files do that"
     return None
@@ -152,7 +152,7 @@ def _converted(plug: str, kind: str, value: object) -> Any:
     else:
         right = right and kind in _LISTED and all(_is_number(part) for part in parts)
     if not right:
-        raise HostError(f"'{name}' takes {kind}, which {repr(value)[:200]} isn't")
+        raise HostError(f"'{name}' takes {kind}, not {repr(value)[:200]}")
     return value
 
 

@@ -137,7 +137,8 @@ def write_texture(
         return
     if Path(texture.path).suffix.lower() not in _PICTURES:
         raise HostError(
-            f"OpenUSD reads no '{Path(texture.path).name}'; pictures are {', '.join(_PICTURES)}"
+            f"OpenUSD can't read '{Path(texture.path).name}'; the picture must be one of "
+            f"{', '.join(_PICTURES)}"
         )
     stage, above = material.GetPrim().GetStage(), material.GetPath()
     picture = _shader(stage, above.AppendChild(f"{slot}_texture"), "UsdUVTexture")

@@ -95,7 +95,7 @@ def _refusal(there: Usd.Attribute) -> str | None:
     """Return why the attribute can't be set, or None."""
     name, kind = there.GetName(), there.GetTypeName().scalarType
     if name.startswith("xformOp"):
-        return "scene__transform places objects"
+        return "use scene__transform to place objects"
     if kind == Sdf.ValueTypeNames.Asset:
         return "it names a file; materials__set_texture and the other tools for files do that"
     if there.HasAuthoredConnections():
@@ -110,7 +110,7 @@ def _refusal(there: Usd.Attribute) -> str | None:
 def _kind_for(value: object, attribute: str) -> Sdf.ValueTypeName:
     """Return the type of a new attribute with that value."""
     if attribute.startswith("xformOp"):
-        raise HostError("scene__transform places objects")
+        raise HostError("use scene__transform to place objects")
     types = Sdf.ValueTypeNames
     if not isinstance(value, list):
         return _single(value)

@@ -119,7 +119,7 @@ def make_prompt(spec: Mapping[str, Any], skill: str, source: PromptSource) -> Pr
 def check_name(name: Any) -> None:
     """Raise ValueError when a prompt can't have that name."""
     if not isinstance(name, str) or not name.strip() or name != name.strip():
-        raise ValueError("'name' must be text without blanks around it")
+        raise ValueError("'name' must be text without spaces around it")
     if len(name) > MAX_NAME or not name.isprintable():
         raise ValueError(f"'name' must be at most {MAX_NAME} printable characters")
 

@@ -104,7 +104,7 @@ def _interpolate(port: Any, path: str, asked: Mapping[float, str]) -> None:
 def _optional(port: Any, method: str, what: str) -> Any:
     there = getattr(port, method, None)
     if there is None:
-        raise HostError(f"callboard can't {what} in this application yet; ask the artist to")
+        raise HostError(f"callboard can't {what} in this application yet; ask the artist to do it")
     return there
 
 

@@ -30,7 +30,7 @@ def library(folder: str | None, roots: Any) -> Path:
     path = Path(roots.resolve("workspace://assets") if folder is None else folder)
     if not path.is_dir():
         raise HostError(
-            f"there is no folder '{path.name}' there; give the folder of your assets as folder"
+            f"there is no folder '{path.name}'; give the folder of your assets in 'folder'"
         )
     return path
 

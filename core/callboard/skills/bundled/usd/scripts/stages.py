@@ -35,7 +35,7 @@ def export_usd(ctx: Any, path: str, selected_only: bool = False) -> Json:
     written_bytes = Path(path).stat().st_size if Path(path).is_file() else 0
     if written_bytes == 0 or written_bytes != exported["bytes"]:
         raise HostError(
-            f"the host reported {exported['bytes']} bytes, but {written_bytes} are there"
+            f"the host reported {exported['bytes']} bytes, but the file has {written_bytes}"
         )
     return {**exported, "verified": True}
 
