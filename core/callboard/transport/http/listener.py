@@ -165,8 +165,9 @@ class Listener:
 
     def _take(self, plain: PlainConnection, request: PlainRequest) -> IncomingRequest:
         """Begin a plain request. The one that waited for it waits for the next afterwards."""
-        plain.on_end = self.incoming_requests[plain.stream].wait_again
-        incoming = self._wait(plain.stream, plain)
+        stream = plain.stream
+        plain.on_end = self.incoming_requests[stream].wait_again
+        incoming = self.incoming_requests[stream] = IncomingRequest(self, plain, stream)
         incoming.begin("POST", request.target, request.headers)
         return incoming
 
