@@ -60,7 +60,7 @@ class DirectCaller:
     def __init__(self, host: Host, *skill_paths: str) -> None:
         self._host = host
         self._tools: dict[str, tuple[ToolDeclaration, SkillScripts]] = {}
-        #: The blocks, such as pictures, of the latest answer that had any.
+        #: The blocks, such as pictures, of the latest answer; empty if it had none.
         self.content: Sequence[Block | str] = ()
         #: The validators of each tool's arguments and answer.
         self._checks: dict[str, tuple[Validator, Validator | None]] = {}
@@ -87,10 +87,10 @@ class DirectCaller:
         *,
         each_slice: Callable[[DirectContext], None] = lambda ctx: None,
     ) -> Any:
-        """Return the tool's answer. For a Result it is the structured part, and ``content`` has the
-        blocks. Raises what the tool raises. ``each_slice`` is called between a generator's slices;
-        setting ``ctx.cancelled`` in it closes the generator, and raises CallCancelled.
-        """
+        """Return the tool's answer. For a Result it is the structured part, if there is one, and
+        ``content`` has the blocks. Raises what the tool raises. ``each_slice`` is called between a
+        generator's slices; setting ``ctx.cancelled`` in it closes the generator, and raises
+        CallCancelled."""
         tool, _ = self._tools[name]
         if missing := self.missing(name):
             declared = sorted(self._host.ports)

@@ -22,14 +22,15 @@ class ReportFile:
     "done", "failed", "left"?}``."""
 
     def __init__(self, path: Path, begun: Json) -> None:
-        """``begun`` describes the work that is done for each file."""
+        """``begun`` describes the work. A file that begins otherwise is another batch's."""
         self._path = path
         self._begun = {"event": "begun", **begun}
         self._out: TextIO | None = None
 
     def kept(self, tasks: Iterable[Task]) -> list[TaskResult]:
-        """Return the earlier results of these tasks whose files and artefacts haven't changed
-        since. Raises PeerError when the file is another batch's."""
+        """Return the results of these tasks that the file lists as done, if the task's file and
+        artefacts haven't changed since. Raises PeerError when the file is another batch's, or can't
+        be read."""
         try:
             refuse_special(self._path)
             lines = self._path.read_text("utf-8").splitlines()
@@ -67,7 +68,7 @@ class ReportFile:
         ]
 
     def open(self, kept: Iterable[TaskResult]) -> None:
-        """Begin the file with the kept results. Raises HostError."""
+        """Replace the file by a new one that has only the kept results. Raises HostError."""
         with self._writing():
             self._write([self._begun, *(result.line() for result in kept)])
             self._out = self._path.open("a", encoding="utf-8")

@@ -65,7 +65,7 @@ class SceneIdentity:
         return self.scene is not None and at == where and _key(self.scene) == _key(instance.scene)
 
     def is_unsaved_in(self, instance: Instance) -> bool:
-        """Return whether the scene was never saved and its instance still runs."""
+        """Return whether the scene was unsaved when last seen, in this instance."""
         return self.scene is None and self.instance == instance.id
 
     def leads_to(self, instance: Instance) -> bool:
@@ -124,8 +124,8 @@ def changing() -> Iterator[dict[str, SceneIdentity]]:
 
 
 def forget(wanted: Sequence[str]) -> list[str]:
-    """Free names for other scenes, and return those that were freed. Raises HostError, and
-    PeerError when a name isn't kept."""
+    """Free names for other scenes, and return those that were freed. ``UNSAVED`` among the wanted
+    stands for several. Raises HostError, and PeerError when a name isn't kept."""
     running = {instance.id for instance in announced(instances_folder())}
 
     def is_gone(standing: SceneIdentity) -> bool:

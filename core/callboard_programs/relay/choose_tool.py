@@ -52,12 +52,13 @@ class HostChoice:
         self.offered = False
 
     def takes(self, request: Request | PeerRequest) -> bool:
-        """Return whether the request calls this tool, so that no host sees it while the tool is
-        offered."""
+        """Return whether the request calls this tool. While the tool is offered, no host may see
+        such a request."""
         return request.method == "tools/call" and request.params.get("name") == CHOOSE
 
     def add_to(self, request: Request | PeerRequest, response: Json) -> None:
-        """Add the tool to the last page of a host's list, where it is offered."""
+        """Add the tool to the response if that is the last page of a host's tools. Call it only
+        while the tool is offered."""
         if request.method == "tools/list":
             result = response.get("result")
             if isinstance(result, dict) and "nextCursor" not in result:

@@ -64,7 +64,7 @@ class Plan:
     clients: list[ClientPlan]
 
     def lines(self) -> list[str]:
-        """Return the plan for people, a line for each change."""
+        """Return the plan for people, with a line too for each client that is left alone."""
         lines = [
             f"install callboard into {', '.join(host.versions) or host.host}" for host in self.hosts
         ]
@@ -98,7 +98,8 @@ class Plan:
 
 def plan(hosts: Sequence[str], clients: Sequence[str], gateway: bool) -> Plan:
     """Return the plan for those hosts and clients, or for all on this machine. Writes nothing.
-    Raises PeerError when there is no bridge that clients could start."""
+    Raises PeerError when there is no bridge that clients could start, a named host isn't here, or
+    a client's file isn't known."""
     if bridge() is None:
         raise PeerError(
             "clients start callboard's bridge, and it isn't installed for this user: install it "

@@ -48,7 +48,8 @@ class StateMark:
             palette[_STEP] = f"{self._own} {step} "
 
     def read(self) -> tuple[int, bool]:
-        """Return the mark of the current state. Other changes may follow from here on."""
+        """Return the current state's ``step`` and ``ours``, or 0 and False without a mark. Sets
+        ``ours`` to False, because other changes may follow."""
         palette: Any = bpy.data.palettes.get(_NAME)
         if palette is None or _STEP not in palette:
             return 0, False

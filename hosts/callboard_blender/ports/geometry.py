@@ -129,7 +129,8 @@ def own_mesh(changes: Changes, name: str) -> Iterator[Any]:
 def edit_mesh(
     changes: Changes, name: str, do: Callable[[Any], object], *, same_shape: bool = False
 ) -> None:
-    """Call ``do`` with the mesh to change. Raises HostError when its shape keys would be lost."""
+    """Call ``do`` with a BMesh of the object's own mesh, and write it back. Raises HostError for a
+    mesh with shape keys, unless ``same_shape`` says that they still fit."""
     if not same_shape and mesh_object(name).data.shape_keys is not None:
         raise HostError(f"'{name}' has shape keys, which would no longer fit; remove them first")
     with own_mesh(changes, name) as mesh:

@@ -1,6 +1,6 @@
 """Facts about a mesh, and its changes: the port ``geometry``. Subdivision is a TurboSmooth on top
 of the stack. Other changes go below the artist's modifiers, into the object itself, which becomes
-an editable poly if it was a primitive."""
+an editable poly. An editable mesh remains one unless it is triangulated."""
 
 from __future__ import annotations
 
@@ -119,7 +119,8 @@ def _shape(name: str) -> Node:
 
 
 def _own(name: str) -> Node:
-    """Return a node that can be changed permanently, and for this object alone."""
+    """Return the node. Raises HostError when a permanent change of its shape would change other
+    objects too, or isn't possible."""
     node = _shape(name)
     if kind_of(node).startswith("xref"):
         raise HostError(f"the faces of '{node.name}' are another file's; change them there")

@@ -22,7 +22,8 @@ def of_name(prim: Usd.Prim, attribute: str) -> Usd.VariantSet | None:
 
 
 def refuse_unknown(prim: Usd.Prim, attribute: str) -> None:
-    """Raise HostError for a set that the prim doesn't have, instead of making a plain attribute."""
+    """Raise HostError if an attribute that the prim doesn't have is named like a set, so that no
+    plain attribute is made."""
     if attribute.startswith(_PREFIX):
         there = ", ".join(names(prim)) or "no variant sets"
         raise HostError(f"'{prim.GetName()}' has no '{attribute}'; it has {there}")

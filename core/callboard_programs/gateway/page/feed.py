@@ -1,5 +1,5 @@
-"""The instances' events, for the pages that are open. No instance is asked while no page is
-open."""
+"""The instances' events, and the clients that ask to be approved, for the pages that are open. No
+instance is asked while no page is open."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AGAIN, PATIENCE = 1.0, 60.0
 
 
 def endpoint_of(instance: Instance, path: str) -> Endpoint:
-    """Return a path of an instance, asked in this user's own name."""
+    """Return the endpoint for a path of an instance, asked in this user's own name."""
     token = instance.token
     endpoint = Endpoint.at(instance.url, token, patience=PATIENCE, key=token)
     return replace(endpoint, path=path, most=MOST_EVENTS)
@@ -70,7 +70,7 @@ class _Watch:
         self._task = asyncio.ensure_future(self._run())
 
     def end(self) -> None:
-        """End the watch, because no page needs it any more."""
+        """End the watch, because its instance has ended or no page is open."""
         # The flag is needed too: before Python 3.12 a wait that ends at that very moment misses its
         # cancellation, and the loop below would go on forever.
         self._over = True
@@ -134,7 +134,7 @@ class PageFeed:
         self._looking: asyncio.Task[None] | None = None
 
     def attend(self, page: EventStream) -> Callable[[], None]:
-        """Send a page everything from now on. Return a function that stops it."""
+        """Send a page what is known now, then every change. Return a function that stops it."""
         self._renew()
         names = list(self._watches)
         page.send({"type": "names", "names": names})
