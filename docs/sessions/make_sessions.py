@@ -225,7 +225,12 @@ def build(blender: FakeClient) -> Session:
     it = Session("Build a scene", "Put some books, a mug and a lamp on a desk, in the evening.")
     empty(it, blender)
     batch = {"calls": made(DESK), "brief": True}
-    it.call(blender, "batch__run", batch, why="Ten things with a material each, in one undo step:")
+    it.call(
+        blender,
+        "batch__run",
+        batch,
+        why="Ten objects, each with its own material, in one undo step:",
+    )
     for name in ("Mug", "Apple"):
         it.call(blender, "geometry__shade", {"name": name, "smooth": True, "angle": 40})
     lamp = {"kind": "point", "name": "Bulb", "power": 7, "kelvin": 2700, "size": 0.12}
@@ -236,11 +241,11 @@ def build(blender: FakeClient) -> Session:
     it.call(blender, "lights__create", key, "verified", why="Cool light from a window:")
     dim = {"color": "#4a5d7c", "strength": 0.5}
     it.call(
-        blender, "lights__set_environment", dim, "verified", why="A little light from all sides:"
+        blender, "lights__set_environment", dim, "verified", why="A little light from all around:"
     )
     it.call(blender, "cameras__create", {"name": "View", "lens": 50}, why="A camera:")
     seen = {"name": "View", "objects": ["Atlas", "Shade", "Mug"], "angle": "three_quarter"}
-    it.call(blender, "cameras__frame", seen, "verified", why="It sees the things:")
+    it.call(blender, "cameras__frame", seen, "verified", why="The camera is aimed at the objects:")
     still = {"path": "desk.png", "width": 960, "height": 600}
     it.call(blender, "render__still", still, "engine", "samples", why="The picture:")
     it.keep("books, a mug, an apple and a lamp on a desk")
@@ -248,20 +253,22 @@ def build(blender: FakeClient) -> Session:
 
 
 def look(blender: FakeClient) -> Session:
-    it = Session("Look from four sides", "Show me the desk from all around, without the wall.")
+    it = Session("Look from four sides", "Show me the desk from all sides, without the wall.")
     hidden = {"objects": ["Wall"], "visible": False}
-    it.call(blender, "structure__set_visibility", hidden, "verified", why="The wall is in the way:")
+    it.call(blender, "structure__set_visibility", hidden, "verified", why="The wall is hidden:")
     asked = {"angles": ["front", "right", "top", "three_quarter"], "shading": "material", **SHEET}
     asked["frame"] = ["Desk", "Shade", "Mug"]
     parts = ("mean", "contrast", "empty", "dark", "bright")
-    it.call(blender, "viewport__look", asked, *parts, why="Four sides on one sheet, with numbers:")
+    it.call(
+        blender, "viewport__look", asked, *parts, why="Four views on one sheet, with measurements:"
+    )
     it.keep("the desk from the front, the right, the top, and at an angle")
     it.call(blender, "scene__undo", {"steps": 1}, "undone", why="The wall comes back:")
     return it
 
 
 def move(blender: FakeClient) -> Session:
-    it = Session("Move many things, take it back at once", "Put the twelve posts into a circle.")
+    it = Session("Move many things, take it back at once", "Arrange the twelve posts in a circle.")
     empty(it, blender)
     posts = [f"Post_{number:02}" for number in range(12)]
     row = [
@@ -271,18 +278,30 @@ def move(blender: FakeClient) -> Session:
     floor = ("Floor", "cube", [14, 10, 0.1], [0, 0, -0.05], [0, 0, 0], "#8d9aa3", 0.9)
     it.call(blender, "batch__run", {"calls": made([*row, floor]), "brief": True})
     seen = {"angles": ["three_quarter"], "shading": "material", **SHEET, "frame": posts}
-    before = it.call(blender, "viewport__look", seen, "id", why="First a look:")["id"]
+    before = it.call(blender, "viewport__look", seen, "id", why="A look at the row first:")["id"]
     circle = [
         {"tool": "scene__transform", "arguments": {"name": name, "translate": ring(number)}}
         for number, name in enumerate(posts)
     ]
-    it.call(blender, "batch__run", {"calls": circle, "brief": True}, why="Twelve moves, one step:")
+    it.call(
+        blender,
+        "batch__run",
+        {"calls": circle, "brief": True},
+        why="Twelve moves in one undo step:",
+    )
     asked = {**seen, "before": before}
     it.call(blender, "viewport__look", asked, "changed", why="Before, after, and the difference:")
     it.keep("twelve posts in a row, in a circle, and the difference")
-    it.call(blender, "scene__undo", {"steps": 1}, "undone", why="One undo takes all twelve back:")
+    it.call(blender, "scene__undo", {"steps": 1}, "undone", why="One undo reverts all twelve:")
     post = {"name": "Post_00"}
-    it.call(blender, "scene__get_object", post, "name", "translate", why="The first post:")
+    it.call(
+        blender,
+        "scene__get_object",
+        post,
+        "name",
+        "translate",
+        why="The first post is back in its place:",
+    )
     return it
 
 
@@ -292,7 +311,7 @@ def ring(number: int) -> list[float]:
 
 
 def animate(blender: FakeClient) -> Session:
-    it = Session("Animate, and see it as a strip", "Let the ball bounce twice, in two seconds.")
+    it = Session("Animate, and see it as a strip", "Make the ball bounce twice in two seconds.")
     empty(it, blender)
     things: list[Thing] = [
         ("Ball", "sphere", [0.9, 0.9, 0.9], [-2, 0, 2], [0, 0, 0], "#c43a1e", 0.35),
@@ -301,14 +320,14 @@ def animate(blender: FakeClient) -> Session:
     it.call(blender, "batch__run", {"calls": made(things), "brief": True})
     it.call(blender, "geometry__shade", {"name": "Ball", "smooth": True})
     time = {"start": 1, "end": 48, "fps": 24}
-    it.call(blender, "animation__set_timeline", time, "verified", why="Two seconds:")
+    it.call(blender, "animation__set_timeline", time, "verified", why="A timeline of two seconds:")
     places = ((1, -2, 2), (12, -1, 0.45), (24, 0, 1.6), (36, 1, 0.45), (48, 2, 1.2))
     keys = [{"frame": frame, "translate": [x, 0, z]} for frame, x, z in places]
     asked = {"name": "Ball", "keys": keys}
-    it.call(blender, "animation__set_keys", asked, "verified", why="Five keys:")
+    it.call(blender, "animation__set_keys", asked, "verified", why="Five keyframes:")
     strip = {"frames": [1, 12, 24, 36], "shading": "material", "angles": ["front"]}
     strip |= {"width": 1280, "height": 240, "frame": ["Ground", "Ball"]}
-    it.call(blender, "viewport__look", strip, "frames", why="Four moments:")
+    it.call(blender, "viewport__look", strip, "frames", why="Four moments on one strip:")
     it.keep("a ball that falls and bounces, at four moments")
     return it
 
@@ -359,7 +378,7 @@ def check(blender: FakeClient) -> Session:
             it.call(blender, "scene__transform", down, "verified", why="Onto the table:")
         elif fix := finding.get("fix"):
             it.call(blender, fix["tool"], fix["arguments"], "verified", why="Its own fix:")
-    it.call(blender, "check__run", {"rules": rules}, "findings", why="And now:")
+    it.call(blender, "check__run", {"rules": rules}, "findings", why="The same check again:")
     asked = {**seen, "before": before}
     it.call(blender, "viewport__look", asked, why="Before, after, and the difference:")
     it.keep("a bowl in the air above a table, the bowl on the table, and the difference")
@@ -373,20 +392,24 @@ def variants(usd: FakeClient, blender: FakeClient) -> Session:
     stool = {"name": "/Set/Stool"}
     ask = {**stool, "attribute": "variants:finish"}
     shown = ("value", "allowed", "choices", "type")
-    it.call(usd, "attributes__get", ask, *shown, why="What there is:")
-    it.call(usd, "attributes__set", {**ask, "value": "blue"}, "verified", why="Another one:")
-    it.call(usd, "scene__save_file", {"path": "workspace://blue.usda"}, why="Saved beside it:")
+    it.call(usd, "attributes__get", ask, *shown, why="The finishes it has:")
+    it.call(usd, "attributes__set", {**ask, "value": "blue"}, "verified", why="The blue one:")
+    it.call(usd, "scene__save_file", {"path": "workspace://blue.usda"}, why="Saved as a new file:")
     for file in ("set.usda", "blue.usda"):
         empty(it, blender)
         it.call(blender, "exchange__import", {"path": f"workspace://{file}"})
         it.call(blender, "viewport__look", {**stool_look(), "width": 480, "height": 400})
-    it.note("OpenUSD's Python package draws nothing: Blender imports both files for the picture.")
+    it.note(
+        "OpenUSD's Python package draws nothing, so Blender imports both files for the picture."
+    )
     it.keep("the stool in oak, and in blue", *it.images[-2:], columns=2)
     return it
 
 
 def transfer(gateway: FakeClient, blender: FakeClient) -> Session:
-    it = Session("Copy from one application into another", "Put the stool from USD at the desk.")
+    it = Session(
+        "Copy from one application into another", "Put the stool from the USD stage at the desk."
+    )
     empty(it, blender)
     desk: list[Thing] = [
         ("Desk", "cube", [1.2, 0.6, 0.04], [0.5, 0.7, 0.72], [0, 0, 0], "#7a4b2a", 0.4),
@@ -394,7 +417,7 @@ def transfer(gateway: FakeClient, blender: FakeClient) -> Session:
         ("Right", "cube", [0.05, 0.55, 0.7], [1.05, 0.7, 0.35], [0, 0, 0], "#7a4b2a", 0.4),
     ]
     it.call(blender, "batch__run", {"calls": made(desk), "brief": True})
-    listed = it.call(gateway, "instances__list", {}, why="What runs:")["instances"]
+    listed = it.call(gateway, "instances__list", {}, why="The running applications:")["instances"]
     names = {each["host"]: each["name"] for each in listed}
     it.lines[-1] += f" → `{short(sorted(names.values()))}`"
     asked = {"from": names["openusd"], "to": names["blender"], "objects": ["/Set/Stool"]}
@@ -406,14 +429,16 @@ def transfer(gateway: FakeClient, blender: FakeClient) -> Session:
 
 
 def question() -> Session:
-    it = Session("Ask before code runs", "Place twelve cubes in a ring, by a script.")
+    it = Session("Ask before code runs", "Use a script to place twelve cubes in a ring.")
     code = "import math ring = bpy.data.collections.new(…"
     it.note(f'The client calls `script__execute {{"code": "{code}"}}`. Nothing runs yet.')
-    it.note("Blender's header shows a mark. A click opens the question with all of the code.")
-    it.note("The artist reads the code, and chooses *Refuse*, *Allow once* or *For session*.")
-    it.note("Without an answer within two minutes, the call is refused.")
     it.note(
-        "[Another program](blender/make_pictures.py) took this picture, in a window of Blender 3.4."
+        "A mark appears in Blender's header. Clicking it opens the question, with all of the code."
+    )
+    it.note("The artist reads the code and chooses *Refuse*, *Allow once* or *For session*.")
+    it.note("If nobody answers within two minutes, the call is refused.")
+    it.note(
+        "[Another program](blender/make_pictures.py) took this picture in a window of Blender 3.4."
     )
     shot = Image.open(PROJECT / "docs" / "blender" / "question.png").convert("RGB")
     it.keep("Blender's window with the question, and the code that would run", shot)
@@ -421,7 +446,7 @@ def question() -> Session:
 
 
 def thumbnails(blender: FakeClient, work: Path, env: dict[str, str]) -> Session:
-    it = Session("Render thumbnails of a folder", "A thumbnail of each of our assets, please.")
+    it = Session("Render thumbnails of a folder", "Make a thumbnail of each of our assets, please.")
     for name, kind, color in ASSETS:
         empty(it, blender)
         flat = [2.4, 2.4, 0.02] if kind == "plane" else [2, 2, 2]
@@ -444,7 +469,9 @@ def thumbnails(blender: FakeClient, work: Path, env: dict[str, str]) -> Session:
         raise SystemExit(done.stdout + done.stderr)
     words[4] = f"'{words[4]}'"
     shown = f"callboard batch {' '.join(words[:5])} --json '{json.dumps(asked)}'"
-    it.note(f"One command, one Blender for all six: `{shown}` → `{done.stdout.splitlines()[-1]}`")
+    it.note(
+        f"One command and one Blender for all six: `{shown}` → `{done.stdout.splitlines()[-1]}`"
+    )
     pictures = [Image.open(work / "thumbs" / f"{name}.png") for name, *_ in ASSETS]
     it.keep("six small pictures: a ball, a cone, a crate, …", *pictures, columns=3)
     return it
