@@ -133,7 +133,8 @@ def _is_text(node: ast.BinOp) -> bool:
 
 
 def executable(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all nodes below it that run and are no message, hint or class layout."""
+    """Yield a node and all nodes below it that run and aren't a message, a hint or a class
+    layout."""
     yield node
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "pattern", "bases"):

@@ -94,7 +94,7 @@ def _prompt(number: int) -> str:
 
 
 def resident() -> float:
-    """Return the MiB of this process that are in memory."""
+    """Return this process's resident memory in MiB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024

@@ -295,8 +295,8 @@ def keep_bytecode(venv: Path, variables: MutableMapping[str, str]) -> None:
 
 
 def start(command: list[str]) -> NoReturn:
-    """Replace this process by the command, or, where that is impossible, wait for it and end like
-    it."""
+    """Replace this process with the command. Where that is impossible, wait for the command and
+    exit with its code."""
     if not WINDOWS:
         os.execv(command[0], command)
     child = subprocess.Popen(command)

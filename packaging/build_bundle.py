@@ -1,5 +1,6 @@
-"""Archives for Maya, Houdini and 3ds Max. Unpacked into a folder in which the host looks, they make
-one folder that is ours, and beside it at most the file by which the host finds it.
+"""Archives for Maya, Houdini and 3ds Max. They are unpacked into a folder that the host searches.
+Each makes one folder that is ours, and beside it at most the file by which the host finds our
+folder.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def rows_of(chart: Chart) -> dict[str, int]:
 
 
 def way(arrow: tuple[str, str], rows: Mapping[str, int]) -> list[Spot]:
-    """Return every spot of an arrow, from its first room to the other."""
+    """Return every spot that an arrow passes through, from one room to the other."""
     above, below = arrow
     return [above, *((above, below, row) for row in range(rows[above] + 1, rows[below])), below]
 

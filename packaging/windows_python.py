@@ -183,7 +183,7 @@ def _python(folder: Path) -> Path:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    # Variables for this Python may not fit that one.
+    # Variables for this Python might not fit that one.
     mine = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     own = {"WINEPREFIX": str(folder / "prefix"), "WINEARCH": "win64", "WINEDEBUG": "-all"}
     return {**mine, **own}

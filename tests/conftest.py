@@ -1,6 +1,7 @@
-"""Settings for every test: which tests are slow, and the Qt that there is.
+"""Settings for every test: which tests are slow, and the installed Qt.
 
-pytest-qt is loaded only if a Qt loads: without one its tests skip and all others run.
+pytest-qt is loaded only if a Qt loads. Without one, the tests that need it are skipped and all
+others run.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from touched import SLOW_ROOMS, TESTS, is_slow
 if missing("qt") is None:
     pytest_plugins = ["pytestqt.plugin"]
 
-# A slow machine is no failure; in CI the same change always meets the same examples.
+# A slow machine isn't a failure; in CI the same change always meets the same examples.
 settings.register_profile("callboard", deadline=None, derandomize="CI" in os.environ)
 # The quick tier tries fewer examples; a change of the tested code itself should run all.
 settings.register_profile("fast", settings.get_profile("callboard"), max_examples=15)

@@ -191,7 +191,7 @@ def returned(function: Any) -> str:
 
 
 def signature(function: Any) -> str:
-    """Return a signature as the source writes it. A default that is no plain value shows as three
+    """Return a signature as the source writes it. A default that isn't a plain value shows as three
     dots."""
     given = inspect.signature(function)
     parameters = [

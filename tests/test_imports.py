@@ -202,7 +202,7 @@ def test_hosts_and_ui_import_core_and_never_a_host(root: str) -> None:
         for path in sources(PROJECT / root)
         for line, name in imported(path, PROJECT / root)
         if (package := name.split(".")[0]).startswith("callboard_")
-        # callboard_qt is no host: it is the common part of hosts with a Qt loop.
+        # callboard_qt isn't a host: it is the common part of hosts with a Qt loop.
         and package
         not in (path.relative_to(PROJECT / root).parts[0], "callboard_ui", "callboard_qt")
     ]

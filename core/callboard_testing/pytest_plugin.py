@@ -47,7 +47,7 @@ def callboard_answers() -> dict[str, Answer]:
 
 @pytest.fixture
 def callboard_roots() -> Sequence[str | Path]:
-    """The client's workspace folders; without any, the client names none."""
+    """The client's workspace folders. The client names none if this is empty."""
     return ()
 
 

@@ -46,7 +46,7 @@ def hold_no_files(needed: bool) -> None:
         Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.DetachedLayerRules().IncludeAll())
 
 
-#: The renderer, which is no part of usd-core.
+#: The renderer, which isn't part of usd-core.
 _RENDERER = host.PlugIn(
     "a Hydra renderer (UsdImagingGL)",
     "OpenUSD's package for Python has none; read bounds with scene__get_object and check with"

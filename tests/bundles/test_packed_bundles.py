@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 MCPB = "@anthropic-ai/mcpb@2"
 FILESYSTEM = "@modelcontextprotocol/server-filesystem"
-#: A platform that this isn't.
+#: A platform other than this one.
 ELSEWHERE = "darwin" if sys.platform == "win32" else "win32"
 EVERYTHING = "@modelcontextprotocol/server-everything"
 

@@ -1,4 +1,5 @@
-"""Two clients in every revision and over REST: what the artist decides about one is no other's."""
+"""Two clients in every revision and over REST: what the artist decides about one doesn't apply to
+the other."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Job(Shots):
     """Shots, and a bundle made of them."""
 
     def farm(self, part: str, *options: str) -> list[Any]:
-        """Return what it prints. A run may fail."""
+        """Return what the command prints. It may fail."""
         done = subprocess.run(
             callboard(
                 "farm", part, *self.called, "--over", self.scenes, "--skills", "skills", *options

@@ -52,7 +52,7 @@ def _submit(guest: Guest, work: Any, kind: Work, reasons: list[str | None]) -> F
 
 
 def test_who_began_what_the_host_is_busy_with_looks_while_others_wait() -> None:
-    """A render that goes on by itself holds up changes, and not the call that it belongs to."""
+    """A render that goes on by itself holds up changes, but not the call that it belongs to."""
     host = _Dragged()
     host.doing = None
     with guest_in(host) as guest:

@@ -3,10 +3,10 @@ be refused.
 
     cd tests && python -m hostile.readers usdz --count 30000 --seed 1
 
-Each number of a seed is a file: names that lead out in every place and spelling, ambiguous
-structures, spoiled bytes. The check looks at it first. OpenUSD opens a file that passes, and the
-system (inotify, so Linux) reports what that opened outside. A file that ends the process is
-counted, and the next process continues after it.
+Each number of a seed makes one file: names that lead out in every place and spelling, ambiguous
+structures, spoiled bytes. The check looks at the file first. If the file passes, OpenUSD opens it,
+and the system (inotify, so Linux) reports what was opened outside the roots. A file that ends the
+process is counted, and the next process continues after it.
 """
 
 from __future__ import annotations

@@ -318,7 +318,7 @@ def test_what_the_artist_exports_himself_carries_nothing_of_ours(rig: Rig) -> No
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Return the data with its packed parts, such as arrays of FBX, unpacked."""
+    """Return the data with its packed parts, such as FBX arrays, unpacked."""
     texts = [data]
     for start in re.finditer(rb"\x78[\x01\x5e\x9c\xda]", data):
         with suppress(zlib.error):

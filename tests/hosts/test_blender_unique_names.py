@@ -1,5 +1,5 @@
 """Objects keep names of their own in this machine's Blender, without a window. Up to 4.4 Blender
-now and then gives a copy the very name of its original, and an undo then loses one of the two."""
+sometimes gives a copy exactly its original's name, and an undo then loses one of the two."""
 
 from __future__ import annotations
 

@@ -451,7 +451,7 @@ def test_keys_are_written_listed_and_deleted(bench: Bench) -> None:
     ]
     assert bench.call("animation__set_keys", {"name": "Mover", "keys": keys})["keys"] == 2
     listed = bench.call("animation__list_keys", {"name": "Mover"})
-    # Not one more: 3ds Max's own key at the start is taken out again.
+    # There is no further key: 3ds Max's own key at the start was removed.
     assert [key["frame"] for key in listed["keys"]] == [10.0, 24.0]
     assert listed["keys"][0] == {"frame": 10.0, "translate": [0.0, 0.0, 0.0]}
     assert listed["keys"][1]["rotate"] == pytest.approx([0, 60, 0])

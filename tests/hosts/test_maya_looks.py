@@ -1,4 +1,5 @@
-"""Cameras, materials, lights where Maya differs, on the double or, under mayapy, on Maya itself."""
+"""Cameras, materials and lights where Maya differs, on the double or, under mayapy, on Maya
+itself."""
 
 from __future__ import annotations
 

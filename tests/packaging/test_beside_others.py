@@ -1,4 +1,5 @@
-"""Bundles in a process where other plug-ins have imported what these carry, and older."""
+"""Bundles in a process where other plug-ins have already imported older versions of the packages
+that the bundles carry."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def test_it_goes_in_and_out_again(host: str, tmp_path: Path) -> None:
     chosen = Path(*place.parts[: len(place.parts) - CHOSEN.get(host, 0)])
     place.mkdir(parents=True)
     (place / "theirs.txt").write_text("theirs")
-    # For Blender the older kind: extensions are installed by Blender itself.
+    # The older kind for Blender, because Blender installs extensions itself.
     words = ["install", host, "--dir", str(chosen), "--archive", str(built(host)[-1])]
     assert main(words) == 0
     skill = place / library / "callboard" / "skills" / "bundled" / "scene" / "SKILL.md"

@@ -29,8 +29,8 @@ NOWHERE = [
     "/.well-known/oauth-authorization-server/mcp",
     *("/register", "/", "/mcp/../mcp", "/favicon.ico", "/mcpx"),
 ]
-#: A listener that looks often. What it gives little time comes when a test has done its part: the
-#: test's own client may be slow.
+#: A listener that often looks for expired connections. A test shortens the time limits only after
+#: its own part, because its client may be slow.
 OFTEN = HttpLimits(sweep_every=0.02)
 #: One that gives a head little time.
 SHORT = HttpLimits(sweep_every=0.02, header_time=0.05)

@@ -137,7 +137,7 @@ class ConsentCard(QFrame):
         self._arm()
 
     def _arm(self) -> None:
-        """Enable a yes once the artist could read everything."""
+        """Enable the yes buttons once the artist has been able to read everything."""
         ready = self._waited and self.text.end_seen
         self.once.setEnabled(ready)
         self.session.setEnabled(ready)
@@ -231,7 +231,7 @@ class _Text(QPlainTextEdit):
         self._measure()
 
     def _fit(self) -> None:
-        # Lines as wrapped.
+        # Lines after wrapping.
         lines = min(_MOST_LINES, max(2, round(self.document().size().height())))
         line = self.fontMetrics().lineSpacing()
         self.setFixedHeight(lines * line + 2 * round(self.document().documentMargin()) + 4)

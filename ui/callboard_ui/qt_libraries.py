@@ -1,4 +1,4 @@
-"""The system libraries that Qt is missing to open a window on X11, and how to install them.
+"""The missing system libraries that Qt needs to open a window on X11, and how to install them.
 
 Qt itself always names libxcb-cursor0, whatever is missing. Imports no Qt; another process loads it.
 """

@@ -72,7 +72,7 @@ def post(fn: Callable[[], None]) -> None:
 
 
 class LatestValue(Generic[T]):
-    """Passes values to Qt's thread. Of several that wait, only the newest arrives."""
+    """Passes values to Qt's thread. If several wait, only the newest arrives."""
 
     def __init__(self, show: Callable[[T], None]) -> None:
         self._show = show

@@ -23,7 +23,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the same on one line."""
+    """Return the visible form of ``text`` on one line."""
     return " ".join(visible(text).split())
 
 
@@ -44,7 +44,7 @@ def arguments_text(arguments: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return the same up to the limit, then how many characters more there are."""
+    """Return the value's text up to the limit, then the number of further characters."""
     text = arguments_text(value)
     if len(text) <= MOST:
         return text

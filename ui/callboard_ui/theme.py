@@ -37,7 +37,7 @@ def color(palette: QPalette, kind: Kind) -> QColor:
 
 @lru_cache(maxsize=256)  # every cell that is drawn or measured asks
 def _color(kind: Kind, *palette: int) -> int:
-    """Return it as ``rgba``, for a palette's text, window and base."""
+    """Return the color as ``rgba``, for a palette's text, window and base."""
     text, window, base = map(QColor.fromRgba, palette)
     if kind == "dim":
         shade = _between(text, window, 0.35)
@@ -90,7 +90,7 @@ def bold(font: QFont) -> QFont:
 
 
 def fixed(font: QFont) -> QFont:
-    """Return the host's font for code in the size of its text."""
+    """Return the host's font for code, at the size of its text."""
     monospaced = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     if not QFontInfo(monospaced).fixedPitch():
         monospaced = QFont("monospace")

@@ -183,7 +183,8 @@ class Tool:
 
     @cached_property
     def mutates(self) -> bool:
-        """True when a call is an undo step, as for others' tools that don't say they only read."""
+        """True when a call is an undo step. That includes others' tools on the main thread that
+        aren't declared read-only."""
         if SCENE_MUTATE in self.required_capabilities:
             return True
         return self._is_theirs and self.affinity == "main" and not self.reads_only
@@ -355,7 +356,7 @@ class ToolRegistry:
         return None if tool is None else tool.input_schema
 
     def unregister(self, name: str) -> None:
-        """Remove a tool. An unknown name is no error. Running calls finish."""
+        """Remove a tool. An unknown name isn't an error. Running calls finish."""
         if name in self._tools:
             self.replace([name], ())
 

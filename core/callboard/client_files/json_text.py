@@ -41,7 +41,7 @@ class _Member:
 
 
 def parsed(text: str, comments: bool = False) -> Any:
-    """Return the value that the text means; empty means an empty object. Raises ValueError."""
+    """Return the text's value. An empty text counts as an empty object. Raises ValueError."""
     return _document(text, comments).value
 
 

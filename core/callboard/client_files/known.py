@@ -85,7 +85,7 @@ class ClientFormat:
 
     @property
     def users(self) -> ClientFormat:
-        """The same format with the file that is this user's alone."""
+        """The same format, with the file that belongs to this user alone."""
         return self if self.own is None else replace(self, path=self.own, own=None, shared=False)
 
     def is_here(self) -> bool:

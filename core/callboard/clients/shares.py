@@ -16,6 +16,6 @@ def has_place(holder: TokenHolder, taken: Iterable[TokenHolder], limit: int) -> 
 
 
 def most_greedy(holder: TokenHolder, taken: Counter[TokenHolder]) -> TokenHolder | None:
-    """Return the holder of most places, if those are more than ``holder``'s with one more."""
+    """Return the holder with the most places, if it has at least two more than ``holder``."""
     greedy = max(taken, key=taken.__getitem__, default=holder)
     return greedy if taken[greedy] > taken[holder] + 1 else None

@@ -33,8 +33,8 @@ make_missing: ContextVar[Callable[[str], None] | None] = ContextVar("make_missin
 
 
 def require_folder(file: Path) -> None:
-    """Make sure that the folder of a file to be written exists, and make it below one of the call's
-    roots if it doesn't. Raises HostError."""
+    """Check that the folder of a file to be written exists. If it doesn't, make it when it is below
+    one of the call's roots. Raises HostError."""
     if file.parent.is_dir():
         return
     make = make_missing.get()

@@ -80,7 +80,7 @@ class PythonPermit:
         self._stirs: Callable[[], object] = bool
         self._summoned = False
         self._came = _Signal()
-        #: True when the thread didn't come in time. It isn't waited for until it has left again.
+        #: True when the thread didn't stop in time. Until it does, nothing waits for it.
         self._late = False
 
     def __enter__(self) -> None:

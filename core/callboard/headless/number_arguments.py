@@ -22,7 +22,7 @@ def seconds(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """Return a whole number from 1 on."""
+    """Return a whole number, 1 or more."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} isn't a whole number from 1 on")
     return int(text)

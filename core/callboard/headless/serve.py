@@ -177,7 +177,8 @@ def serve(
     ``worker`` until the end of stdin.
 
     ``inbox`` is a MainThreadInbox, or the panel's loop, which also ends when its window is closed.
-    ``announce`` is called when it serves, with a function that ends it from any thread.
+    ``announce`` is called once the server runs, with a function that ends the server from any
+    thread.
     """
     app = Callboard(host, config)
 
@@ -185,7 +186,7 @@ def serve(
         inbox.stop()
         app.guest.interrupt()
 
-    # Before it is announced: a signal at once would otherwise leave its announcement behind.
+    # Comes first, because an early signal would otherwise leave the announcement behind.
     Ending(stop)
     if worker:
         threading.Thread(target=end_with_stdin, args=[stop], daemon=True).start()

@@ -24,7 +24,7 @@ class CamerasPort(Protocol):
         """Return ``{name, path, projection, fov}`` and the values. ``projection`` is perspective,
         orthographic or the host's word; ``fov`` ``[horizontal, vertical]`` of the picture, degrees,
         None without perspective. ``doubt`` as in ``SceneReader``. Raises ObjectNotFound,
-        AmbiguousName, and HostError when the object is no camera."""
+        AmbiguousName, and HostError when the object isn't a camera."""
 
     def create(self, name: str | None) -> str:
         """Make a camera at the origin; return its path."""

@@ -1,4 +1,4 @@
-"""The host: an application in which callboard runs. Its ports are the other modules of this room.
+"""The host: an application in which callboard runs. Its ports are the other modules of this folder.
 
 Threads: :meth:`Host.post`, :attr:`Host.ports` and :meth:`Host.blocked_by` are called from any
 thread. Every other method runs on the host's main thread.

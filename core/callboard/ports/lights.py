@@ -28,7 +28,7 @@ class LightsPort(Protocol):
     def get(self, name: str) -> Json:
         """Return ``{name, path, kind}`` and the values. ``kind`` is one of ours, else the host's
         word. ``doubt`` as in ``SceneReader``. Raises ObjectNotFound, AmbiguousName, and HostError
-        when the object is no light."""
+        when the object isn't a light."""
 
     def create(self, kind: LightKind, name: str | None) -> str:
         """Make a light at the origin; return its path."""

@@ -13,8 +13,9 @@ class RenderPort(Protocol):
     those outputs of the scene that a call may not write, if there are any."""
 
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
-        """Render one frame. Return ``{path, width, height, frame, seconds}``, or a generator as
-        :mod:`callboard.ground.unattended` says when the interface stays usable meanwhile."""
+        """Render one frame. Return ``{path, width, height, frame, seconds}``. If the interface
+        stays usable meanwhile, return a generator instead, as :mod:`callboard.ground.unattended`
+        describes."""
 
     def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
         """Orbit the camera once around the scene; yield ``{path, frame}`` per frame written.

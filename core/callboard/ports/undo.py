@@ -1,4 +1,4 @@
-"""The undo port. It is no capability; :attr:`callboard.host.Host.undo` holds it."""
+"""The undo port. It isn't a capability; :attr:`callboard.host.Host.undo` holds it."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ def frontmatter(folder: Path) -> safe_yaml.Document | None:
 
 
 def written_line(folder: Path, key: str, value: str | None = None) -> int:
-    """Return the line, from 1 on, of a key of ``metadata.dcc-mcp`` or of the top; or the line of
-    ``value`` if the key has a list with it."""
+    """Return the line, counted from 1, of a key of ``metadata.dcc-mcp`` or of the top; or the line
+    of ``value`` if the key has a list with it."""
     document = frontmatter(folder)
     if document is None:
         return 1

@@ -11,7 +11,7 @@ from callboard.calls.entry import Affinity
 #: The file that makes a folder a skill.
 SKILL_FILE = "SKILL.md"
 
-#: ``replaced`` is no mistake: another skill of that name comes first.
+#: ``replaced`` isn't a mistake: another skill of that name comes first.
 FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob", "replaced"]
 Execution = Literal["sync", "async"]
 

@@ -16,7 +16,7 @@ The check holds for the moment it is made. A program that can write inside a roo
 for a symlink between our answer and the moment the host opens the path. Hosts open by name, so this
 gap can't be closed from here: resolve late, right before opening, and don't store the answer. Files
 that callboard writes itself, and not the application, go through the open folder, which is checked
-again (``ground/held_folder.py``). Roots keep an agent from straying; they are no sandbox against
+again (``ground/held_folder.py``). Roots keep an agent from straying; they aren't a sandbox against
 programs that already run as the artist.
 
 Call it from any thread. Construction is text only; every question may wait for the file system.

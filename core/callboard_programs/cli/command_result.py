@@ -40,8 +40,8 @@ def say(error: CallboardError) -> None:
 
 def run_and_print(work: Callable[[], Json], tool: str, out: str | None) -> int:
     """Run ``work``, which returns a ``tools/call`` result, and print its structured content, or its
-    content blocks without one. For a CallboardError, print a sentence on stderr and
-    ``{"error": …}`` on stdout. Return the command's exit code. Files of the answer go to ``out``: a
+    content blocks if there is none. For a CallboardError, print a sentence on stderr and
+    ``{"error": …}`` on stdout. Return the command's exit code. The answer's files go to ``out``: a
     file, or a folder in which they are named after the tool. Raises HostError, after printing, when
     ``out`` can't be written."""
     unwritten: CallboardError | None = None

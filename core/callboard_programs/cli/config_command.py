@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         needs_bridge = False
     else:
         if arguments.gateway:
-            instance_path(arguments.instance)  # refuses what is no name there
+            instance_path(arguments.instance)  # refuses what isn't a name there
         needs_bridge = bridge() is None
         if arguments.write and needs_bridge:
             raise PeerError(NO_BRIDGE)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Connected = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
-#: Bytes of an answer that is no stream.
+#: Bytes of an answer that isn't a stream.
 ANSWER_LIMIT = 256 * 1024 * 1024
 #: Bytes from which a message is passed on in parts, if its receiver can take it so.
 LARGE = 1024 * 1024
@@ -50,7 +50,7 @@ class Broken(HostError):
 class Endpoint:
     """A server's address, and the terms of every request to it. ``patience`` is in seconds without
     any byte, after which an answer counts as broken off. ``most`` is the bytes of one event, or of
-    an answer that is no stream. A server of another machine is known by its certificate, ``tls``.
+    an answer that isn't a stream. A server of another machine is known by its certificate, ``tls``.
     An instance is known by its token, ``key``, which it must prove to have before anything is sent.
     """
 

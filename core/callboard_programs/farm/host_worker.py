@@ -180,7 +180,8 @@ class HostWorker:
                 raise
             answer = {"status": "failed"}
         if answer["status"] == "failed" and self._dispatcher.closed:
-            # A call that the host's end broke off is no failure: its worker is lost with the host.
+            # A call that the host's end broke off isn't a failure: its worker is lost with the
+            # host.
             threading.Event().wait()
         return answer
 

@@ -1,4 +1,4 @@
-"""The executor on this machine: warm hosts that work off their orders side by side."""
+"""The executor on this machine: warm hosts that work through their orders side by side."""
 
 from __future__ import annotations
 

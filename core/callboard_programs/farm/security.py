@@ -1,5 +1,5 @@
-"""Access to a farm's scheduler. Everyone who reaches it can use it, so it listens on this machine
-only, or asks for a certificate."""
+"""Access to a farm's scheduler. Anyone who reaches it can use it, so it either listens on this
+machine only or asks for a certificate."""
 
 from __future__ import annotations
 

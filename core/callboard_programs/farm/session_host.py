@@ -95,7 +95,7 @@ def perform(folder: Path, order: Json, notified: Notified = pass_over) -> TaskRe
 
 
 def task_of(order: Json) -> Task:
-    """Return the task of one line of an exported job's orders."""
+    """Return the task in one line of an exported job's orders."""
     return Task(order["index"], order["file"], key=order["key"])
 
 

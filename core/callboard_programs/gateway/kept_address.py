@@ -11,7 +11,7 @@ from callboard.ground.folders import data_folder
 from callboard.ground.private_file import read_private, write_private
 from callboard_programs.gateway.names import NAME
 
-#: The port of a gateway that never ran before. No system gives it to a program by chance.
+#: The port of a gateway that has never run before. No system assigns it to a program by chance.
 PORT = 17797
 _MOST_BYTES = 4000
 
@@ -43,7 +43,7 @@ def keep_address(address: KeptAddress) -> None:
 
 def gateway_url(name: str | None) -> str:
     """Return the gateway's address, or an instance's address if its name is given. The gateway
-    needn't run. Raises PeerError when ``name`` can't be an instance's name."""
+    doesn't have to be running. Raises PeerError when ``name`` can't be an instance's name."""
     return f"http://127.0.0.1:{read_address().port}/mcp{instance_path(name)}"
 
 

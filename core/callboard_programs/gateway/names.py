@@ -18,7 +18,7 @@ from callboard_programs.relay.finder import NotThatScene, OneServerFinder, annou
 
 log = logging.getLogger(__name__)
 
-#: A kind, and a number from 2 on. Kinds that can't be part of an address get no name.
+#: A kind, and a number, starting with 2. Kinds that can't be part of an address get no name.
 NAME = re.compile(r"([a-z0-9]{1,32})(?:_([2-9]|[1-9][0-9]{1,3}))?")
 _LAST_NUMBER = 9999
 
@@ -35,7 +35,7 @@ class HostNames:
         self._complaint = ""
         self._looks = count()
         self._newest_look = -1
-        #: Grows whenever a named instance changes, or the way it answers.
+        #: Grows whenever a named instance, or the way it answers, changes.
         self.generation = 0
 
     def changed(self) -> bool:

@@ -23,7 +23,7 @@ PORT = 17798
 
 @dataclass(frozen=True)
 class Outside:
-    """An address of this machine for other machines, and the certificate that it shows."""
+    """This machine's address for other machines, and the certificate that it shows them."""
 
     address: str
     port: int

@@ -15,7 +15,7 @@ class AddressFinder(OneServerFinder):
     """Always finds the given address. Connecting shows whether the server answers."""
 
     def __init__(self, url: str, token: str | None) -> None:
-        """Raises PeerError when ``url`` is no address of a gateway."""
+        """Raises PeerError when ``url`` isn't a gateway's address."""
         try:
             Endpoint.at(url, token)
             if urlsplit(url).scheme != "https" or not urlsplit(url).hostname:

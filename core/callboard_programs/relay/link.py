@@ -67,7 +67,7 @@ class Link:
         instance proves that it has it before it gets the client's token."""
         self.instance = instance
         self._file = file_of(instance.id)
-        #: The time at which the instance's file was written, when it was last read.
+        #: The time at which the instance's file had been written when it was last read.
         self.written: object = None
         #: The era that the host speaks. It is known to be a single one once the host refused the
         #: other.

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 #: Seconds between two looks at the folder of instances.
 LOOK_EVERY = 0.5
-#: Seconds that a request waits for a look that is under way.
+#: Seconds that a request waits for a search that is under way.
 _PATIENCE = 10.0
 
 
@@ -98,8 +98,8 @@ class Reconnector:
         return await self.current()
 
     async def current(self) -> Link | None:
-        """Return the current host. If there is none, or it isn't meant any more, look for one
-        first."""
+        """Return the current host. If there is none, or it is no longer the one that is meant, look
+        for one first."""
         link = self.link
         if link is not None and not await self._is_meant(link):
             self.drop(link)

@@ -53,8 +53,7 @@ class ClientPlan:
         return planned(self.known, self.path, entry)
 
     def token(self) -> str:
-        """Return the client's own token, which is made if it has none. Raises PeerError,
-        HostError."""
+        """Return the client's own token. Make one if it has none. Raises PeerError, HostError."""
         return token_of(self.name, ClientBook())
 
 

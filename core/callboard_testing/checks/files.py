@@ -145,7 +145,7 @@ class SceneFile:
         assert [p.name for p in bench.folder.iterdir()] == [f"folder{suffix}"]
 
     def test_a_read_only_file_is_left_as_it_is(self, bench: Bench) -> None:
-        """This holds too when the scene was saved elsewhere before."""
+        """This also holds when the scene was saved elsewhere before."""
         writer: Any = bench.port(FILESYSTEM_WRITE)
         file = bench.folder / f"kept{writer.suffixes[0]}"
         bench.cube("Here")

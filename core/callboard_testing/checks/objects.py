@@ -205,7 +205,7 @@ class Transforming:
         assert close(moved["scale"], [-1, 1, 1])
 
     def test_moving_leaves_turn_and_size_alone(self, bench: Bench) -> None:
-        """This holds too for mirrored and flat objects, where one transform has several
+        """This also holds for mirrored and flat objects, where one transform has several
         descriptions."""
         path = bench.cube()
         for size in ([1, -2, 3], [1, 1, 0]):

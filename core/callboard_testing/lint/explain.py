@@ -16,7 +16,7 @@ from callboard.skills.model import ToolDeclaration
 @dataclass(frozen=True)
 class Explained:
     """A tool's parts from its function. ``source`` is relative to the requested folder, with
-    forward slashes. ``function`` is None if none can be read; any arguments pass then."""
+    forward slashes. ``function`` is None if none can be read; then any arguments pass."""
 
     skill: str
     tool: str

@@ -21,7 +21,7 @@ _PART = re.compile(r"\['([^']*)'\]|(\w+)")
 
 
 class ManifestLines:
-    """The lines of one manifest, from 1 on. In one that is no JSON, every place has the line of the
+    """The lines of one manifest, counted from 1. If it isn't JSON, every place has the line of the
     error."""
 
     def __init__(self, folder: Path) -> None:

@@ -251,7 +251,7 @@ def _lint_tool(
 
 
 def _unknown_types(value: Any, at: safe_yaml.Path = ()) -> Iterator[tuple[safe_yaml.Path, str]]:
-    """Yield each word in a schema that stands for a type and is none, with its place."""
+    """Yield each word in a schema that should be a type and isn't one, with its place."""
     if isinstance(value, list):
         for index, one in enumerate(value):
             yield from _unknown_types(one, (*at, index))

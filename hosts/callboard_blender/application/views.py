@@ -50,7 +50,7 @@ def _views(window: bpy.types.Window | None, screen: bpy.types.Screen) -> Iterato
 
 def in_a_window() -> AbstractContextManager[Any]:
     """Give Blender's context a window. It has none until the tick after a file was opened, and many
-    operators, undo among them, then refuse to run. Without a user interface there never is one."""
+    operators, undo among them, then refuse to run. Without a user interface there is never one."""
     windows = bpy.context.window_manager.windows
     if bpy.context.window is not None or not windows:
         return nullcontext()

@@ -1,10 +1,10 @@
 """The operators that take a window's events, such as a drag, a menu or a text field.
 
-Such an operator keeps pointers to what it works on, and Blender crashes when that is deleted.
-Python can see operators since Blender 4.2, menus and text fields never. So this module reads
-Blender's own list in memory. Each file that Blender writes describes its structures, so nothing is
-guessed. Since 5.1 the list is in a structure that files don't describe; it is searched for once,
-without touching an address that isn't readable.
+Such an operator keeps pointers to what it works on, and Blender crashes when that is deleted. Since
+Blender 4.2 Python can see operators, but never menus or text fields. So this module reads Blender's
+own list in memory. Each file that Blender writes describes its structures, so nothing is guessed.
+Since 5.1 the list is in a structure that files don't describe; it is searched for once, without
+touching an address that isn't readable.
 """
 
 from __future__ import annotations

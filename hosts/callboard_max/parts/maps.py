@@ -1,5 +1,5 @@
-"""Maps linked to a material's values: a bitmap, for one of its channels a color correction, for
-normals a normal bump, and for a plain opacity a color."""
+"""Maps linked to a material's values: a bitmap, a color correction for one of its channels, a
+normal bump for normals, and a color for a plain opacity."""
 
 from __future__ import annotations
 

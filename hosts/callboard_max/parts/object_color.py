@@ -27,7 +27,7 @@ def read_color(node: Node) -> list[float] | None:
 
 
 def color_of(material: Any) -> list[float] | None:
-    """Return the same for a material."""
+    """Return a material's color as :func:`read_color` does."""
     properties = _color_of(material)
     if properties is None:
         return None

@@ -26,7 +26,7 @@ def memory() -> Any:
 
 
 def lasting_memory() -> Any:
-    """Return the attribute, made if it is missing. Raises HostError."""
+    """Return the attribute. Make it if it is missing. Raises HostError."""
     kept = memory()
     if kept is None:
         rt.custAttributes.add(rt.rootNode, rt.execute(_DEFINITION))

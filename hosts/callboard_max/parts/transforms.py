@@ -43,7 +43,7 @@ def read(node: Node) -> Components:
 def write(
     node: Node, translate: Vector | None, rotate: Vector | None, scale: Vector | None
 ) -> None:
-    """Set the components that aren't None. Objects below move along."""
+    """Set the components that aren't None. Objects below the node move with it."""
     now = local(node)
     asked = (translate, rotate, scale)
     given = zip(_LOCKS, asked, strict=True)

@@ -125,7 +125,7 @@ def _not_euler(controller: Any) -> HostError:
 
 
 def _with_subs(controller: Any) -> Iterator[Any]:
-    """Yield the controller and those that it consists of."""
+    """Yield the controller and all controllers inside it."""
     yield controller
     for index in range(1, int(controller.numsubs) + 1):
         part = rt.getSubAnim(controller, index).controller

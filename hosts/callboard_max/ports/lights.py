@@ -1,5 +1,5 @@
-"""Lights: the port ``lights``. New ones are Arnold's, which comes with 3ds Max; of others only
-color and intensity are reported. The environment is in ``surroundings``."""
+"""Lights: the port ``lights``. New ones are Arnold's, which comes with 3ds Max. Only the color and
+intensity of other lights are reported. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _EVERYWHERE = "defaultLightSet"
 def make(kind: str, name: str) -> tuple[str, str]:
     """Make a light of that node type. Return the paths of the object and of its shape."""
     made = full_path(cmds.shadingNode(kind, asLight=True, name=name, skipSelect=True))
-    # For Maya's own lights Maya returns the object, for Arnold's perhaps the shape.
+    # Maya returns the object for its own lights, but may return the shape for Arnold's.
     path = made if cmds.ls(made, type="transform") else parent_of(made) or made
     path = full_path(cmds.rename(path, name))
     (shape,) = cmds.listRelatives(path, shapes=True, fullPath=True)

@@ -23,7 +23,7 @@ from callboard_maya.parts.plugs import refuse_driven, refuse_instance
 from callboard_maya.parts.shapes import shape_of
 
 _INCH = 25.4
-#: The film of a picture of three by two, and a lens, in millimeters.
+#: The film size for a 3:2 picture, and a focal length, in millimeters.
 _SENSOR, _LENS = (36.0, 24.0), 50.0
 #: Values of ``filmFit``, for a picture with another shape than the film.
 _FILL, _HORIZONTAL, _VERTICAL = 0, 1, 2

@@ -21,8 +21,8 @@ class NameIndex:
     """The objects in scene order, and paths by bare name. Built at the first look-up; later changes
     are applied at the next one, at the cost of what changed.
 
-    The objects below a prim follow each other, so a subtree is one piece of the list. A piece is
-    searched around its place when the list was counted.
+    The objects below a prim are next to each other, so a subtree is one piece of the list. The
+    search for a piece starts around the place that it had when the list was counted.
     """
 
     def __init__(self, stage: Usd.Stage) -> None:

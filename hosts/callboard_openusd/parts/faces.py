@@ -10,7 +10,7 @@ from callboard.errors import HostError
 from callboard.host import faces_of, triangles_of
 from callboard_openusd.parts.transforms import TIME, set_lasting
 
-#: Maximum corners of a face that is cut into triangles: some seconds at worst.
+#: Maximum corners of a face that is cut into triangles, which takes a few seconds at worst.
 _MOST_CORNERS = 1000
 BY_FACE, BY_CORNER = "uniform", "faceVarying"
 

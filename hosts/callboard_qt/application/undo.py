@@ -30,8 +30,7 @@ class OpenStep:
 
 @dataclass(frozen=True)
 class _Step:
-    """One or more steps of the application, one on top of the other, by their marks, oldest
-    first."""
+    """One or more consecutive steps of the application, given by their marks, oldest first."""
 
     id: str
     marks: tuple[Hashable, ...]

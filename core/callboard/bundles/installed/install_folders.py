@@ -59,8 +59,8 @@ def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
 def as_offered(
     bundle: InstalledBundle, provided: Collection[str] = PROVIDED
 ) -> tuple[InstalledBundle, tuple[str, ...]]:
-    """Return the bundle with the capabilities that are missing from ``provided``, which may have
-    changed since the installation, and those of them that it requires."""
+    """Return the bundle with its missing capabilities, and the names of those that it requires.
+    ``provided`` may have changed since the installation."""
     wanted = bundle.manifest.capabilities
     missing = tuple(name for name in wanted if name not in provided)
     return replace(bundle, missing=missing), tuple(name for name in missing if wanted[name])

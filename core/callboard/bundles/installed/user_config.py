@@ -138,7 +138,7 @@ def answered(
 
 
 def unanswered(settings: Mapping[str, Setting], answers: Mapping[str, Answer]) -> list[Setting]:
-    """Return required questions without a default or an answer. An empty list is no answer."""
+    """Return required questions without a default or an answer. An empty list isn't an answer."""
     return [
         setting
         for key, setting in settings.items()

@@ -173,7 +173,7 @@ class Workflows:
                         raise InvalidParams(
                             f"'{one.tool}' runs on the main thread; 'parallel' needs affinity: any"
                         )
-            # A branch may not be taken, and a loop may have no items.
+            # A branch may be skipped, and a loop may have no items.
             self._admit(substeps(step), surely=surely and isinstance(step, ParallelStep))
 
     async def _save(self, run: WorkflowRun) -> None:

@@ -321,7 +321,7 @@ class PromptRegistry:
         return [one.prompt.served_name for one in served]
 
     def unregister_prompt(self, name: str) -> None:
-        """Remove a registered prompt; an unknown name is no error."""
+        """Remove a registered prompt; an unknown name isn't an error."""
         with self._lock:
             removed = self._manual.pop(name, None) or self._functions.pop(name, None)
             self.version += 1

@@ -26,7 +26,8 @@ from callboard_programs.gateway.transfer.pairs import (
 from callboard_programs.gateway.transfer.scene_facts import SceneFacts, names_in, read_facts
 from callboard_programs.gateway.transfer.usd_tools import way_of
 
-#: Objects of one transfer, and entries that an answer lists. The counts are always complete.
+#: Maximum objects of one transfer, and maximum entries that an answer lists. The counts are always
+#: complete.
 MOST_OBJECTS, LISTED = 2000, 100
 _STEPS = 5
 #: Seconds to wait until a host has finished writing or reading.

@@ -54,8 +54,8 @@ def extend(node: Node) -> None:
 
 
 def make(scene: Scene, type: str, name: str | None, arnold: bool) -> str:
-    """Make a light. Return the name that ``shadingNode`` returns: for Arnold's lights that of the
-    shape."""
+    """Make a light. Return the name that ``shadingNode`` returns, which is the shape's for Arnold's
+    lights."""
     if type not in types(arnold):
         raise RuntimeError(f"Unknown object type: {type}")
     above = scene.add("transform", name or f"{type}1", dag=True)

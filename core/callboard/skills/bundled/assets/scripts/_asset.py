@@ -87,7 +87,7 @@ class Asset:
 
 
 def plain(name: str) -> bool:
-    """Return whether every application takes that name of a file or a folder literally."""
+    """Return whether every application takes this file or folder name literally."""
     return 0 < len(name) <= 255 and not _ODD.search(name)
 
 

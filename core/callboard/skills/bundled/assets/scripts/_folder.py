@@ -134,7 +134,7 @@ def _sizes_by_name(where: Path, names: list[str], above: str) -> Iterator[Asset]
 
 
 def _sets(names: list[str]) -> dict[str, dict[str, str]]:
-    """Return sets of maps by the common start of their names. One picture alone is no set."""
+    """Return sets of maps by the common start of their names. One picture alone isn't a set."""
     sets: dict[str, dict[str, str]] = {}
     for name in names:
         path = Path(name)
