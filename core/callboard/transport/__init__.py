@@ -1,1 +1,1 @@
-"""The transports that carry MCP: HTTP and REST; and the files that announce instances."""
+"""The transports that carry MCP (HTTP and REST), and the files that announce instances."""

@@ -1,9 +1,9 @@
 """The proof by which a server shows that it is the instance a file describes.
 
-A port outlives the process that had it. Another program may listen there by now, or the port may
-belong to another machine that shares the home. So the client first sends a nonce, with a word made
-from it and the instance's token, and sends nothing else until the right word comes back. The words
-include the port, so that they can't be relayed to an instance elsewhere.
+A port outlives the process that had it. Another program may be listening on it by now, or the file
+may come from another machine that shares the home. So the client first sends a nonce, with a word
+made from the nonce and the instance's token, and sends nothing else until the right word comes
+back. The words include the port, so that they can't be relayed to an instance elsewhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 PATH = "/v1/prove"
 HEADER = "Callboard-Challenge"
-#: The most bytes of an answer.
+#: Maximum bytes of an answer.
 MOST_BYTES = 4096
 NOT_PROVED = (
     "another program listens at the application's address, so nothing was sent there. Start the "
@@ -25,7 +25,7 @@ NOT_PROVED = (
 
 
 class Challenge(NamedTuple):
-    """The challenge of one connection to the instance with that token."""
+    """The challenge that one connection sends to the instance with this token."""
 
     token: str
     port: int
@@ -50,7 +50,7 @@ class Challenge(NamedTuple):
 
 
 def proof(token: str, port: int, header: str) -> str | None:
-    """Return the instance's answer to a challenge. None when the sender doesn't know the token."""
+    """Return the instance's answer to a challenge, or None if the sender doesn't know the token."""
     nonce, _, word = header.partition(" ")
     right = _word(token, "client", port, nonce)
     if not hmac.compare_digest(word.encode("utf-8", "replace"), right.encode()):

@@ -1,4 +1,4 @@
-"""The callboards that run on this machine: one small file each, readable by their user only."""
+"""The callboards that run on this machine: one small file each, which only their user can read."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Seconds in which a listed instance must answer. One that is late is busy, not gone.
+#: Seconds within which a listed instance must answer. A late one is busy, not gone.
 PROBE_TIMEOUT = 1.5
 #: Seconds for a whole answer, which may come in pieces.
 ANSWER_TIME = 3.0
-#: The most bytes that an instance's file may have.
+#: Maximum bytes of an instance's file.
 _MOST_BYTES = 2**20
 #: Seconds by which a process's start, as the system reports it, may differ from the clock.
 CLOCK_SLACK = 5.0
-#: Seconds since 1970, later than any clock shows.
+#: A time later than any clock shows, in seconds since 1970.
 _END_OF_TIME = 1e11
 
 
@@ -51,13 +51,13 @@ class Instance:
     pid: int
     started: float
     scene: str | None = None
-    #: The folders in which it looks for skills, as absolute paths.
+    #: The folders in which the instance looks for skills, as absolute paths.
     skill_paths: tuple[str, ...] = ()
-    #: The machine that it runs on.
+    #: The machine that the instance runs on.
     machine: str = field(default_factory=this_machine)
     boot: str = field(default_factory=this_boot)
-    #: How many other scenes it has opened since its start; -1 when it doesn't say. Saving under
-    #: another name doesn't count.
+    #: The number of other scenes opened since the instance's start; -1 when it doesn't report that.
+    #: Saving under another name doesn't count.
     opened: int = -1
 
     @property
@@ -69,8 +69,8 @@ class Instance:
 
 @dataclass
 class OpenScene:
-    """The file of a server's scene, None when it was never saved, and the number of scenes opened
-    before."""
+    """The file of a server's scene, or None if the scene was never saved, and the number of scenes
+    opened before it."""
 
     file: str | None = None
     opened: int = 0
@@ -118,7 +118,8 @@ def announce(instance: Instance, at: Path | None = None) -> Path:
 
 
 class Announcement:
-    """The file of one server, for as long as it serves. On its loop or the main thread."""
+    """The file of one server, for as long as it serves. Use it on the server's loop or the main
+    thread."""
 
     def __init__(self, at: Path | None = None) -> None:
         self._at = at
@@ -131,7 +132,7 @@ class Announcement:
             log.warning("other programs won't find this instance: %s", error)
 
     def renew(self, instance: Instance) -> None:
-        """Write the file again for another scene, if it is announced."""
+        """Write the file again for another scene, if the instance is announced."""
         if self._path is not None:
             self.begin(instance)
 
@@ -241,8 +242,8 @@ def is_alive(instance: Instance) -> bool:
 def answer_of(
     instance: Instance, method: str, path: str, body: Json | None = None, *, most: int = 65_536
 ) -> Json | None:
-    """Return the JSON object, or the problem, that the instance answers over REST. ``most`` is the
-    most bytes read. None when it doesn't answer."""
+    """Return the JSON object, or the problem, with which the instance answers over REST. ``most``
+    is the maximum number of bytes read. Return None when the instance doesn't answer."""
     return _asked(instance, method, path, body, most)[1]
 
 
@@ -318,7 +319,8 @@ def _alive(pid: int) -> bool:
     except (PermissionError, OverflowError):
         return True
     try:
-        # A process that has ended stays until its parent reads its status. Names may hold brackets.
+        # A process that has ended stays listed until its parent reads its status. Names may hold
+        # brackets.
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:
         return True
@@ -326,7 +328,7 @@ def _alive(pid: int) -> bool:
 
 
 def _alive_on_windows(pid: int) -> bool:
-    # os.kill would end the process there.
+    # On Windows, os.kill would end the process.
     import ctypes
 
     kernel = ctypes.windll.kernel32  # type: ignore[attr-defined,unused-ignore]

@@ -31,7 +31,7 @@ def this_boot() -> str:
 
 def _system_id() -> bytes:
     if sys.platform == "darwin":
-        import ctypes  # elsewhere a start needs none of it
+        import ctypes  # not loaded on other systems, where a start doesn't need it
 
         id, at_once = ctypes.create_string_buffer(16), (ctypes.c_long * 2)()
         return b"" if ctypes.CDLL(None).gethostuuid(id, at_once) else id.raw

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 from callboard.clients.holder import ANYONE, LOCAL, NOBODY, TokenHolder
 from callboard.transport import instance_proof
 
-#: The most bytes that a request's body may have.
+#: Maximum bytes of a request's body.
 BODY_LIMIT = 8 * 1024 * 1024
-#: The most bytes that a request's headers may have.
+#: Maximum bytes of a request's headers.
 HEADER_LIMIT = 32 * 1024
 
-#: The headers that answer a browser's preflight.
+#: The headers of the answer to a browser's preflight.
 PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, DELETE",
     "Access-Control-Allow-Headers": (
@@ -47,7 +47,7 @@ class Access:
         hosts: Iterable[str] = (),
         origins: Iterable[str] = (),
     ) -> None:
-        """``token`` is the instance's own; None when no token is required. ``find`` returns the
+        """``token`` is the instance's own, or None when no token is required. ``find`` returns the
         holder of any other token, or the refusal if it isn't accepted."""
         self._hosts = {f"{name}:{port}" for name in _LOOPBACK} | set(hosts)
         if port == 80:
@@ -60,8 +60,8 @@ class Access:
     def check(
         self, headers: Mapping[str, str], path: str = "", query: str = ""
     ) -> TokenHolder | Refusal:
-        """Return the sender of the request, or the refusal if it may not pass. The rules are the
-        same on every path, unless a subclass changes that."""
+        """Return the sender of the request, or the refusal if the request isn't allowed. The rules
+        are the same on every path, unless a subclass changes that."""
         refusal = self.check_origin(headers)
         if refusal is not None:
             return refusal
@@ -78,7 +78,8 @@ class Access:
         return NO_TOKEN
 
     def proof(self, headers: Mapping[str, str]) -> str | None:
-        """Return the word that proves the instance's identity, if the client knows its token."""
+        """Return the word that proves the instance's identity, if the client knows the instance's
+        token."""
         challenge = headers.get(instance_proof.HEADER, "")
         return (
             None
@@ -100,7 +101,7 @@ class Access:
             return True
         try:
             parts = urlsplit(origin)
-            # Only a page served by this very listener, and nothing else on this machine.
+            # Only pages served by this very listener are allowed, and nothing else on this machine.
             return parts.scheme == "http" and parts.netloc.lower() in self._hosts
         except ValueError:
             return False
@@ -128,7 +129,7 @@ def check_length(length: str) -> Refusal | None:
     """Check a Content-Length. Tornado handles a header that repeats the same length."""
     if not (length.isascii() and length.isdigit()):
         return None if "," in length else Refusal(400, "Content-Length must be a number")
-    # Python refuses to read a number of thousands of digits.
+    # Python refuses to read a number with thousands of digits.
     return TOO_LARGE if len(length) > 18 or int(length) > BODY_LIMIT else None
 
 

@@ -1,5 +1,6 @@
 """The limit on the number of values in a body. Reading JSON holds Python's lock and blocks the
-server's loop, so a thread that does neither refuses bodies with very many values."""
+server's loop. Counting values in a thread does neither, so bodies with very many values are refused
+before they are read."""
 
 from __future__ import annotations
 
@@ -7,13 +8,14 @@ import re
 
 #: A body of at most this many bytes can't hold enough values to matter.
 LIGHT = 64 * 1024
-#: The most values in one body.
+#: Maximum values in one body.
 MOST_VALUES = 50_000
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 def is_too_much(body: bytes) -> bool:
-    """Return whether a JSON body holds too many values, not counting text. Any thread."""
+    """Return whether a JSON body holds too many values, not counting text. Call it from any
+    thread."""
     if body.count(b",") < MOST_VALUES:
         return False
     values = at = 0

@@ -1,4 +1,5 @@
-"""HTTP/1.1 in general, as Tornado reads it: every request that isn't plain. Loaded by the first."""
+"""HTTP/1.1 in general, read by Tornado: every request that isn't plain. Loaded at the first such
+request."""
 
 from __future__ import annotations
 
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
 
     from callboard.transport.http.socket_stream import SocketStream
 
-# No header_timeout, as a timer costs more than parsing a request; the sweep closes what idles.
-# The limit of bodies is ours, which answers 413; past Tornado's the connection just closes.
+# No header_timeout: a timer costs more than parsing a request, and the sweep closes idle
+# connections. Bodies have a limit of our own, which answers 413. Beyond Tornado's, the connection
+# would just close.
 _PARAMETERS = HTTP1ConnectionParameters(max_header_size=HEADER_LIMIT, max_body_size=2**40)
 
 
 class GeneralConnection:
-    """Tornado's connection with the methods of a plain one. Runs on the server's loop."""
+    """Tornado's connection, with the methods of a plain one. Runs on the server's loop."""
 
     def __init__(self, connection: HTTP1Connection) -> None:
         self._connection = connection
@@ -67,7 +69,7 @@ class GeneralServer(HTTPServerConnectionDelegate):
         self._connections: set[HTTP1ServerConnection] = set()
 
     def serve(self, stream: SocketStream) -> None:
-        """Read this connection until its end."""
+        """Read this connection until it ends."""
         connection = HTTP1ServerConnection(cast("IOStream", stream), _PARAMETERS)
         self._connections.add(connection)
         connection.start_serving(self)

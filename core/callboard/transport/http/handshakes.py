@@ -59,7 +59,7 @@ class Handshakes:
                 ssl_handshake_timeout=self._seconds,
             )
         self._open.pop(transport, None)
-        if secured is not None:  # None also when the connection is gone again
+        if secured is not None:  # also None when the connection is already gone
             early.hand_over(secured, self._opened())
 
 

@@ -55,8 +55,8 @@ class IncomingRequest:
         connection: Any,
         sender: SocketStream,
     ) -> None:
-        """``connection`` is a plain one or a general one. ``sender`` is the stream below it, which
-        outlives the request."""
+        """``connection`` is a plain one or a general one. ``sender`` is the stream below the
+        connection, which outlives the request."""
         self._listener = listener
         self._sender = sender
         self._connection = connection
@@ -179,7 +179,7 @@ class IncomingRequest:
         if close:
             answer["Connection"] = "close"
         # Tornado starts the next request once this is written, and reports a client that has left.
-        # An answer to HEAD has the headers of the one to GET.
+        # An answer to HEAD has the same headers as one to GET.
         self._connection.write_headers(status, answer, b"" if self.method == "HEAD" else body)
         self._connection.finish()
 
@@ -187,7 +187,7 @@ class IncomingRequest:
         self, size: int, parts: AsyncIterator[bytes], headers: Mapping[str, str] | None = None
     ) -> None:
         """Send a JSON answer in parts as they arrive, as fast as the client reads. Raises whatever
-        ``parts`` raises; half of the answer has been sent by then."""
+        ``parts`` raises; part of the answer has been sent by then."""
         from tornado.iostream import StreamClosedError  # few answers come in parts
 
         self.state = "writing"

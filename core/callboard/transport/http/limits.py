@@ -10,8 +10,8 @@ _MOST_SELECTED = 320
 
 
 def most_connections(selector: type[selectors.BaseSelector] | None = None) -> int:
-    """Return how many connections a loop with this selector can hold; None is the system's own. The
-    application that the loop runs in needs to open files too."""
+    """Return how many connections a loop with this selector can hold. ``selector`` None means the
+    system's own. Some files are left for the application that the loop runs in."""
     selected = (selector or selectors.DefaultSelector) is selectors.SelectSelector
     most = _MOST_SELECTED if selected else 1024
     try:
@@ -25,8 +25,9 @@ def most_connections(selector: type[selectors.BaseSelector] | None = None) -> in
 class HttpLimits(NamedTuple):
     """Times are in seconds."""
 
-    #: Connections open at once. For one more, the oldest stranger is closed: a connection that
-    #: hasn't sent a request with a token yet. Without any stranger, the new one is closed.
+    #: Maximum connections open at once. When one more arrives, the oldest stranger is closed: a
+    #: connection that hasn't sent a request with a token yet. If there is no stranger, the new
+    #: connection is closed.
     connections: int = most_connections()
     #: The time that a client may take to send its headers, to send its body, and to read an answer.
     header_time: float = 20.0
@@ -34,16 +35,17 @@ class HttpLimits(NamedTuple):
     write_time: float = 60.0
     #: The time for which an idle connection is kept.
     idle_time: float = 3600.0
-    #: The time between two checks for what has been open too long.
+    #: The time between two checks for requests and connections that have been open too long.
     sweep_every: float = 5.0
     #: After this time an answer that isn't ready becomes a stream with keep-alive comments.
     slow_after: float = 10.0
     #: The time between two of those comments.
     keep_alive_every: float = 15.0
-    #: The most bytes that may wait for a slow client. A client that exceeds it is dropped.
+    #: Maximum bytes that wait for a slow client. A client that exceeds it is dropped.
     queue_bytes: int = 4 * 1024 * 1024
 
     @property
     def handshakes(self) -> int:
-        """The most TLS handshakes beside the connections. For one more, the oldest is closed."""
+        """Maximum TLS handshakes, in addition to the connections. When one more arrives, the oldest
+        is closed."""
         return max(16, self.connections // 4)

@@ -38,7 +38,7 @@ TOO_MANY_VALUES = Refusal(
 
 #: Connections that may wait to be accepted.
 BACKLOG = 128
-#: The turns of the loop after which asyncio reports a connection that it has accepted.
+#: Iterations of the loop after which asyncio reports a connection that it has accepted.
 _TURNS_TO_COME_IN = 3
 
 RequestHandler = Callable[["IncomingRequest"], None]
@@ -93,7 +93,8 @@ class Listener:
         self.access = access
         self.route(instance_proof.PATH, self._prove)
         loop = asyncio.get_running_loop()
-        # Connections accepted in one turn all arrive before the oldest stranger is closed.
+        # Connections accepted in one iteration of the loop all arrive before the oldest stranger is
+        # closed.
         at_once = min(BACKLOG, self.limits.handshakes)
         arrival: Callable[[], asyncio.Protocol] = partial(SocketStream, self._connected)
         if tls is not None:
@@ -125,7 +126,7 @@ class Listener:
         if self._server is not None:
             # A server that closes now would lose connections that it just accepted, and leave them
             # open.
-            with suppress(NotImplementedError):  # Windows' own loop accepts within one turn
+            with suppress(NotImplementedError):  # Windows' own loop accepts in one iteration
                 asyncio.get_running_loop().remove_reader(self._socket)
             for _ in range(_TURNS_TO_COME_IN):
                 await asyncio.sleep(0)
@@ -139,7 +140,7 @@ class Listener:
                 await self._general.stop()
             for stream in list(self.lingering):
                 stream.abort()
-            # asyncio reports their end a turn later.
+            # asyncio reports that they ended one iteration later.
             while self.incoming_requests or self.lingering:
                 await asyncio.sleep(0)
         else:
@@ -159,12 +160,13 @@ class Listener:
     def _wait(
         self, stream: SocketStream, connection: PlainConnection | GeneralConnection
     ) -> IncomingRequest:
-        """Return what waits for the connection's next request."""
+        """Return an object that waits for the connection's next request."""
         incoming = self.incoming_requests[stream] = IncomingRequest(self, connection, stream)
         return incoming
 
     def _take(self, plain: PlainConnection, request: PlainRequest) -> IncomingRequest:
-        """Begin a plain request. The one that waited for it waits for the next afterwards."""
+        """Begin a plain request. The object that waited for it waits for the next one
+        afterwards."""
         stream = plain.stream
         plain.on_end = self.incoming_requests[stream].wait_again
         incoming = self.incoming_requests[stream] = IncomingRequest(self, plain, stream)
@@ -172,9 +174,10 @@ class Listener:
         return incoming
 
     def _read_on(self, stream: SocketStream) -> None:
-        """Let Tornado read a connection, from its first request that isn't plain."""
+        """Let Tornado read a connection, starting with its first request that isn't plain."""
         if self._general is None:
-            # A quarter of what a start would take; most clients send plain requests first.
+            # Loaded late, because it would take a quarter of a start's time, and most clients send
+            # plain requests first.
             from callboard.transport.http.general import GeneralServer
 
             self._general = GeneralServer(self._wait, self._forget)
@@ -231,7 +234,8 @@ class Listener:
             now = monotonic()
             for incoming in list(self.incoming_requests.values()):
                 incoming.sweep(now)
-            # However busy they are: the answer to a refused request is no reason to wait longer.
+            # Busy strangers are closed too: the answer to a refused request is no reason to wait
+            # longer.
             for sender, opened in list(self.strangers.items()):
                 if now - opened > self.limits.header_time and sender in self.incoming_requests:
                     self.incoming_requests[sender].abort()
@@ -240,7 +244,7 @@ class Listener:
 
 def bound(address: str, port: int, backlog: int) -> socket.socket:
     """Return a listening, non-blocking socket. ``address`` is numeric, because looking up a name
-    would block; port 0 is any. Raises OSError."""
+    would block. Port 0 means any free port. Raises OSError."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _SESSION, _VERSION = SESSION_HEADER.lower(), VERSION_HEADER.lower()
-#: The most messages in one batch.
+#: Maximum messages in one batch.
 BATCH_LIMIT = 100
 SESSION_ENDED = "this session is not open any more; initialize again"
-#: Seconds after which a client may try again when all sessions were taken.
+#: Seconds after which a client may try again when all sessions are taken.
 RETRY_AFTER = 30
 
 
@@ -113,7 +113,7 @@ class StreamableHttp(ABC):
     ) -> None:
         """``closed`` is called with each session that ended. At most ``limit`` sessions are open,
         and a session that is silent for ``idle_seconds`` ends."""
-        #: Notified when a session's client was lost or is back.
+        #: Notified when a session's client is lost or comes back.
         self.presence: Changes[[]] = Changes()
         self.sessions = Sessions(closed, limit=limit, idle_seconds=idle_seconds)
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -130,7 +130,7 @@ class StreamableHttp(ABC):
 
     @abstractmethod
     def receive(self, session: Session, message: Notification | Response) -> None:
-        """Take a session's message that needs no answer."""
+        """Handle a session's message that needs no answer."""
 
     @abstractmethod
     def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
@@ -182,7 +182,8 @@ class StreamableHttp(ABC):
             fail(incoming, 400, message.error, message.id)
         elif (
             isinstance(message, Request)
-            # A session's request says so by a header, and its _meta, if any, names no revision.
+            # A request in a session has the session's header, and its _meta, if any, names no
+            # revision.
             and (_SESSION not in headers or "_meta" in message.params)
             and is_stateless(message, headers)
         ):
@@ -265,7 +266,7 @@ class StreamableHttp(ABC):
             incoming.respond(200)
 
     def session_of(self, incoming: IncomingRequest) -> Session | None:
-        """Return the request's session. When there is a problem, answer it and return None
+        """Return the request's session. If there is a problem, answer with an error and return None
         (2025-11-25, Transports, Session Management and Protocol Version Header)."""
         id, version = incoming.headers.get(_SESSION), incoming.headers.get(_VERSION)
         if id is None:

@@ -1,10 +1,10 @@
 """Plain requests, and connections that carry them.
 
 A plain request is a POST whose head came in one piece. Nearly every request is one, and reading it
-as general HTTP/1.1 costs more than a call does. This accepts a small part of what Tornado accepts,
-and both read it alike: one way to write a line, no header twice, one Content-Length, and nothing
-that changes how the rest is read. At the first doubt it takes nothing, and Tornado reads the bytes
-as usual.
+as general HTTP/1.1 costs more than a call does. This module accepts a small part of what Tornado
+accepts, and both read that part alike: one way to write a line, no header twice, one
+Content-Length, and nothing that changes how the rest is read. At the first doubt it accepts
+nothing, and Tornado reads the bytes as usual.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from callboard.transport.http.socket_stream import SocketStream
 
 REASONS = {status.value: status.phrase for status in HTTPStatus}
 
-#: A head of at most this many bytes is kept, so that it can be recognized.
+#: A head of at most this many bytes is kept, so that it is recognized when it comes again.
 REMEMBERED = 2048
 
 _HEAD = re.compile(rb"POST (/[!-~]*) HTTP/1\.1\r\n((?:[A-Za-z0-9-]+:[ -~]*\r\n){1,64})\r\n")
@@ -29,8 +29,8 @@ _NOT_PLAIN = frozenset({"transfer-encoding", "expect", "upgrade", "trailer", "te
 
 
 class PlainRequest(NamedTuple):
-    """A plain request without its body. ``head`` is the length of the head in bytes, ``length``
-    that of the body that follows. The names in ``headers`` are in lower case."""
+    """A plain request without its body. ``head`` is the length of the head in bytes, and ``length``
+    is that of the body that follows. The names in ``headers`` are in lower case."""
 
     target: str
     headers: dict[str, str]
@@ -68,7 +68,7 @@ class BodyReader(Protocol):
     def finish(self) -> None: ...
 
 
-#: Returns the reader that takes the request and answers it, after giving it the head.
+#: Gives the head to a reader, which takes the body and answers the request. Returns the reader.
 Serve = Callable[["PlainConnection", PlainRequest], BodyReader]
 
 
@@ -82,7 +82,7 @@ class PlainConnection:
         #: Called after each answer if the connection stays open.
         self.on_end: Callable[[], None] = lambda: None
         self._serve = serve
-        #: The reader that waits for the rest of a body, and the bytes that it is still missing.
+        #: The reader that waits for the rest of a body, and the number of bytes still missing.
         self._reader: BodyReader | None = None
         self._missing = 0
         self._known: PlainRequest | None = None
@@ -92,8 +92,8 @@ class PlainConnection:
         self._written: asyncio.Future[None]
 
     def begin(self, data: bytes) -> bytes | None:
-        """Take the request that ``data`` begins with. Return what follows it. None when the request
-        isn't plain; then nothing was taken."""
+        """Take the request that ``data`` begins with. Return what follows the request, or None if
+        the request isn't plain and nothing was taken."""
         # Most clients send the same head again and again: the same bytes are the same request.
         request = self._known
         if request is None or not data.startswith(self._head):
@@ -140,7 +140,7 @@ class PlainConnection:
         return self._send(self._framed(chunk))
 
     def finish(self) -> None:
-        """Complete the answer. The next request begins once all of it is on its way."""
+        """Complete the answer. The next request begins once the whole answer is on its way."""
         if self._chunked:
             self._send(b"0\r\n\r\n")
         if self._written.done():

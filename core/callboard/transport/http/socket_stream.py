@@ -1,8 +1,9 @@
 """The stream that Tornado's HTTP connections read and write, on an asyncio transport.
 
 Tornado's own ``IOStream`` takes its socket out of the selector and puts it back for every request,
-and clears a buffer for every read. That is a fifth of a call's time. This class has the part of its
-interface that ``HTTP1Connection`` uses. Plain requests are taken before they reach that interface.
+and clears a buffer for every read. That takes a fifth of a call's time. This class has the part of
+``IOStream``'s interface that ``HTTP1Connection`` uses. Plain requests are taken before they reach
+that interface.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from tornado.ioloop import IOLoop
 
-#: Bytes received ahead of a reader. Past them the socket isn't read until a reader needs more.
+#: Maximum bytes received ahead of a reader. Beyond that, the socket isn't read until a reader needs
+#: more.
 READ_AHEAD = 64 * 1024
-#: The seconds, the bytes and the number of clients within which late data is read and thrown away.
+#: Late data is read and thrown away for this many seconds, bytes and clients at most.
 LINGER, LINGER_BYTES, LINGERERS = 2.0, 16 * 1024 * 1024, 64
 
 Find = Callable[[bytearray], int]
@@ -27,7 +29,7 @@ class RequestReader(Protocol):
     """Reads some requests itself. It calls ``release`` when one is answered."""
 
     def begin(self, data: bytes) -> bytes | None:
-        """Take the request that ``data`` begins with, and return what follows it so far. None when
+        """Take the request that ``data`` begins with, and return what follows it so far, or None if
         nothing was taken."""
 
     def receive(self, data: bytes) -> bytes:
@@ -45,7 +47,7 @@ class SocketStream(asyncio.Protocol):
         self._opened = opened
         #: Takes requests before Tornado sees them.
         self._taker: RequestReader | None = None
-        #: Called once, when data came that neither the taker nor a reader takes.
+        #: Called once, when data arrives that neither the taker nor a reader takes.
         self._unread: Callable[[SocketStream], None] | None = None
         #: Called once, when no further data is read.
         self._ended: Callable[[SocketStream], None] | None = None
@@ -89,7 +91,7 @@ class SocketStream(asyncio.Protocol):
 
     @property
     def address(self) -> str:
-        """The other end's address, without its port. Empty when the connection was gone at once."""
+        """The other end's address, without its port. Empty if the connection ended at once."""
         peer = self._transport.get_extra_info("peername")
         return str(peer[0]) if isinstance(peer, tuple) and peer else ""
 
@@ -231,14 +233,15 @@ class SocketStream(asyncio.Protocol):
         return written
 
     def linger(self, among: set[SocketStream]) -> None:
-        """Make ``close`` wait a while until the client has sent everything. Meanwhile the stream is
-        in ``among``. A connection that closes with unread bytes is reset, and a client that is
-        still sending would never see the answer."""
+        """Make ``close`` wait a while for the client to send everything. Meanwhile the stream is in
+        ``among``. A connection that closes with unread bytes is reset, and a client that is still
+        sending would never see the answer."""
         if len(among) < LINGERERS:
             self._lingering = among
 
     def close(self) -> None:
-        """Close at once, unless the stream lingers. What the system hasn't taken yet is lost."""
+        """Close at once, unless the stream lingers. Data that the system hasn't taken yet is
+        lost."""
         if self._closed:
             return
         if self._lingering is None:
@@ -314,7 +317,7 @@ class SocketStream(asyncio.Protocol):
         try:
             count = self._find(self._buffer)
         except _TooLong as error:
-            from tornado.iostream import UnsatisfiableReadError  # Tornado, which reads, knows it
+            from tornado.iostream import UnsatisfiableReadError  # already loaded by Tornado
 
             reader, self._reader, self._find = self._reader, None, None
             if reader is not None and not reader.done():

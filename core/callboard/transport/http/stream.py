@@ -13,7 +13,7 @@ from callboard.content import Json
 from callboard.protocol.events import event
 from callboard.transport.http.limits import HttpLimits
 
-#: The most bytes of a poured event that wait for a slow client.
+#: Maximum bytes of a poured event that wait for a slow client.
 POURED_AHEAD = 1024 * 1024
 _COMMENT = b": keep-alive\n\n"
 
@@ -56,7 +56,7 @@ class EventStream:
             data = event(message)
         except ValueError:
             return True  # it could never be sent
-        if self._waiting > self._limits.queue_bytes:  # without this one, which may be large
+        if self._waiting > self._limits.queue_bytes:  # not counting this one, which may be large
             self.abort()
             return True
         self._queue.append(data)
@@ -65,8 +65,9 @@ class EventStream:
         return True
 
     async def pour(self, parts: AsyncIterator[bytes]) -> None:
-        """Send one event whose data arrives in parts, as fast as the client reads; nothing else
-        meanwhile. Raises whatever ``parts`` raises; half of the event has been sent by then."""
+        """Send one event whose data arrives in parts, as fast as the client reads. Meanwhile
+        nothing else is sent. Raises whatever ``parts`` raises; part of the event has been sent by
+        then."""
         self._pouring = True
         await self._put(b"event: message\ndata: ")
         async for part in parts:
