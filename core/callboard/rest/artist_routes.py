@@ -1,4 +1,4 @@
-"""The routes of the gateway's page: what it shows of this server, and a part of a panel's actions.
+"""The routes of the gateway's page: what it shows of this server, and some of a panel's actions.
 
 Only a client that proves to be the artist gets an answer (``clients/artist_key.py``). A client's
 token alone isn't enough, and neither is the instance's own.
@@ -43,8 +43,8 @@ UNDO_PATIENCE = 30.0
 
 
 def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Route, ...]:
-    """Return the routes. ``controls`` are made with the first client that may use them;
-    ``instance`` is the server's id."""
+    """Return the routes. ``controls`` are made for the first client that may use them; ``instance``
+    is the server's id."""
 
     async def require(asked: ReadRequest) -> Controls:
         word = asked.incoming.headers.get(ARTIST_HEADER.lower(), "")
@@ -63,7 +63,8 @@ def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Rout
         stream = exchange.open_stream()
 
         def tell(snapshot: Snapshot) -> None:
-            # The last snapshot of a server that ends may come from any thread; the stream ends too.
+            # A server that ends may report its last snapshot from any thread, so that one isn't
+            # sent. The stream ends then anyway.
             if snapshot.serving:
                 stream.send(snapshot_as_json(snapshot))
 

@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 FEATURES = NEWEST_WITH_SESSIONS
 UNASKABLE = "a REST client can't be asked; call over MCP, at /mcp"
-#: Returns the report over the calls since ``30m``, ``7d``, a date …; None is the default period.
+#: Returns the report on the calls since ``30m``, ``7d``, a date …; None means the default period.
 #: Raises ValueError for anything else.
 BuildReport = Callable[[str | None, TokenHolder], Awaitable[Json]]
 

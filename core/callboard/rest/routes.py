@@ -54,7 +54,7 @@ class Parameter:
 
 @dataclass
 class ReadRequest:
-    """One request that was read. ``values`` are its parameters, ``body`` its JSON object."""
+    """One request that has been read. ``values`` are its parameters, ``body`` its JSON object."""
 
     incoming: IncomingRequest
     values: dict[str, Any]
