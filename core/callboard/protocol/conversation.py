@@ -16,7 +16,7 @@ from callboard.protocol.pending_answers import PendingAnswers
 
 log = logging.getLogger(__name__)
 
-#: The most requests of one server that may be open at once.
+#: Maximum requests of one server that are open at once.
 MAX_ASKED = 64
 
 
@@ -27,8 +27,8 @@ class Unanswered(Exception):
 class Conversation:
     """The messages between this client and one server, without a transport. ``send`` sends a
     message; the transport passes what arrives to :meth:`received`. ``asked`` answers the server's
-    requests, and ``notified`` takes its notifications. ``refused`` is raised for an error that the
-    server answers, ``lost`` when the server is gone. Runs on one loop."""
+    requests, and ``notified`` takes its notifications. ``refused`` is raised for an error with
+    which the server answers, ``lost`` when the server is gone. Runs on one loop."""
 
     def __init__(
         self,
@@ -75,8 +75,8 @@ class Conversation:
         self._put(jsonrpc.notification_message(method, params))
 
     def received(self, value: Any) -> None:
-        """Take one JSON value. Values that aren't messages are dropped, and so are answers to no
-        open request, such as a second answer to the same one."""
+        """Take one JSON value. Values that aren't messages are dropped. So are answers that no open
+        request waits for, such as a second answer to the same request."""
         message = jsonrpc.parse(value)
         if isinstance(message, Response):
             self._waiting.take(message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from callboard.content import Json
 from callboard.protocol.jsonrpc import encode
 
-#: The most bytes of one event.
+#: Maximum bytes of one event.
 EVENT_LIMIT = 256 * 1024 * 1024
 
 
@@ -18,7 +18,7 @@ class EventReader:
     """Reads events from a stream that arrives in pieces."""
 
     def __init__(self, most: int | None = None) -> None:
-        """``most`` is how many bytes one event may have; None is ``EVENT_LIMIT``."""
+        """``most`` is the maximum number of bytes in one event; None means ``EVENT_LIMIT``."""
         self._most = EVENT_LIMIT if most is None else most
         #: The parts of the line that isn't complete yet.
         self._line: list[bytes] = []
@@ -28,7 +28,7 @@ class EventReader:
 
     def beginning(self, least: int) -> bytes | None:
         """Return the beginning of an event's data while the rest is on its way, once ``least``
-        bytes have arrived. At most once for each event; otherwise None."""
+        bytes have arrived. It is returned at most once for each event. Otherwise return None."""
         if self._size < least or self._reported or self._data:
             return None
         self._reported = True

@@ -22,9 +22,9 @@ from callboard.protocol.stateless import (
     VERSION_KEY,
 )
 
-#: Seconds in which a server must answer the newer era's first request.
+#: Seconds within which a server must answer the newer era's first request.
 DISCOVERY = 5.0
-#: Seconds in which a server must get ready; one that installs itself first takes a while.
+#: Seconds within which a server must get ready. A server that first installs itself takes a while.
 OPENING = 120.0
 #: Errors that only a server of the newer era knows.
 _MODERN = (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION)
@@ -80,8 +80,8 @@ async def open_talk(
 async def _discover(
     conversation: Conversation, client: Mapping[str, Any], capabilities: Mapping[str, Any]
 ) -> Dialect | None:
-    """Try the newer era. None when the server doesn't know ``server/discover`` (2026-07-28, stdio:
-    any other error, or silence, means ``initialize``)."""
+    """Try the newer era. Return None when the server doesn't know ``server/discover`` (2026-07-28,
+    stdio: any other error, or silence, means ``initialize``)."""
     talk = Dialect(client, True, {})
     params = {"_meta": talk.meta(capabilities)}
     try:

@@ -14,7 +14,7 @@ from callboard.errors import CallboardError, InvalidParams, ParseError, PeerErro
 
 Id = str | int
 
-#: The most levels of arrays and objects. Deeper ones are refused before their content is read.
+#: Maximum nesting of arrays and objects. Deeper values are refused before their content is read.
 DEPTH_LIMIT = 64
 
 
@@ -57,9 +57,10 @@ def decode(body: bytes | bytearray) -> Any:
         raise ParseError("the body is nested too deeply") from None
     except (json.JSONDecodeError, _NotANumber) as error:
         raise ParseError(f"the body is not JSON: {error}") from None
-    except ValueError:  # Python converts no longer ones, and its text is for programmers
+    except ValueError:  # an integer too long for Python, whose text is for programmers
         raise ParseError("the body holds an integer of thousands of digits; send less") from None
-    # Without more opening brackets than that it can't be deeper; this covers nearly every message.
+    # A text with no more opening brackets than the limit can't be deeper. That covers nearly every
+    # message.
     if text.count("{") + text.count("[") > DEPTH_LIMIT:
         _check_depth(value)
     return value
@@ -92,11 +93,11 @@ def _check_depth(value: Any) -> None:
 
 
 def encode(value: Any) -> bytes:
-    """Return ``value`` as compact JSON. Raises ValueError for what JSON can't express."""
+    """Return ``value`` as compact JSON. Raises ValueError for a value that JSON can't express."""
     try:
         return _encode_plain(value).encode("utf-8")
     except UnicodeEncodeError:
-        # Lone surrogates have no UTF-8; escaped, they survive.
+        # Lone surrogates can't be written in UTF-8, but survive when escaped.
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not JSON: {error}") from None
@@ -110,7 +111,7 @@ def is_id(value: Any) -> TypeGuard[Id]:
 
 
 def parse(value: Any) -> Message:
-    """Return the message that ``value`` is. Never raises: anything else becomes Invalid."""
+    """Return ``value`` as a message. Never raises: a value that isn't a message becomes Invalid."""
     if not isinstance(value, dict):
         return Invalid(None, PeerError("a message must be a JSON object"))
     raw_id = value.get("id")

@@ -16,8 +16,9 @@ from callboard.protocol.revisions import Revision
 #: RFC 5424's levels, as MCP's logging uses them.
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
-#: Keys in ``_meta`` for what 2026-07-28 has a place for and a session doesn't: a question's name,
-#: and the capabilities that a failed request would have needed (docs/decisions/0320).
+#: Keys in ``_meta`` for two things that have a field in 2026-07-28 and none in a session: a
+#: question's name, and the capabilities that a failed request would have needed
+#: (docs/decisions/0320).
 NAME_KEY = "callboard/name"
 NEEDS_KEY = "callboard/requiredCapabilities"
 
@@ -63,8 +64,8 @@ class Ask(NamedTuple):
         return {} if "." in kind else {kind: {}}
 
     def named(self, name: str) -> Ask:
-        """Return the request with its name in ``_meta``, because a session has no other place for
-        one. Requests of an extension stay unchanged."""
+        """Return the request with its name in ``_meta``, because a session has no other place for a
+        name. Requests of an extension stay unchanged."""
         if "." in self.method.partition("/")[0]:
             return self
         meta = self.params.get("_meta")
@@ -84,7 +85,7 @@ class NotDeclared(AskFailed):
 
 
 class InputRequired(Exception):
-    """Raised to end the request; its answer is what the client must be asked (2026-07-28, Multi
+    """Raised to end the request and answer it with what the client must be asked (2026-07-28, Multi
     Round-Trip Requests). Only the stateless era catches it."""
 
     def __init__(self, asks: Mapping[str, Ask]) -> None:
@@ -93,7 +94,7 @@ class InputRequired(Exception):
 
 
 def lacks(capabilities: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
-    """Return whether a client with these capabilities is missing one of those ``needed``."""
+    """Return whether a client with these capabilities is missing one of the ``needed`` ones."""
     for name, parts in needed.items():
         offered = capabilities.get(name)
         if not isinstance(offered, dict):
@@ -116,7 +117,7 @@ def undeclared(capabilities: Mapping[str, Any], asks: Iterable[Ask]) -> Json:
 
 
 class Peer:
-    """One client. In a session it lives as long as that, otherwise as long as the request."""
+    """One client. It lives as long as its session, or, if it has none, as long as the request."""
 
     def __init__(
         self,
@@ -129,7 +130,7 @@ class Peer:
         """``holder`` is the client by its token; ``client`` is the name that it gives itself."""
         self.holder = holder
         self.label = label
-        #: The owner of what the peer makes here.
+        #: The owner of everything that the peer makes here.
         self.owner = Owner(holder, self.session)
         self.features = features
         self.client = client
@@ -137,7 +138,8 @@ class Peer:
         #: The least severe log messages that the client asked for, one of ``LOG_LEVELS``; None when
         #: it never set a level.
         self.log_level: str | None = None
-        #: The part of a record that is the same for all calls of a tool by this peer, by the tool.
+        #: The part of a record that is the same for all calls of a tool by this peer, by the tool's
+        #: name.
         self.recorded: dict[str, str] = {}
 
     @property
@@ -154,7 +156,7 @@ class Peer:
         the server's loop."""
 
     async def ask(self, ask: Ask, patience: float | None = None) -> Json:
-        """Ask outside any request, which only a session can. Raises AskFailed."""
+        """Ask outside any request, which is possible in a session only. Raises AskFailed."""
         raise AskFailed("this client can only be asked during a call")
 
 

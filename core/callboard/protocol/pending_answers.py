@@ -9,14 +9,15 @@ from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.protocol.jsonrpc import Id, Response
 
-#: The most characters kept of an error's message.
+#: Maximum characters kept of an error's message.
 MESSAGE_LIMIT = 2000
 
 
 class _Waiting:
     def __init__(self, answer: asyncio.Future[Json], patience: float | None) -> None:
         self.answer = answer
-        #: Seconds in which the answer must come, counted from when the request was sent.
+        #: Seconds within which the answer must come, counted from the time when the request is
+        #: sent.
         self.patience = patience
         self.clock: asyncio.TimerHandle | None = None
 
@@ -65,8 +66,8 @@ class PendingAnswers:
         self.fail(id, self._lost(f"{self._who} did not answer"))
 
     def take(self, response: Response) -> None:
-        """Take an answer. One to no open request, such as a second answer to the same one, is
-        dropped."""
+        """Take an answer. An answer that no open request waits for, such as a second answer to the
+        same request, is dropped."""
         waiting = self._waiting.get(response.id)
         if waiting is None or waiting.answer.done():
             return

@@ -21,7 +21,7 @@ from callboard.errors import InvalidParams
 
 #: Seconds that a client, and the person it asks, may take for one round.
 LIFETIME = 900
-#: The number of used states that are remembered; past it, older ones count as expired.
+#: Maximum used states that are remembered. Beyond that, older states count as expired.
 MEMORY = 10_000
 
 
@@ -65,7 +65,7 @@ class RequestStates:
             body = base64.b64decode(encoded, altchars=b"-_", validate=True)
         except ValueError:
             return None
-        # Compared as text, over the whole of it: nothing may be appended unnoticed.
+        # The whole state is compared, as text, so that nothing can be appended unnoticed.
         if not hmac.compare_digest(f"{_text(body)}.{_text(self._sign(body))}", state):
             return None
         value = json.loads(body)

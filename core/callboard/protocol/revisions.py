@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 class Revision(NamedTuple):
     """One revision of the specification. The flags say what may be sent to a peer that speaks it.
-    Unknown fields are left out, because a peer may not ignore them."""
+    Unknown fields are left out, because a peer might not ignore them."""
 
     name: str
     #: JSON-RPC batches may be received (2025-03-26, Base Protocol, Batching; gone in 2025-06-18).
@@ -46,7 +46,7 @@ NEWEST_WITH_SESSIONS = REVISION_2025_11_25
 
 
 def negotiate(asked: str) -> Revision:
-    """Return the requested revision if it is known and has sessions, else the newest that has
-    (2025-11-25, Lifecycle, Version Negotiation)."""
+    """Return the requested revision if it is known and has sessions, otherwise the newest revision
+    that has them (2025-11-25, Lifecycle, Version Negotiation)."""
     revision = REVISIONS.get(asked)
     return revision if revision is not None and revision.sessions else NEWEST_WITH_SESSIONS

@@ -28,9 +28,9 @@ from callboard.protocol.revisions import Revision, negotiate
 
 PeerEvent = Literal["ready", "roots_changed", "closed"]
 
-#: The most messages kept for a client without an open stream; the oldest are dropped first.
+#: Maximum messages kept for a client without an open stream. The oldest are dropped first.
 OUTBOX_LIMIT = 256
-#: The most requests of one session that may be under way at once.
+#: Maximum requests of one session that are under way at once.
 INFLIGHT_LIMIT = 512
 #: Seconds after which an idle session may be ended for a new one when all are taken.
 YIELDING_AFTER = 60.0
@@ -60,7 +60,7 @@ class ResponseChannel(Channel, Protocol):
     """A channel that also takes the response itself, as bytes that arrive in parts."""
 
     def can_pour(self, size: int | None) -> bool:
-        """Return whether it takes this many bytes; None is unknown."""
+        """Return whether the channel takes this many bytes. None means an unknown number."""
 
     async def pour(self, size: int | None, parts: AsyncIterator[bytes]) -> None:
         """Send the parts. Nothing else is sent after them. Raises what ``parts`` raises."""
@@ -94,11 +94,11 @@ class Session(Peer):
         self.inflight: dict[Id, SessionRequest] = {}
         #: Our requests to the client that it hasn't answered yet.
         self.asked = PendingAnswers("the client", AskFailed, AskFailed)
-        #: URIs of the resources it watches (2025-11-25, Resources, Subscriptions).
+        #: URIs of the resources that the client watches (2025-11-25, Resources, Subscriptions).
         self.watched: set[str] = set()
         self.last_seen = monotonic()
         self.closed = False
-        #: True once its connection broke, until the client sends again.
+        #: True after the client's connection broke, until the client sends again.
         self.lost = False
         self.initialized = False
         #: Messages that wait for a stream.
@@ -210,7 +210,7 @@ class SessionRequest(PeerRequest):
         super().__init__(session, request.id, request.method, request.params)
         self.session = session
         self.channel = channel
-        #: The task that answers it, while there is one.
+        #: The task that answers the request, while there is one.
         self.task: asyncio.Task[Any] | None = None
         self.cancelled = False
 
@@ -239,8 +239,8 @@ class SessionRequest(PeerRequest):
             self.session.flush(self._stream())
 
     def _stream(self) -> Channel:
-        """Return the request's own stream. With the fallback to what the session keeps, a flush
-        would get its messages back again and again."""
+        """Return the request's own stream. With a fallback to the session, a flush would get the
+        messages back that it sends, again and again."""
         channel = self.channel
         return channel._stream() if isinstance(channel, SessionRequest) else channel
 
@@ -259,7 +259,7 @@ class SessionEra:
         self._presence = presence
 
     def initialize(self, request: Request, holder: TokenHolder) -> tuple[Session, Json]:
-        """Open a session of ``holder``'s (2025-11-25, Lifecycle). Raises InvalidParams."""
+        """Open a session for ``holder`` (2025-11-25, Lifecycle). Raises InvalidParams."""
         params = request.params
         asked = params.get("protocolVersion")
         if not isinstance(asked, str):
@@ -293,7 +293,8 @@ class SessionEra:
                     under_way.cancel()
 
     async def answer(self, session: Session, message: Request, channel: Channel) -> Json | None:
-        """Return the response to a request. None when the client cancelled it or has it."""
+        """Return the response to a request. Return None when the client cancelled the request or
+        already has the response."""
         session.last_seen = monotonic()
         session.lost = False
         if message.method == "ping":
@@ -355,11 +356,11 @@ class Sessions:
         return iter(list(self.open.values()))
 
     def room(self, holder: TokenHolder) -> None:
-        """Make room for another session of ``holder``'s. Raises TooManySessions when there is none.
-        Most clients never close their sessions, and an artist who restarts one shouldn't wait until
-        the old ones expire. So the session idle longest is ended, if it has been idle for a while.
-        If its client still lives, it is answered 404 and initializes again. When a client has more
-        sessions than ``holder``, one of them is ended in any case."""
+        """Make room for another session of this holder. Raises TooManySessions when there is none.
+        Most clients never close their sessions, and an artist who restarts a client shouldn't wait
+        until the old sessions expire. So the session idle longest is ended, if it has been idle for
+        a while. If that session's client is still alive, it gets a 404 and initializes again. When
+        a client has more sessions than ``holder``, one of them is ended in any case."""
         if len(self.open) >= self._limit and not self._yield_one(holder):
             raise TooManySessions(
                 f"{self._limit} sessions are open; end one with DELETE, or try again later"
@@ -381,7 +382,7 @@ class Sessions:
                 self.end(session)
 
     def _yield_one(self, holder: TokenHolder) -> bool:
-        """End one session of the client that has the most, or the longest idle one, but never one
+        """End a session of the client that has the most, or the session idle longest, but never one
         of a client that has fewer than ``holder``."""
         counted = Counter(session.holder for session in self)
         if greedy := most_greedy(holder, counted):

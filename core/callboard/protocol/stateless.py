@@ -68,7 +68,7 @@ _STATUSES = {
 }
 
 
-#: The most clients that are kept, and seconds for which one is kept after its last request.
+#: Maximum clients that are kept, and seconds for which a client is kept after its last request.
 RECENT_LIMIT = 16
 KEPT = 300.0
 

@@ -16,7 +16,7 @@ from callboard.protocol.session import Channel, Session
 Topic = Literal["tools", "prompts", "resources"]
 
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
-#: The most listen streams open at once, and the most resources that one of them may watch.
+#: Maximum listen streams open at once, and maximum resources that one of them watches.
 LISTENER_LIMIT = 512
 WATCH_LIMIT = 1000
 _FLAGS: dict[str, Topic] = {
@@ -86,7 +86,7 @@ class Subscriptions:
         uris = wanted.get("resourceSubscriptions", [])
         topics = {t for flag, t in _FLAGS.items() if wanted.get(flag) is True and t in offered}
         listener = Subscriber(request.id, channel, topics, set(uris), holder)
-        # Before the acknowledgement, so that no change is lost in between.
+        # This comes before the acknowledgement, so that no change is lost in between.
         self._listeners.add(listener)
         honoured: Json = {flag: True for flag, topic in _FLAGS.items() if topic in topics}
         if uris:
