@@ -73,8 +73,8 @@ class GuestLoop:
         self._main = threading.get_ident()
         self._budget = host.budget
         self._burst = host.burst
-        #: Seconds that a slice waits for the next request after one that made no turn. Zero beside
-        #: windows.
+        #: Seconds that a slice waits for the next request after a request that queued no turn. Zero
+        #: in a process with windows.
         alone = host.identity.headless and not host.has_windows
         self._linger = self._burst if alone else 0.0
 
@@ -82,7 +82,7 @@ class GuestLoop:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine to its end, blocking; for start-up and shut-down. Main thread."""
-        go_on()  # it may wait for the other threads
+        go_on()  # the work may wait for the other threads
         if asyncio._get_running_loop() is None:
             return self._run_here(work)
         # The main thread is inside another plug-in's loop, where ours can't run.
@@ -110,7 +110,7 @@ class GuestLoop:
         self.request_tick()
 
     def close(self) -> None:
-        """Stop the watcher and close the loop. What is still scheduled is cancelled."""
+        """Stop the watcher and close the loop. Everything still scheduled is cancelled."""
         if self._closed:
             return
         self._closed = True
@@ -195,7 +195,8 @@ class GuestLoop:
             self._alive = perf_counter()
             if not self._posted:
                 self._rest.set()
-            # A byte that no watch waits for would end the next one, whose tick would write another.
+            # A byte that no watch waits for would end the next watch, whose tick would write
+            # another byte.
             if self._foreign or self._selector.watched:
                 self._selector.wake()
 
@@ -233,7 +234,7 @@ class GuestLoop:
                 self.request_tick()
 
     def _slice(self, end: float, wait_until: float) -> bool:
-        """Run the loop once. Return False when the other thread didn't release it."""
+        """Run the loop once. Return False when the other thread didn't release the loop."""
         if not self._lock.acquire(timeout=2 * STAND_IN_BUDGET):
             return False
         selector = self._selector
@@ -273,7 +274,7 @@ class GuestLoop:
             self.request_tick()
 
     def _await_rest(self) -> None:
-        """Wait for the end of the tick that is posted or under way, and stand in if needed."""
+        """Wait until the tick that is posted or under way ends, and stand in if needed."""
         while not self._closed:
             # A main thread that is inside a slice isn't away, however long the slice takes.
             left = self._last_sign() + STAND_IN - perf_counter()
@@ -286,7 +287,7 @@ class GuestLoop:
         return perf_counter() - self._last_sign() >= STAND_IN and self._owner != self._main
 
     def _last_sign(self) -> float:
-        # Rest isn't absence: a tick is late only from the time it was requested.
+        # An idle main thread isn't away: a tick is late only from the time it was requested.
         return self._alive if self._ticking else max(self._alive, self._asked)
 
     def _stand_in(self) -> None:

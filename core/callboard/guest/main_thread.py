@@ -20,7 +20,7 @@ from callboard.ports.host import Work
 
 log = logging.getLogger(__name__)
 
-#: The most calls that may wait for the main thread.
+#: Maximum calls that wait for the main thread.
 QUEUE_LIMIT = 512
 #: Seconds that a turn waits for the artist before it is refused.
 PATIENCE = 20.0
@@ -43,9 +43,10 @@ class MainThread:
         self.complete = guest.complete
         self._limit = limit
         self._patience = patience
-        #: True while another question to the host is scheduled; the turns that it held wait for it.
+        #: True while another question to the host is scheduled. The turns that the host held up
+        #: wait until then.
         self._asks_again = False
-        #: True when the host failed to answer the last time.
+        #: True when the host failed to answer last time.
         self._silent = False
         self._queue: deque[Turn] = deque()
         self._active: list[Turn] = []
@@ -138,7 +139,7 @@ class MainThread:
     def pending(self) -> bool:
         """Return whether a drain would do anything now."""
         if not self._active and not self._asks_again:
-            return bool(self._queue)  # nothing holds it up
+            return bool(self._queue)  # nothing holds them up
         if any(not turn.parked and not self._left_alone(turn) for turn in self._active):
             return True
         held = any(turn.exclusive for turn in self._active)
@@ -171,7 +172,8 @@ class MainThread:
         return True
 
     def _ask_host(self, kind: Work) -> str | None:
-        """Return what the host is busy with. A host that can't say counts as busy; logged once."""
+        """Return what the host is busy with. A host that can't say counts as busy, which is logged
+        once."""
         try:
             doing = self._guest.may_run(kind)
         except Exception as error:
@@ -236,7 +238,8 @@ class MainThread:
             if turn.code.asked:
                 # The interruption may have arrived at the beginning or the end of a pause.
                 go_on()
-                # It may have arrived between the host and a tick that was posted.
+                # The interruption may have arrived after a tick was posted and before the host ran
+                # it.
                 self._guest.ask_again()
 
     def abandon(self) -> None:

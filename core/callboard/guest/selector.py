@@ -10,7 +10,7 @@ from typing import Any
 
 from callboard.guest.thread_pause import PythonPermit
 
-#: Seconds between two looks at the sockets while callbacks are waiting to run.
+#: Seconds between two checks of the sockets while callbacks are waiting to run.
 POLL_INTERVAL = 0.0005
 
 
@@ -20,7 +20,7 @@ class GuestSelector(selectors.BaseSelector):
     def __init__(self) -> None:
         self.inner = selectors.DefaultSelector()
         self.stop: Callable[[], None] = lambda: None
-        #: True to behave like any selector, during start-up and shut-down.
+        #: True to behave like any other selector, during start-up and shut-down.
         self.blocking = True
         #: The time past which the slice ends at its next iteration.
         self.end = 0.0
@@ -82,7 +82,8 @@ class GuestSelector(selectors.BaseSelector):
             if now >= self.end:
                 self.more = True
                 self.stop()
-            # A request takes about six iterations; asking the system at each costs a sixth of it.
+            # A request takes about six iterations. Asking the system at each would cost a sixth of
+            # its time.
             if now < self._polled + POLL_INTERVAL:
                 return []
             self._polled = now

@@ -14,7 +14,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-#: The most seconds that the main thread waits for the others.
+#: Maximum seconds that the main thread waits for the others.
 PATIENCE = 0.05
 
 _permits: list[PythonPermit] = []
@@ -47,7 +47,8 @@ class _Signal:
 
 
 class PausableEvent:
-    """An event whose ``wait``, through a :class:`PythonPermit`, may also end without it."""
+    """An event whose ``wait``, through a :class:`PythonPermit`, may also end before the event is
+    set."""
 
     def __init__(self) -> None:
         self._rung = _Signal()
@@ -72,9 +73,10 @@ class PythonPermit:
     """The lock that a thread holds while it runs Python, as a context manager."""
 
     def __init__(self) -> None:
-        # A lock that knows its owner: the owner may be interrupted while it takes or releases it.
+        # A lock that knows its owner, because the owner may be interrupted while it takes or
+        # releases the lock.
         self._lock = threading.RLock()
-        #: Ends what the thread waits for; None while it runs.
+        #: Ends what the thread waits for; None while the thread runs.
         self._summon: Callable[[], None] | None = None
         #: Returns whether the thread must be summoned: its wait may end, or has ended, on its own.
         self._stirs: Callable[[], object] = bool
@@ -119,7 +121,7 @@ class PythonPermit:
         self._summon = None
 
     def wait(self, event: PausableEvent, seconds: float | None) -> bool:
-        """Wait at most so many seconds. Return whether the event was set. In its own thread."""
+        """Wait at most that many seconds. Return whether the event was set. In its own thread."""
         if event._set:
             return True
         self.leave(event._rung.set, event.is_set if seconds is None else _always)
@@ -158,7 +160,7 @@ _login = PythonPermit()
 
 
 class ThreadPause:
-    """While it is entered, the threads that have a permit stand still. Main thread."""
+    """While this is entered, the threads that have a permit stand still. Main thread."""
 
     def __enter__(self) -> None:
         global _stander
@@ -185,8 +187,8 @@ class ThreadPause:
 
 def go_on() -> None:
     """Let all threads go on, whatever stopped them. Call it before waiting for the end of one of
-    them. Idempotent; does nothing on any other thread than the main thread."""
+    them. Idempotent; does nothing on threads other than the main thread."""
     while _held and _stander == threading.get_ident():
-        # Removed only after it is released: an exception may arrive in between.
+        # The lock is removed only after it is released, because an exception may arrive in between.
         _held[-1].give()
         _held.pop()

@@ -81,7 +81,7 @@ class ThreadedProcess(asyncio.SubprocessTransport):
                 self._process.kill()
 
     async def _wait(self) -> int:
-        """Wait for the end, for ``asyncio.subprocess.Process.wait``."""
+        """Wait until the program ends, for ``asyncio.subprocess.Process.wait``."""
         return await asyncio.shield(self._ended)
 
     # -- called by the threads --------------------------------------------------------------------
@@ -125,7 +125,7 @@ class ThreadedProcess(asyncio.SubprocessTransport):
 
 
 class _ReadPipe(asyncio.ReadTransport):
-    """The program's output. The next piece is read when the loop has taken the one before."""
+    """The program's output. The next piece is read when the loop has taken the previous one."""
 
     def __init__(self, owner: ThreadedProcess, number: int, pipe: IO[bytes]) -> None:
         super().__init__()
@@ -150,7 +150,8 @@ class _ReadPipe(asyncio.ReadTransport):
         return self._closed
 
     def close(self) -> None:
-        # The thread closes the pipe, because no other thread may while it is being read.
+        # The thread closes the pipe, because no other thread may do so while the pipe is being
+        # read.
         self._closed = True
         self._flows.set()
 
@@ -213,7 +214,7 @@ class _WritePipe(asyncio.WriteTransport):
         self.close()
 
     def close(self) -> None:
-        """Close the pipe after what was written before has been sent."""
+        """Close the pipe once everything written so far has been sent."""
         if not self._closed:
             self._closed = True
             self._queue.put(None)

@@ -41,7 +41,7 @@ class Interruptible:
     """Runs code that another thread can end. ``run`` is called by one thread at a time."""
 
     def __init__(self) -> None:
-        #: True once it was asked to end.
+        #: True once the code was asked to end.
         self.asked = False
         self._thread: int | None = None
         self._lock: threading.RLock
@@ -49,7 +49,8 @@ class Interruptible:
         self._spoilt = False
 
     def run(self, function: Callable[[], T]) -> T:
-        """Call ``function``. Raises what it raises, or Interrupted, but not after the return."""
+        """Call ``function``. Raises what ``function`` raises, or Interrupted, which can't arrive
+        once this has returned."""
         self._lock = _locks.pop() if _locks else threading.RLock()
         try:
             try:
@@ -60,12 +61,13 @@ class Interruptible:
                 if not (self.asked or self._spoilt):
                     _locks.append(self._lock)
         except Interrupted:
-            self._end()  # it may have arrived on the way into the first
+            self._end()  # the interruption may have arrived on the way into the first one
             raise
 
     def ask(self) -> bool:
-        """Raise Interrupted in the running code soon. A long instruction, for instance of a
-        compiled library, ends first. False when nothing runs. Call it from any other thread."""
+        """Raise Interrupted in the running code soon. A long instruction, for instance in a
+        compiled library, ends first. Return False when nothing runs. Call it from any other
+        thread."""
         if self._thread is None:
             return False
         lock = self._lock
@@ -109,8 +111,8 @@ class TurnState(Enum):
 
 
 class Transaction(Protocol):
-    """The frame around a turn's work on the main thread, such as an undo step. What it raises is
-    the turn's error."""
+    """The frame around a turn's work on the main thread, such as an undo step. An exception that it
+    raises becomes the turn's error."""
 
     def enter(self) -> None:
         """Enter before the work and each slice: the artist had the application in between."""
@@ -119,19 +121,19 @@ class Transaction(Protocol):
         """Leave after each slice that ended well."""
 
     def end(self, error: BaseException | None) -> None:
-        """End the turn. A slice that ended with an error was entered and not left."""
+        """End the turn. A slice that ended with an error was entered but not left."""
 
 
 class Waiter(Protocol):
-    """The listener for what a turn waits for."""
+    """A listener that is notified of what a turn waits for."""
 
     def hold(self, doing: str | None) -> None:
-        """Note what the artist does; None when that is over. Main thread."""
+        """Note what the artist is doing; None once that is over. Main thread."""
 
 
 class Turn:
-    """One call. ``work`` runs on the main thread. If it returns a generator, that is advanced one
-    slice at a time, and its return value is the result."""
+    """One call. ``work`` runs on the main thread. If it returns a generator, the generator is
+    advanced one slice at a time, and its return value is the result."""
 
     def __init__(
         self,
@@ -146,12 +148,12 @@ class Turn:
     ) -> None:
         """``kind`` is the kind of work that the host is asked about."""
         self.name = name
-        #: The client whose share of the queue it counts against.
+        #: The client whose share of the queue the turn counts against.
         self.owner = Owner(NOBODY)
         #: True for code that was written for this one call.
         self.script = False
         self.kind: Work = kind
-        #: What it waits for, in the artist's words.
+        #: What the turn waits for, in the artist's words.
         self.held_by: str | None = None
         self.held_since = 0.0
         self.state = TurnState.QUEUED
@@ -164,21 +166,22 @@ class Turn:
         self._transaction = transaction
         self._context = context or contextvars.copy_context()
         self._slices: Generator[Any, None, Any] | None = None
-        #: True while it polls for work that the application does on its own, whatever else is held
-        #: up.
+        #: True while the turn polls for work that the application does on its own. It then runs
+        #: even while other turns are held up.
         self.looks = False
         self._wants_park = False
         self._woken = False
         self._waiter = waiter
-        #: The part of it that runs now.
+        #: The part of the turn that runs now.
         self.code = Interruptible()
 
     def interrupt(self) -> None:
-        """End the part that runs now, by an exception. Call it from any thread but the main one."""
+        """Raise an exception in the part that runs now. Call it from any thread but the main
+        one."""
         self.code.ask()
 
     def hold(self, doing: str | None) -> None:
-        """Note what it waits for when that changes. Main thread."""
+        """Note what the turn waits for. Called when that changes. Main thread."""
         if self.held_by is None:
             self.held_since = perf_counter()
         self.held_by = doing
@@ -191,11 +194,12 @@ class Turn:
 
     @property
     def parked(self) -> bool:
-        """True while it waits to be unparked. Call it from any thread."""
+        """True while the turn waits to be unparked. Call it from any thread."""
         return self._wants_park and not self._woken
 
     def unpark(self) -> None:
-        """Give it its next slice. Any thread: a request that comes during a slice isn't lost."""
+        """Give the turn its next slice. Call it from any thread. A request that comes during a
+        slice isn't lost."""
         self._woken = True
 
     @property
@@ -212,7 +216,7 @@ class Turn:
         try:
             finished, value = self._context.run(self._advance)
         except BaseException as error:
-            # SystemExit and KeyboardInterrupt of a tool end the tool, not the host.
+            # A tool's SystemExit or KeyboardInterrupt ends the tool, not the host.
             self.main_seconds += perf_counter() - started
             self._finish(None, error)
             return
@@ -224,7 +228,7 @@ class Turn:
         if self.state is TurnState.QUEUED:
             self.state = TurnState.RUNNING
             self.started_at = perf_counter()
-        # Polling is part of no undo step: the artist goes on.
+        # Polling isn't part of an undo step, because the artist goes on working.
         step = None if self.looks else self._transaction
         if step is not None:
             step.enter()
@@ -245,7 +249,7 @@ class Turn:
         if self.cancelled:
             self.code.run(slices.close)
             raise CallCancelled("cancelled")
-        # Before the slice checks whether there is anything to do.
+        # Reset before the slice checks whether there is anything to do.
         self._woken = self.looks = False
         try:
             reported = self.code.run(partial(next, slices))

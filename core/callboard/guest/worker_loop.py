@@ -15,7 +15,7 @@ from callboard.guest.workers import Workers
 
 T = TypeVar("T")
 
-#: Threads for our own work that may take long: reading files, starting programs.
+#: The number of threads for our own work that may take long: reading files, starting programs.
 LOOP_WORKERS = 8
 #: Seconds that tasks get to end when the loop is closed.
 END_PATIENCE = 2.0
@@ -23,10 +23,10 @@ END_PATIENCE = 2.0
 
 class WorkerLoop(asyncio.SelectorEventLoop):
     """A loop whose default executor is ``workers``. A network drive that is gone may hold one of
-    its threads for ever."""
+    their threads for ever."""
 
-    #: True to wait for started programs in threads, on a loop over sockets that can't wait for
-    #: pipes.
+    #: True to wait for started programs in threads, because this loop waits for sockets and can't
+    #: wait for pipes.
     threaded_programs = sys.platform == "win32"
 
     def __init__(self, selector: selectors.BaseSelector) -> None:
@@ -37,8 +37,8 @@ class WorkerLoop(asyncio.SelectorEventLoop):
     if sys.version_info >= (3, 14):
 
         def create_task(self, coro: Any, **options: Any) -> asyncio.Task[Any]:
-            # asyncio.all_tasks() loses tasks made by a thread that has ended, such as all that the
-            # watcher made while it stood in.
+            # asyncio.all_tasks() loses tasks made by a thread that has ended, such as all tasks
+            # that the watcher made while it stood in.
             task = super().create_task(coro, **options)
             self._made.add(task)
             return task

@@ -13,8 +13,8 @@ from callboard.guest.thread_pause import PythonPermit
 
 T = TypeVar("T")
 
-#: The most threads that may hang for ever at once, in addition to those that work. Past them no
-#: more are replaced, and new work waits.
+#: Maximum abandoned threads that are replaced, since they may hang for ever. Beyond that, no thread
+#: is replaced, and new work waits.
 MOST_ABANDONED = 64
 
 
@@ -27,7 +27,7 @@ class _Job:
 
 
 class Workers(Executor):
-    """An executor with ``count`` threads, started when there is work. Python waits at its end for
+    """An executor with ``count`` threads, started when there is work. At its end, Python waits for
     the threads of its own pools, but not for these. Call it from any thread."""
 
     def __init__(self, count: int, name: str) -> None:
@@ -52,8 +52,8 @@ class Workers(Executor):
         return job.future
 
     def abandon(self, future: Future[Any]) -> None:
-        """Stop waiting for the work. If it runs, a new thread takes the place of its thread, which
-        ends with the work."""
+        """Stop waiting for the work. If the work already runs, a new thread replaces its thread,
+        which ends with the work."""
         future.cancel()
         with self._there:
             waiting = [job for job in self._queue if job.future is not future]
@@ -104,7 +104,7 @@ class Workers(Executor):
                 ended = job is None and not permit.summoned
                 self._threads -= ended
         finally:
-            permit.back()  # without the condition, which the main thread may need
+            permit.back()  # after releasing the condition, which the main thread may need
         if job is not None:
             _run(job)
             with self._there:
@@ -112,7 +112,7 @@ class Workers(Executor):
         return not ended
 
     def _next(self, permit: PythonPermit) -> _Job | None:
-        """Return the next job. None for a thread that ends, or is summoned."""
+        """Return the next job, or None if the thread must end or is summoned."""
         self._idle += 1
         while not (self._queue or self._closed or self._surplus() or permit.summoned):
             self._there.wait()
