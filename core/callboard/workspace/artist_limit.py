@@ -1,5 +1,5 @@
 """The part of a client's roots that the artist's roots allow. Roots inside the artist's narrow the
-workspace; about those outside a person decides."""
+workspace. A person decides about those outside."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots
 
 
 class LimitedRoots(NamedTuple):
-    """A client's roots compared with the artist's. ``inside`` keep the artist's read-only marks."""
+    """A client's roots compared with the artist's. The roots in ``inside`` keep the artist's
+    read-only marks."""
 
     client: WorkspaceRoots
     artist: tuple[Root, ...]
@@ -49,5 +50,5 @@ def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
 
 
 def is_whole_disk(root: Root) -> bool:
-    """Return whether the root is ``/`` or a drive, and so not a folder to work in."""
+    """Return whether the root is ``/`` or a drive, and therefore not a folder to work in."""
     return root.path is not None and Path(root.path).parent == Path(root.path)

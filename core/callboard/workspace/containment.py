@@ -15,11 +15,12 @@ place.
 The check holds for the moment it is made. A program that can write inside a root can swap a folder
 for a symlink between our answer and the moment the host opens the path. Hosts open by name, so this
 gap can't be closed from here: resolve late, right before opening, and don't store the answer. Files
-that callboard writes itself, and not the application, go through the open folder, which is checked
-again (``ground/held_folder.py``). Roots keep an agent from straying; they aren't a sandbox against
-programs that already run as the artist.
+that callboard itself writes, rather than the application, go through the open folder, which is
+checked again (``ground/held_folder.py``). Roots keep an agent from straying; they aren't a sandbox
+against programs that already run as the artist.
 
-Call it from any thread. Construction is text only; every question may wait for the file system.
+Call everything here from any thread. Making roots only reads text, but every check of a path may
+wait for the file system.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)?")
 
 class Root(NamedTuple):
     """One root. ``path`` is absolute, in this machine's form, or None when the URI names nothing
-    that can be opened here (another scheme, another platform's path): then it is only shown."""
+    that can be opened here (another scheme, another platform's path): such a root is only shown."""
 
     uri: str
     name: str
@@ -104,7 +105,7 @@ class WorkspaceRoots:
     It also works without any root: relative paths are returned unchanged (refused under
     ``strict``), and ``workspace://`` raises NoWorkspaceRoots. ``flavour`` and ``realpath`` default
     to the platform's. Raises WorkspaceResolveError for a root that can't be parsed. Paths must also
-    lie inside ``ceiling``, wherever a root's folder leads by now.
+    lie inside ``ceiling``, even if a root's folder leads elsewhere by now.
     """
 
     def __init__(
@@ -293,7 +294,8 @@ class WorkspaceRoots:
         return parts
 
     def _inside(self, base: str, path: str, parts: Iterable[str]) -> str:
-        """Return ``base`` joined with ``parts``, which can't leave it, not even on the way."""
+        """Return ``base`` joined with ``parts``, which can't lead out of it, not even on the
+        way."""
         kept: list[str] = []
         for part in parts:
             if part == ".." and kept:
@@ -317,9 +319,9 @@ class WorkspaceRoots:
         return joined
 
     def _innermost_roots(self, path: str) -> set[Root | None]:
-        """Return the root nearest above ``path``, None if there is none; of two roots on one
-        folder, the read-only one. There may be two results when ``..`` follows a link: the system
-        goes back from the link's target, most applications from the link itself."""
+        """Return the root nearest above ``path``, None if there is none. If two roots are on one
+        folder, return the read-only one. There may be two results when ``..`` follows a link: the
+        system goes back from the link's target, most applications from the link itself."""
         if not self._may_be_local(path):
             return {None}
         ways = {path, str(self._os_path.normpath(path))} if ".." in path else {path}

@@ -1,5 +1,5 @@
-"""The arguments of a tool that are paths: those whose schema has ``"format": "workspace-path"``, or
-else, for tools without any of these, those with a file's name."""
+"""The arguments of a tool that are paths: those whose schema has ``"format": "workspace-path"``,
+or, for tools that have none of these, those whose name is one for files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from callboard.workspace.path_text import is_windows_absolute
 
 WORKSPACE_PATH = "workspace-path"
 DEPTH_LIMIT = 16
-#: Names of files and folders. A name that only ends in ``path`` may be that of a node or a prim.
+#: Argument names for files and folders. An argument whose name only ends in ``path`` may mean a
+#: node or a prim.
 _OF_FILES = (
     r"(?:.*_)?(?:files?|file_?(?:path|name)s?|dir|directory|folder)(?:_(?:path|name))?|"
     r"(?:output|export|import|save|open|load|texture|image|cache|scene_file|source_file|dest|"
@@ -46,8 +47,8 @@ class PathFields(NamedTuple):
 
     @staticmethod
     def called_as_files(schema: Mapping[str, Any], files: bool) -> PathFields:
-        """Return the text properties with a file's name. ``files`` is True for a tool that declares
-        that it uses files; then a property called ``path`` counts too."""
+        """Return the text properties whose name is one for files. ``files`` is True for a tool that
+        declares that it uses files; then a property called ``path`` counts too."""
         properties = schema.get("properties")
         named: dict[str, PathFields] = {}
         for name in properties if isinstance(properties, Mapping) else ():
@@ -89,5 +90,5 @@ def is_absolute(path: str) -> bool:
 
 
 def has_folder(path: str) -> bool:
-    """Return whether the text names a folder too. A bare name may not be a file at all."""
+    """Return whether the text names a folder too. A bare name might not be a file at all."""
     return is_absolute(path) or any(mark in path for mark in ("/", "\\", ":", "~", ".."))

@@ -17,7 +17,7 @@ class FoundPaths:
     def __init__(self, roots: WorkspaceRoots) -> None:
         self._roots = roots
         self._inside: set[str] = set()
-        #: The paths given to the tool. What lies below one that is a folder is the call's too.
+        #: The paths given to the tool. Everything below a folder among them is the call's too.
         self._given: set[str] = set()
 
     def note(self, path: str) -> None:
@@ -31,8 +31,8 @@ class FoundPaths:
         return any(str(one) in self._given for one in (Path(folder), *Path(folder).parents))
 
     def __call__(self, folder: str, real: str) -> None:
-        """Raise WorkspaceResolveError if the folder is one of the call's and isn't allowed any more
-        where it really is now. Other folders that a call writes to aren't checked."""
+        """Raise WorkspaceResolveError if the folder is one of the call's, and the place where it
+        really is now isn't allowed any more. Other folders that a call writes to aren't checked."""
         if not self._is_the_calls(folder):
             return
         root = self._roots.above(real)

@@ -13,8 +13,8 @@ _Key = tuple[TokenHolder, str, str]
 
 
 class OutsideAnswers:
-    """The answers, each for one client. An answer lasts until the session ends, or without one
-    until the client has been silent for an hour. Runs on the server's loop."""
+    """The answers, each for one client. An answer lasts until the session ends, or, without a
+    session, until the client has been silent for an hour. Runs on the server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -27,7 +27,7 @@ class OutsideAnswers:
         self._answers.update({(peer.holder, peer.session, path): allowed for path in paths})
 
     def unanswered(self, peer: Peer, paths: Iterable[str]) -> list[str]:
-        """Return the paths that no person was asked about yet."""
+        """Return the paths that no person has been asked about yet."""
         self._expire()
         return [path for path in paths if (peer.holder, peer.session, path) not in self._answers]
 

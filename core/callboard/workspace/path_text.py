@@ -16,9 +16,10 @@ from callboard.errors import WorkspaceResolveError
 
 Flavour = Literal["posix", "windows"]
 
-#: No system opens longer paths by name; a longer one would only waste time.
+#: Maximum characters of a path. No system opens longer paths by name, so checking them would only
+#: waste time.
 _LONGEST = {"posix": 4096, "windows": 32767}
-#: The longest name within a path, in bytes.
+#: Maximum bytes of one name in a path.
 _LONGEST_NAME = 255
 _SHOWN = 200
 _WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
@@ -128,8 +129,8 @@ def _this_machine() -> frozenset[str]:
 
 
 def require_windows_name(part: str, path: str) -> None:
-    """Raise WorkspaceResolveError when ``part``, one name in ``path``, isn't taken by Windows for a
-    file of that name."""
+    """Raise WorkspaceResolveError unless ``part``, one name in ``path``, means a file of exactly
+    that name on Windows."""
     if ":" in part:
         raise WorkspaceResolveError(
             f"{shown(path)} has a ':', which means a drive or a stream on Windows; leave it out"
@@ -146,7 +147,7 @@ def require_windows_name(part: str, path: str) -> None:
 
 def path_from_file_uri(uri: str) -> str:
     """Return the absolute path that a ``file:`` URI names. Raises WorkspaceResolveError. ``?`` and
-    ``#`` belong to the path (``beauty.####.exr``): queries on files don't exist."""
+    ``#`` belong to the path (``beauty.####.exr``), because files have no queries."""
     scheme, _, rest = uri.partition(":")
     if scheme.lower() != "file" or not rest.startswith("/"):
         raise WorkspaceResolveError(f"{shown(uri)} isn't a file URI; write file:///path")

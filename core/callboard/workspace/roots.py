@@ -1,7 +1,7 @@
 """The workspace roots that a call sees: the client's, else the artist's, else the host's project's.
 
-When the artist named roots, they are the ceiling: a client's root inside narrows the workspace, and
-one outside counts only after a person allowed it.
+When the artist named roots, they are the ceiling: a client's root inside them narrows the
+workspace, and one outside them counts only after a person allowed it.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from callboard.workspace.outside_answers import OutsideAnswers
 
 log = logging.getLogger(__name__)
 
-#: Seconds in which a client must answer before its roots count as unknown. A client without a
-#: stream of its own is asked when it calls, so the time starts when the question is sent.
+#: Seconds within which a client must answer; after that, its roots count as unknown. A client
+#: without a stream of its own is asked when it calls, so the time starts when the question is sent.
 ANSWER_TIMEOUT = 10.0
 #: Seconds for which a call that needs roots waits for an answer that is under way.
 CALL_PATIENCE = 2.0
@@ -117,7 +117,7 @@ class RootsBook:
         return entry
 
     def ignored(self, peer: Peer) -> tuple[str, ...]:
-        """Return the peer's folders that don't count, as its last call found."""
+        """Return the peer's folders that don't count, as determined at its last call."""
         judged = self.known(peer).judged
         outside = judged.outside if judged is not None and self.artist else ()
         allowed = self._allowed(peer)
@@ -153,7 +153,7 @@ class RootsBook:
         self._changes.tell()
 
     async def _note(self, entry: ClientRoots, answer: Awaitable[Any]) -> None:
-        """Note the answer. A client that refuses to answer counts as one without roots."""
+        """Note the answer. A client that refuses to answer counts as having no roots."""
         try:
             result = await answer
             entry.outdated = False
@@ -175,9 +175,9 @@ class RootsBook:
         in_thread: InThread | None = None,
         ask: AskPerson | None = None,
     ) -> WorkspaceRoots | None:
-        """Return the roots that a call sees, or None without any. ``needed`` is True when the call
-        can't run without roots: only then is a client asked that couldn't be asked beforehand.
-        Without ``ask`` no person is asked."""
+        """Return the roots that a call sees, or None if there are none. ``needed`` is True when the
+        call can't run without roots: only then is the client asked, if it couldn't be asked
+        beforehand. Without ``ask``, no person is asked."""
         client = await self._of_client(request, needed)
         if client is None or client.roots is None or client.roots.first is None or not self.artist:
             return self._without_ceiling(client)
@@ -206,8 +206,8 @@ class RootsBook:
         return [] if self.policy == "strict" else self._answers.allowed(peer)
 
     def seen_by(self, peer: Peer | None, named: WorkspaceRoots | None = None) -> WorkspaceRoots:
-        """Return the roots that a call of that peer's sees, without asking. ``named`` are roots
-        that it named elsewhere. May wait for a disk. Call it from any thread."""
+        """Return the roots that a call by this peer sees, without asking. ``named`` are roots that
+        the peer named elsewhere. May wait for a disk. Call it from any thread."""
         client = None if peer is None else self._known.get(peer)
         if named is not None:
             client = ClientRoots(named)
