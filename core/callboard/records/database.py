@@ -33,7 +33,8 @@ class Database:
     """The writer's side of the database. Used by one thread. Methods raise StorageFailure."""
 
     def __init__(self, folder: Path, retention: Retention) -> None:
-        """Open and migrate it, waiting up to 5 s for another process. Raises NewerSchema."""
+        """Open and migrate the database, waiting up to 5 s for another process. Raises
+        NewerSchema."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _keep_private(folder)
         self._retention = retention
@@ -52,9 +53,9 @@ class Database:
             raise
 
     def fold(self, path: Path, offset: int) -> int:
-        """Fold a journal's lines from ``offset`` on, and return where they end. Repeating it adds
-        nothing. It works in blocks however long the journal is: the lines of a busy minute at once
-        would leave holes in the process's memory that are never filled again."""
+        """Fold a journal's lines from ``offset`` on, and return where they end. Folding the same
+        lines again adds nothing. The lines are read in blocks, because reading those of a busy
+        minute at once would leave holes in the process's memory that are never filled again."""
         while True:
             lines, end = read_lines(path, offset, BLOCK)
             if not lines:
@@ -77,7 +78,7 @@ class Database:
         self._db.execute("COMMIT")
 
     def retain(self) -> None:
-        """Delete records that are too old or too many: the first time, and then now and again."""
+        """Delete the records that exceed the limits: at the first call, and then now and again."""
         now = time.monotonic()
         if self._until_retention <= 0 or now >= self._retain_at:
             self._until_retention = self._retention.max_bytes * RETAIN_EVERY
@@ -85,7 +86,7 @@ class Database:
             retaining.apply(self._db, self._retention)
 
     def close(self) -> None:
-        """Close the file. The last process to close it folds the WAL into it."""
+        """Close the file. The last process that closes the file folds the WAL into it."""
         self._db.close()
 
 
@@ -115,7 +116,8 @@ def _use_wal(db: sqlite3.Connection) -> None:
 
 
 def is_damaged(error: Exception) -> bool:
-    """Return whether the file isn't a database any more, as opposed to busy, full or forbidden."""
+    """Return whether the file isn't a database any more, as opposed to being busy, full or
+    forbidden."""
     return (
         isinstance(error, sqlite3.DatabaseError)
         and not isinstance(error, sqlite3.OperationalError)

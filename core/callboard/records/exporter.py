@@ -2,7 +2,8 @@
 
 The database remembers what was sent, so a restart neither loses nor repeats records. One exporter
 works at a time, however many processes share the records. A batch whose answer got lost is sent
-again unchanged. The receiver can recognize it by its ``callId``; a sender alone can't do better.
+again unchanged. The receiver can recognize its records by their ``callId``; a sender alone can't do
+better.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ _HOPELESS = frozenset({400, 413, 422})
 
 
 def target_from(environment: Mapping[str, str]) -> ExportTarget | None:
-    """Return the target that ``CALLBOARD_EXPORT_URL``, ``…_PROJECT`` and ``…_SECRET`` name; None
-    without the first. Raises ValueError, which says what is wrong."""
+    """Return the target that ``CALLBOARD_EXPORT_URL``, ``…_PROJECT`` and ``…_SECRET`` name; None if
+    the first isn't set. Raises ValueError, which says what is wrong."""
     url = environment.get("CALLBOARD_EXPORT_URL")
     if not url:
         return None
@@ -68,7 +69,8 @@ class Exporter:
             self._thread.start()
 
     def close(self, timeout: float = 2.0) -> None:
-        """Stop, waiting ``timeout`` seconds for a request. Its batch is then sent next time."""
+        """Stop, waiting at most ``timeout`` seconds for a request under way. If that isn't enough,
+        its batch is sent again next time."""
         go_on()
         self._stop.set()
         if self._thread is not None:
@@ -84,7 +86,8 @@ class Exporter:
                 wait = self._target.every
             except _TRY_AGAIN as error:
                 failures += 1
-                # Half of it at random, so that a studio's machines don't come back all at once.
+                # Half of the wait is random, so that a studio's machines don't come back all at
+                # once.
                 longest = min(self._target.every * 2**failures, self._target.longest_wait)
                 wait = longest * random.uniform(0.5, 1.0)
                 self.status = f"failed: {_reason(error)}; trying again in {wait:.0f} s"
@@ -178,7 +181,7 @@ class _Refused(Exception):
         self.status = status
 
 
-#: An ingest that can't be reached, or doesn't answer in HTTP; a database that is busy.
+#: The errors of an ingest that can't be reached, or answers badly, and of a busy database.
 _TRY_AGAIN = (OSError, sqlite3.Error, http.client.HTTPException, _Refused)
 
 

@@ -24,12 +24,13 @@ from callboard.ground.file_lock import lock
 #: The first line. A file that begins otherwise is another version's and is left alone.
 HEADER = b"callboard journal 1\n"
 SUFFIX = ".journal"
-#: A journal holds what the database hasn't taken yet, so it only grows while the database is stuck.
+#: Maximum bytes of a journal. It holds what the database hasn't taken yet, so it gets this long
+#: only while the database is stuck.
 MAX_BYTES = 64 * 2**20
 #: Bytes by which the reserved space grows.
 STEP = 2**18
-#: File systems on which a reserved block can surely be written. Not those that copy on write or are
-#: remote, where a full disk would end the process instead of raising OSError.
+#: File systems on which a reserved block can surely be written. On those that copy on write or are
+#: remote, a full disk would end the process instead of raising OSError.
 _KEEPS_ROOM = frozenset({"ext3", "ext4", "xfs", "tmpfs"})
 
 
@@ -38,7 +39,8 @@ class JournalCut(OSError):
 
 
 class Journal:
-    """A journal that this process writes. The caller keeps threads apart."""
+    """A journal that this process writes. The caller makes sure that one thread at a time uses
+    it."""
 
     def __init__(self, folder: Path) -> None:
         """Create the journal. Raises OSError when the folder can't be written."""
@@ -73,7 +75,7 @@ class Journal:
             self._map[self.size : end] = line
         else:
             self._write(line)
-        # Last, because a fold that runs meanwhile must not read past the complete lines.
+        # This comes last, because a fold that runs meanwhile must not read past the complete lines.
         self.size = end
 
     def _make_room(self, end: int) -> None:
@@ -123,8 +125,8 @@ def _keeps_room(fd: int) -> bool:
 
 def read_lines(path: Path, offset: int, block: int = -1) -> tuple[list[bytes], int]:
     """Return the complete lines from ``offset`` on, and where they end: all of them, or those of
-    the next ``block`` bytes, or a single one that is longer. An incomplete line was never
-    acknowledged, or not yet, and isn't returned. Raises OSError."""
+    the next ``block`` bytes, or a single one that is longer. An incomplete line isn't returned: it
+    hasn't been acknowledged. Raises OSError."""
     # Each system call releases the interpreter and takes it back, so each reads a whole block.
     with path.open("rb", buffering=0) as file:
         if offset == 0:

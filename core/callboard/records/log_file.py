@@ -17,7 +17,7 @@ from callboard.ground.folders import data_folder
 
 #: Bytes after which a file is renamed to ``.1``, which replaces the previous one.
 ROTATE = 2**20
-#: The most files that are kept.
+#: Maximum files that are kept.
 KEPT = 40
 #: Characters of one record, and how many more are searched for secrets.
 RECORD_LIMIT, MARGIN = 20_000, 4_000
@@ -78,5 +78,5 @@ def _private(path: str, flags: int) -> int:
 def _drop_old(folder: Path) -> None:
     files = sorted(folder.glob("*.log*"), key=lambda file: file.stat().st_mtime, reverse=True)
     for file in files[KEPT:]:
-        with suppress(OSError):  # an instance still writes to it, on Windows
+        with suppress(OSError):  # on Windows, an instance may still write to it
             file.unlink()

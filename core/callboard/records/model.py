@@ -52,7 +52,7 @@ class CallRecord(NamedTuple):
         return self.outcome != "ok"
 
     def as_trace(self) -> dict[str, Any]:
-        """Return all that is known of the call."""
+        """Return everything that is known about the call."""
         return {key: value for key, value in self._asdict().items() if value not in (None, ())}
 
     def as_event(self) -> dict[str, Any]:

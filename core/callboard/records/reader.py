@@ -16,7 +16,7 @@ from callboard.records import schema
 from callboard.records.journal import journals, read_lines
 from callboard.records.model import CallRecord, Outcome
 
-#: The view from which :meth:`Reader.connect` selects every record.
+#: The view that holds every record, on a connection of :meth:`Reader.connect`.
 EVERYTHING = "everything"
 MAX_PAGE = 500
 
@@ -83,7 +83,7 @@ class Reader:
         return schema.to_record(row) if row else None
 
     def several(self, call_ids: Sequence[str]) -> list[CallRecord]:
-        """Return those of the calls that are kept, the oldest first."""
+        """Return the given calls that are still kept, the oldest first."""
         calls = [call for id in dict.fromkeys(call_ids) if (call := self.get(id)) is not None]
         return sorted(calls, key=lambda call: (call.started, call.call_id))
 

@@ -34,13 +34,13 @@ _OUTCOMES: tuple[tuple[type[BaseException], Outcome], ...] = (
 )
 
 
-#: Characters kept of each stream that a failed call printed: its end.
+#: Characters kept of the end of each stream that a failed call printed.
 PRINTED_LIMIT = 6_000
 
 
 class Recorder:
-    """Records calls, their clients and their outcomes. Runs on the server's loop. ``record``
-    returns once a killed process can't lose the call any more, so the answer is sent after it."""
+    """Records calls, their clients and their outcomes. Runs on the server's loop. The answer to a
+    call is sent after the call is recorded; from then on a killed process can't lose the record."""
 
     def __init__(self, host_kind: str, store: Store) -> None:
         self._host = host_kind
@@ -158,7 +158,7 @@ def _who(request: PeerRequest) -> dict[str, Any]:
 
 
 def _kept(result: Json) -> Any:
-    """Return what the call returned, or what the tool's author needs of a failed call."""
+    """Return what the call returned, or, for a failed call, what the tool's author needs."""
     if not result.get("isError"):
         return result.get("structuredContent")
     _, *rest = [part["text"] for part in result["content"] if part["type"] == "text"] or [""]

@@ -1,7 +1,7 @@
 """The removal of what must never reach the disk: secrets, homes, user names, long values.
 
-It rather redacts too much than too little, but leaves numbers and scene names alone: a record of a
-3D application is useless without them.
+It errs on the side of redacting too much, but leaves numbers and scene names alone, because a
+record of a 3D application is useless without them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_DEPTH = 64
 PLAIN = 16
 PLAIN_TEXT = 256
 MAX_INT = 2**63
-#: The most argument names that are remembered, because clients choose them.
+#: Maximum argument names that are remembered. There is a limit because clients choose them.
 MAX_NAMES = 1024
 SECRET = "[redacted]"
 ADDRESS = "[redacted address]"
@@ -139,7 +139,7 @@ class Redactor:
 
     @cached_property
     def _hints(self) -> re.Pattern[str]:
-        # Made at the first call, so that the start isn't delayed and can hide its own token.
+        # Compiled at the first call, so that the start isn't delayed and can hide its own token.
         return re.compile("|".join(map(re.escape, self._hint_words)))
 
     def text(self, text: str) -> str:
@@ -181,8 +181,9 @@ class Redactor:
 
     def plain(self, value: Any) -> str | None:
         """Return the same as :meth:`json` in a fraction of the time, for a few names with numbers
-        and short texts, as most calls have. None for anything else, and for anything suspicious. No
-        suspicious pattern crosses a quotation mark, so each text is checked alone."""
+        and short texts, as most calls have. Return None for anything else, and for anything
+        suspicious. No suspicious pattern crosses a quotation mark, so each text is checked
+        alone."""
         if type(value) is not dict or len(value) > PLAIN:
             return None
         parts = []
@@ -234,7 +235,8 @@ class Redactor:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return the patterns and their replacements. Compiled when a text hints at any."""
+    """Return the patterns and their replacements. They are compiled when a text first hints at
+    one."""
     # Nothing here repeats without bound before it is sure of a match: the text may be hostile.
     return (
         (
@@ -302,7 +304,8 @@ def _homes() -> re.Pattern[str]:
         rf"(?:Users|Documents(?: |%(?:25)?20)and(?: |%(?:25)?20)Settings){_SEP})"
         r"(?!(?i:Public|Default|All Users)\b)"
         rf"(?:(?:(?!{_SEP})[^:*?\"<>|\r\n])+(?={_SEP})|(?:(?!{_SEP})[^:*?\"<>|\s',;)])+)"
-        # And the places that studios, WSL and macOS use. Only there: a scene may hold /World/home.
+        # Homes in the places that studios, WSL and macOS use. Not elsewhere: a scene may hold
+        # /World/home.
         r"|(?<![A-Za-z0-9_.~-])"
         r"(?:/(?:var|export|net|nfs|private|cygdrive/[a-z]|mnt(?:/[a-z])?|System/Volumes/Data)|"
         r"(?:(?<!:)|(?<=file:))//[A-Za-z0-9._-]{1,255})?"

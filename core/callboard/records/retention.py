@@ -13,19 +13,20 @@ BATCH = 500
 
 
 class Retention(NamedTuple):
-    """Records older than ``days`` are deleted, and the oldest while all take over ``max_bytes``."""
+    """Records older than ``days`` are deleted. So are the oldest ones while all records together
+    take more than ``max_bytes``."""
 
     days: float = 90.0
     max_bytes: int = 256 * 2**20
 
 
 def apply(db: sqlite3.Connection, retention: Retention) -> None:
-    """Delete records that are too old or too many, and return the space to the disk. Raises
+    """Delete the records that exceed the limits, and return the space to the disk. Raises
     sqlite3.Error; what was deleted before stays deleted."""
     oldest = time.time() - retention.days * 86_400
     gone = _delete(db, "WHERE started < ?", oldest, None)
     if (excess := _used(db) - retention.max_bytes) > 0:
-        # A little below the limit, so that not every call at the limit deletes.
+        # Delete to a little below the limit, so that not every call at the limit deletes.
         excess += retention.max_bytes // 10
         (count,) = db.execute("SELECT count(*) FROM calls").fetchone()
         gone += _delete(db, "WHERE ? ORDER BY started", 1, -(-count * excess // _used(db)))

@@ -82,8 +82,8 @@ class NewerSchema(Exception):
 
 
 def migrate(db: sqlite3.Connection) -> None:
-    """Bring the tables to :data:`VERSION`, all or nothing, even if another process does the same.
-    ``db`` is in autocommit mode. Raises NewerSchema, sqlite3.Error."""
+    """Bring the tables to :data:`VERSION`, all or nothing, even if another process does the same at
+    that time. ``db`` is in autocommit mode. Raises NewerSchema, sqlite3.Error."""
     if is_current(db):
         return
     db.execute("BEGIN IMMEDIATE")
@@ -118,8 +118,8 @@ def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -
     before the call is answered, so parts that many calls share are encoded once."""
     message, intent, missing = call.error_message, call.intent, call.missing
     code, queue, main = call.error_code, call.queue_ms, call.main_thread_ms
-    # None is checked here rather than in the functions: calling one that isn't in the processor's
-    # cache costs more than its work.
+    # None is checked here rather than in the functions: calling a function that isn't in the
+    # processor's cache costs more than the function's work.
     who = (
         call.client_name,
         call.client_version,
@@ -181,7 +181,7 @@ def _name(text: str | None) -> str:
 
 
 def names(*texts: str | None) -> str:
-    """Return texts as JSON, joined by commas."""
+    """Return the texts as JSON, joined by commas."""
     for text in texts:
         if text is not None and len(text) > MAX_NAME:
             return _join(*texts)  # not cached: clients choose these, and may choose many
@@ -203,7 +203,7 @@ def to_row(line: bytes) -> list[Any] | None:
     except ValueError:
         return None
     if isinstance(row, list) and len(row) == len(COLUMNS) - 3:
-        row.insert(_HOLDER, None)  # written before calls had one
+        row.insert(_HOLDER, None)  # written before calls had a holder
     if not isinstance(row, list) or len(row) != len(COLUMNS) - 2:
         return None
     if row[_MISSING] is not None:

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: Seconds the writer waits for more records before it folds: at most two wake-ups a second.
+#: Seconds that the writer waits for more records before it folds: at most two wake-ups a second.
 GATHER = 0.5
-#: The most seconds that it waits while calls keep coming, because folding slows them down.
+#: Maximum seconds that the writer waits while calls keep coming, because folding slows them down.
 BUSY = 5.0
-#: The most bytes that wait to be folded, however busy it is.
+#: Maximum bytes that wait to be folded, however busy the server is.
 BACKLOG = 2**19
 #: Seconds between attempts while something can't be written.
 RETRY = 30.0
 #: A folded journal of this many bytes is replaced by an empty one.
 ROTATE = 2**20
-#: The most records kept while nothing can be written; the oldest are dropped first.
+#: Maximum records kept while nothing can be written. The oldest are dropped first.
 MEMORY = 10_000
 
 
@@ -90,9 +90,10 @@ class Store:
         self._database: Database | None = None
 
     def hiding(self, find: Callable[[str], T], own: str | None) -> Callable[[str], T]:
-        """Return ``find``, the function that returns a token's holder, extended: it hides each
-        token that has a holder in every later record. Also hides ``own``, this server's token.
-        Tokens have no recognizable form. Call it where calls are recorded: on the server's loop."""
+        """Return ``find``, the function that returns a token's holder, with one addition: each
+        token that has a holder is hidden in every later record. Also hides ``own``, this server's
+        token. Tokens have no recognizable form. Call it where calls are recorded: on the server's
+        loop."""
         if own is not None:
             self._redactor.hide(own)
 
@@ -110,7 +111,8 @@ class Store:
         return self._redactor
 
     def open(self) -> None:
-        """Create the journal and start the writer. Any thread. Never raises for a disk."""
+        """Create the journal and start the writer. Any thread. Never raises, even if the disk can't
+        be written."""
         if self._thread is not None:
             return
         self._stopping = False
@@ -172,8 +174,8 @@ class Store:
             self._wake.set()
 
     def flush(self, timeout: float = 5.0) -> bool:
-        """Wait until what was recorded before is in the database. Return whether it is. Not for the
-        main thread."""
+        """Wait until everything recorded so far is in the database. Return whether it is. Don't
+        call it on the main thread."""
         if self._thread is None:
             return False
         with self._folded:
@@ -186,8 +188,8 @@ class Store:
         return done and self.degraded is None
 
     def close(self, timeout: float = 5.0) -> None:
-        """Fold what is left and stop the writer. The next process that opens the folder folds what
-        doesn't fit in the time."""
+        """Fold what is left and stop the writer. The next process that opens the folder folds
+        whatever isn't folded in time."""
         thread = self._thread
         if thread is None:
             return
@@ -233,7 +235,8 @@ class Store:
             self._leave_database()
 
     def _gather(self) -> None:
-        """Wait until no more calls are recorded, or until one must not wait longer."""
+        """Wait until no more calls are recorded, or until a recorded call must not wait any
+        longer."""
         deadline = monotonic() + BUSY
         size = self._size()
         while not self._permit.wait(self._hurry, GATHER):
@@ -247,7 +250,7 @@ class Store:
         return 0 if journal is None else journal.size - journal.folded
 
     def _round(self) -> bool:
-        """Fold everything there is. Return whether that worked."""
+        """Fold everything that there is. Return whether that worked."""
         # Imported here, because it loads SQLite: a server answers before its writer needs that.
         from callboard.records.database import StorageFailure, is_damaged
 
@@ -315,7 +318,7 @@ class Store:
         return False
 
     def _begin_again(self) -> None:
-        """Start again after the folder was deleted while in use: the user may do that."""
+        """Start again after the folder was deleted while in use, which the user may do."""
         self._leave_database()
         with self._lock:
             journal, self._journal, self._writable = self._journal, None, False
@@ -360,8 +363,8 @@ class Store:
         except JournalCut:
             self._journal, self._writable = None, False
             journal.close()
-            # The rest of it is folded like another process's journal; without its first line it
-            # would stay for ever.
+            # The rest of the file is folded like another process's journal. Without its first line
+            # it would stay for ever.
             with suppress(OSError):
                 if not _begins_well(journal.path):
                     journal.path.unlink()
@@ -386,5 +389,5 @@ def _begins_well(path: Path) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """The reason alone: an OSError's own text names the path."""
+    """Return the reason alone, because an OSError's own text names the path."""
     return getattr(error, "strerror", None) or str(error)
