@@ -2,7 +2,7 @@
 
 A client's token isn't enough for that, because an agent holds one. The key is a file that only this
 user can read. An instance is shown a word made from the key for that instance alone, so a dishonest
-one learns nothing that another would accept.
+instance learns nothing that another would accept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from callboard.clients.holder import new_token
 from callboard.ground.folders import data_folder
 from callboard.ground.private_file import read_private, write_private
 
-#: The header with the word.
+#: The header that carries the word.
 ARTIST_HEADER = "Callboard-Artist"
 _MOST_BYTES = 200
 _LEAST = 32

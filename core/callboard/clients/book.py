@@ -26,17 +26,17 @@ log = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _RESERVED = {LOCAL.name, ANYONE.name}
 _MOST_BYTES = 2**20
-#: The most characters kept of what a client says of itself.
+#: Maximum characters kept of each text by which a client describes itself.
 _MOST_TEXT = 200
-#: Seconds in which another process must finish changing the file.
+#: Seconds within which another process must finish changing the file.
 _PATIENCE = 5.0
 
 
 class KnownClient(NamedTuple):
     """One entry. ``made`` is Unix time in seconds. ``hash`` is that of the token; the token itself
-    isn't kept. ``remote`` is True when the client may connect from other machines, ``turned_away``
-    when it may not. Until the user has answered, ``asks_from`` is the address that it asked from,
-    and ``asks_as`` the name that it gave itself."""
+    isn't kept. ``remote`` is True when the user allowed the client to connect from other machines,
+    ``turned_away`` when the user refused that. Until the user has answered, ``asks_from`` is the
+    address that it asked from, and ``asks_as`` the name that it gave itself."""
 
     name: str
     id: str
@@ -49,7 +49,8 @@ class KnownClient(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """The token's fingerprint. The client is shown it too, so that they can be compared."""
+        """The token's fingerprint. The client is shown the same one, so that a person can compare
+        them."""
         return " ".join(self.hash[start : start + 4] for start in range(0, 16, 4))
 
     @property
@@ -116,7 +117,7 @@ class ClientBook:
         return [one for one in self.all() if one.asks_from]
 
     def make(self, name: str) -> tuple[KnownClient, str]:
-        """Let a client in. Return its entry, and its token, which is never shown again. An earlier
+        """Let a client in. Return its entry and its token, which is never shown again. An earlier
         client of that name is revoked. Raises PeerError for an invalid name, and HostError."""
         if _NAME.fullmatch(name) is None or name in _RESERVED:
             raise PeerError(
@@ -130,8 +131,8 @@ class ClientBook:
         return made, token
 
     def approve(self, name: str) -> KnownClient | None:
-        """Let the client of that name connect from other machines; None when there is none. Raises
-        HostError."""
+        """Let the client of that name connect from other machines. Return its entry, or None when
+        there is no such client. Raises HostError."""
         with self._changing() as known:
             known[:] = [_answered(one, True) if one.name == name else one for one in known]
         return next((one for one in self.all() if one.name == name), None)
@@ -146,9 +147,9 @@ class ClientBook:
                     known[at] = one._replace(asks_from=address, asks_as=program)
 
     def answer(self, id: str, *, yes: bool) -> None:
-        """Note the user's answer to a client that asks to connect from other machines. By id,
-        because the name may be another client's later. Raises PeerError if it isn't asking,
-        HostError."""
+        """Note the user's answer to a client that asks to connect from other machines. The client
+        is given by its id, because the name may be another client's later. Raises PeerError if it
+        isn't asking, and HostError."""
         with self._changing() as known:
             if not any(one.id == id and one.asks_from for one in known):
                 raise PeerError("that client isn't asking any more; see `callboard clients`")
@@ -167,7 +168,7 @@ class ClientBook:
     def _changing(self) -> Iterator[list[KnownClient]]:
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Not the file itself, which is replaced.
+            # The lock isn't on the file itself, because that is replaced.
             with self._path.with_suffix(".lock").open("ab") as held:
                 lock(held.fileno(), _PATIENCE)
                 known = list(self._read().values())

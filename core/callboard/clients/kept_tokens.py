@@ -66,5 +66,5 @@ def _kept(known: KnownClient) -> str | None:
 
 
 def _file(known: KnownClient) -> Path:
-    # By the id, because not every system accepts every name for a file.
+    # Named by the id, because not every system accepts every name for a file.
     return data_folder() / "tokens" / known.id

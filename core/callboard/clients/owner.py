@@ -27,5 +27,6 @@ def owns(owner: Owner, asker: Owner) -> bool:
 
 def may_see(owner: Owner, asker: Owner) -> bool:
     """Return whether ``asker`` may look up, list, answer, wait for or cancel what belongs to
-    ``owner``. For other clients it doesn't exist. The command line's own token may."""
+    ``owner``. Other clients are answered as if it didn't exist. The command line's own token may do
+    all this."""
     return asker.holder == LOCAL or owns(owner, asker)

@@ -9,8 +9,9 @@ from callboard.clients.holder import TokenHolder
 
 
 def has_place(holder: TokenHolder, taken: Iterable[TokenHolder], limit: int) -> bool:
-    """Return whether the holder may take one more of ``limit`` places: while it has fewer than are
-    free. One client gets half, the next half of the rest, and a place is left for a newcomer."""
+    """Return whether the holder may take one more of ``limit`` places, that is, while it has fewer
+    places than are free. So one client gets at most half, the next half of the rest, and a place is
+    left for a newcomer."""
     places = list(taken)
     return places.count(holder) < limit - len(places)
 
