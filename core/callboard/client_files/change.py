@@ -15,7 +15,7 @@ from callboard.errors import PeerError
 from callboard.ground.atomic_write import replacing_bytes
 from callboard.ground.private_file import write_private
 
-#: The most bytes of a client's file. Claude Code keeps much else in its own.
+#: Maximum bytes of a client's file. Claude Code keeps much else in its file.
 _MOST_BYTES = 64 * 2**20
 
 
@@ -26,7 +26,7 @@ class Change:
     path: Path
     before: str
     after: str
-    #: True when it will hold a token, so that no other user may read it.
+    #: True when the file will hold a token, so that no other user may read it.
     secret: bool = False
 
     @property
@@ -38,7 +38,7 @@ class Change:
     def write(self) -> None:
         """Replace the file, whole or not at all. A link stays a link. Raises OSError, HostError."""
         if not self.path.exists():
-            # A new file is readable by the user alone, token or not.
+            # Only the user can read a new file, with or without a token.
             write_private(self.path, self.after)
             return
         if self.secret:

@@ -12,10 +12,10 @@ from typing import Any
 #: The space between two tokens; the second form is for clients that accept comments.
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SPACE_AND_COMMENTS = re.compile(r"(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-#: The rest of a line behind a value. It matches in one way only; otherwise a line that doesn't
-#: match would be tried in all ways.
+#: The rest of a line behind a value. The pattern can match in one way only. Otherwise a line that
+#: doesn't match would be tried in every way.
 _LINE_END = re.compile(r"(?:[ \t]|/\*(?:[^*\r\n]|\*(?!/))*\*/)*(?://[^\r\n]*)?(?=\r?\n)")
-#: Matched in runs and not by the character, which would need much memory for a long string.
+#: Matched in runs, not character by character, which would need much memory for a long string.
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 _BARE = re.compile(r"-?[A-Za-z0-9.+-]+")
 _BOM = "\ufeff"
@@ -23,8 +23,8 @@ _BOM = "\ufeff"
 
 @dataclass
 class _Node:
-    """A value and its position. ``members`` and ``comma`` are those of an object: its members, and
-    the position of a comma behind the last one."""
+    """A value and its position. ``members`` are an object's members, and ``comma`` is the position
+    of a comma behind the last one."""
 
     value: Any
     start: int
@@ -60,13 +60,13 @@ def with_entry(
     if there is None:
         return _inserted(text, holder.node, name, entry, root)
     margin = _margin(text, there.start)
-    # On the line of the opening brace there is no place for more lines.
+    # An entry on the line of the opening brace stays on one line.
     lines = _dumped(entry, margin or "", _unit(text, root) if margin is not None else None)
     return text[: there.node.start] + _ended(lines, text) + text[there.node.end :]
 
 
 def without_entry(text: str, key: str, name: str, comments: bool = False) -> str:
-    """Return the text without that member, and else unchanged. Raises ValueError."""
+    """Return the text without that member, and otherwise unchanged. Raises ValueError."""
     holder = _member(_document(text, comments), key)
     gone = None if holder is None else _member(holder.node, name)
     if holder is None or gone is None:
@@ -167,7 +167,8 @@ def _place(text: str, at: int) -> str:
 
 
 def _member(node: _Node, name: str) -> _Member | None:
-    """Return the member of that name. Raises ValueError for several, or without an object."""
+    """Return the member of that name. Raises ValueError if there are several, or if the node isn't
+    an object."""
     if not isinstance(node.value, dict):
         raise ValueError("it doesn't have the expected structure")
     named = [member for member in node.members if member.name == name]

@@ -33,7 +33,8 @@ class ClientFormat:
     path: Path | None
     #: True when the client takes no local URL: it starts a program and uses its stdin and stdout.
     stdio: bool = False
-    #: True when the file lies in the project, where others see it: no place for a token.
+    #: True when the file lies in the project, where others see it, so that it must not hold a
+    #: token.
     shared: bool = False
     #: The user's own file, which counts in all projects, when ``path`` is another one.
     own: Path | None = None
@@ -42,7 +43,7 @@ class ClientFormat:
     #: The keys of an address and of its headers.
     url: str = "url"
     headers: str = "headers"
-    #: The contents of every entry, of one with an address, and of one with a program.
+    #: Further members of every entry, of an entry with an address, and of one with a program.
     always: Mapping[str, Any] = field(default_factory=dict)
     remote: Mapping[str, Any] = field(default_factory=dict)
     local: Mapping[str, Any] = field(default_factory=dict)
@@ -216,7 +217,8 @@ def bridge() -> list[str] | None:
     """Return the command with which a client can start the bridge on this machine, or None.
 
     Inside an application, Python's executable is that application, or a Python that doesn't see
-    what the application sees. So it counts only if callboard is installed in that very Python.
+    what the application sees. So the executable counts only if callboard is installed in that very
+    Python.
     """
     if re.fullmatch(r"(python|pypy|mayapy|hython)[\d.]*w?", Path(sys.executable).stem.lower()):
         folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
@@ -232,8 +234,8 @@ def _programs() -> Path:
 
 
 def _lm_studio(home: Path) -> Path:
-    """Return the folder that LM Studio uses: the one that its pointer names, else that of its first
-    versions if it exists."""
+    """Return the folder that LM Studio uses: the one that its pointer file names, otherwise that of
+    its first versions if it exists, otherwise the usual one."""
     try:
         named = Path((home / ".lmstudio-home-pointer").read_text("utf-8").strip())
     except (OSError, ValueError):

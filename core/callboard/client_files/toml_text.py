@@ -13,7 +13,7 @@ _BOM = "\ufeff"
 
 
 def parsed(text: str) -> Any:
-    """Return the value that the text means. Raises ValueError."""
+    """Return the text's value. Raises ValueError."""
     try:
         library = import_module("tomllib" if sys.version_info >= (3, 11) else "tomlkit")
         return library.loads(text.removeprefix(_BOM))
@@ -40,14 +40,14 @@ def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 
 def rewritten(text: str, key: str, name: str, entry: Mapping[str, Any] | None) -> str:
     """Return the text with that table, or without it, in whatever form it was written: in braces,
-    with dotted names. Needs tomlkit, which applications don't include. It may lose comments of a
+    with dotted names. Needs tomlkit, which applications don't include. This may lose comments of a
     table with lines of its own, so it is tried last. Raises what tomlkit raises."""
     document = import_module("tomlkit").parse(text.removeprefix(_BOM))
     servers = document[key]
     if entry is None:
         del servers[name]
     elif name in servers:
-        # In its place, so that a comment behind it stays.
+        # The table is changed in place, so that a comment behind it stays.
         for word in set(servers[name]) - set(entry):
             del servers[name][word]
         servers[name].update(entry)

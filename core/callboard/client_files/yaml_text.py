@@ -8,12 +8,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-#: The most values that a file may mean. A few lines of aliases can mean more than can be compared.
+#: Maximum values in a file, including those that its aliases repeat. A few lines of aliases can
+#: mean more values than can be compared.
 _MOST_VALUES = 1_000_000
 
 
 def parsed(text: str) -> Any:
-    """Return the value that the text means; empty means an empty mapping. Raises ValueError."""
+    """Return the text's value. An empty text counts as an empty mapping. Raises ValueError."""
     import yaml
 
     try:
@@ -85,15 +86,15 @@ def without_entry(text: str, key: str, name: str) -> str:
         return head + rest[behind.end() :] if behind else re.sub(r",\s*\Z", "", head) + rest
     start = text.rfind("\n", 0, there[0].start_mark.index) + 1
     if len(holder[1].value) == 1:
-        # A name with nothing behind it would mean null, and not a mapping.
+        # A name with nothing behind it would mean null, not a mapping.
         start = text.index(":", holder[0].end_mark.index) + 1
         return text[:start] + " {}\n" + text[_line_after(text, there) :]
     return text[:start] + text[_line_after(text, there) :]
 
 
 def _values(node: Any, counted: dict[int, float]) -> float:
-    """Return the number of values that a node means; an alias counts its values again. A node that
-    contains itself means infinitely many."""
+    """Return the number of values in a node. An alias counts its values again. A node that contains
+    itself has infinitely many."""
     if node is None or isinstance(node.value, str):
         return 1
     if id(node) not in counted:
@@ -121,7 +122,8 @@ def _into_braces(text: str, node: Any, name: str, value: Mapping[str, Any]) -> s
 def _line_after(text: str, pair: tuple[Any, Any]) -> int:
     """Return the start of the line after a pair. A block's own end comes after later comments."""
     last, node = pair
-    # The node of an alias is elsewhere: what stands before it is the last known position.
+    # An alias's node is elsewhere, so the last known position is that of whatever stands before the
+    # alias.
     while node.start_mark.index >= last.start_mark.index:
         last = node
         if isinstance(node.value, str) or not node.value or node.flow_style:
