@@ -34,7 +34,7 @@ JobStatus = Literal["working", "input_required", "completed", "failed", "cancell
 #: Milliseconds for which a job is kept after its creation, and milliseconds between two polls.
 TTL_MS = 3_600_000
 POLL_MS = 500
-#: The most jobs that are kept, and the most that run. One client may have half of them.
+#: Maximum jobs that are kept, and maximum jobs that run. One client may have half of them.
 KEPT_LIMIT = 512
 RUNNING_LIMIT = 128
 
@@ -135,8 +135,8 @@ def require_tasks(peer: Peer, method: str) -> None:
 
 
 class JobRequest(PeerRequest):
-    """The request of a job. Its notifications go to the job. Its questions wait there for an
-    answer, or go to the session that it came from."""
+    """The request of a job. Its notifications go to the job. Its questions wait in the job for an
+    answer, or go to the session that the request came from."""
 
     def __init__(self, origin: PeerRequest, job: Job) -> None:
         super().__init__(origin.peer, origin.id, origin.method, origin.params)
@@ -162,7 +162,7 @@ class JobRequest(PeerRequest):
         if self.peer.features.sessions:
             return {key: await self._ask_session(ask) for key, ask in asks.items()}
         if not knows_tasks(self.peer):
-            # It polls with jobs__status, which can't carry an answer back.
+            # The client polls with jobs__status, which can't carry an answer back.
             unheard = AskFailed("a job can't ask a client without the tasks extension")
             return dict.fromkeys(asks, unheard)
         return await self._ask_poller(asks)
@@ -207,7 +207,7 @@ class Jobs:
         return job
 
     def get(self, id: object, asker: Owner) -> Job:
-        """Return a job. Raises InvalidParams for one that is gone, or isn't ``asker``'s."""
+        """Return a job. Raises InvalidParams if it is gone, or isn't ``asker``'s."""
         job = self._jobs.get(id) if isinstance(id, str) else None
         if job is not None and not may_see(job.owner, asker):
             job = None
@@ -216,14 +216,14 @@ class Jobs:
         return job
 
     def cancel(self, id: object, asker: Owner) -> Job:
-        """Ask a job to end. One that has ended stays as it is. Raises InvalidParams."""
+        """Ask a job to end. A job that has ended stays as it is. Raises InvalidParams."""
         job = self.get(id, asker)
         if not job.ended and job.work is not None:
             job.work.cancel()
         return job
 
     def answer(self, id: object, answers: object, asker: Owner) -> None:
-        """Take a client's answers to the job's questions; other keys are ignored. Raises
+        """Take a client's answers to the job's questions. Other keys are ignored. Raises
         InvalidParams."""
         job = self.get(id, asker)
         if not isinstance(answers, dict):

@@ -14,9 +14,9 @@ from callboard.content import Image, Json, ResourceLink, Result
 from callboard.jobs.jobs import Job, Jobs
 from callboard.protocol.jsonrpc import encode
 
-#: The most seconds that one call waits for a job, because clients abandon a call after 60.
+#: Maximum seconds that one call waits for a job, because clients abandon a call after 60.
 LONGEST_WAIT = 50
-#: The most bytes of a result that a job's status shows; a larger one is a resource.
+#: Maximum bytes of a result that a job's status shows. A larger result is a resource.
 RESULT_LIMIT = 32 * 1024
 #: The tool that reports a job's status.
 STATUS = "jobs__status"
@@ -78,8 +78,8 @@ def job_tools(jobs: Jobs) -> list[Tool]:
 
 
 async def _wait(job: Job, seconds: float, ctx: AsyncToolContext) -> None:
-    """Wait until the job has ended or asks something, or the time is over. Its progress is passed
-    on to the caller. Runs on the server's loop, where jobs change too."""
+    """Wait until the job has ended or asks something, or the time is up. Its progress is passed on
+    to the caller. Runs on the server's loop, where jobs change too."""
     changed = asyncio.Event()
 
     def heard(job: Job) -> None:
@@ -111,7 +111,8 @@ def _shown(job: Job) -> Json | Result:
 
 
 def _short(job: Job, without: list[Json]) -> tuple[Json, list[ResourceLink]]:
-    """Return the job without those blocks, with a link to its result if that is still large."""
+    """Return the job without those blocks of its result, with a link to the result if it is still
+    large."""
     described = job.describe()
     if job.result is None:
         return described, []

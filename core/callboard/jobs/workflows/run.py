@@ -35,9 +35,9 @@ log = logging.getLogger(__name__)
 RunStatus = Literal["running", "completed", "failed", "cancelled", "interrupted"]
 ReportProgress = Callable[[int, int | None, str], None]
 
-#: The most steps of one run, counting every round of a loop.
+#: Maximum steps of one run, counting every round of a loop.
 PERFORMED_LIMIT = 10_000
-#: The most bytes of one result, and of all results of a run, that its status shows.
+#: Maximum bytes of one result, and of all results of a run, that the run's status shows.
 RESULT_LIMIT = 32 * 1024
 RESULTS_LIMIT = 4 * 1024 * 1024
 _NO_FORM: Json = {"type": "object", "properties": {}}
@@ -69,7 +69,7 @@ class WorkflowRun:
         #: Ends the run from outside.
         self.cancel: Callable[[], object] = lambda: None
         self.ended = asyncio.Event()
-        #: The time at which it was last saved.
+        #: The time at which the run was last saved.
         self.saved = float("-inf")
         self._scope: dict[str, Any] = {"inputs": dict(inputs)}
         self._request = request
@@ -222,7 +222,7 @@ class WorkflowRun:
         try:
             await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION)
         finally:
-            # The others must not go on after one has failed.
+            # The other tasks must not go on after one has failed.
             for task in tasks.values():
                 task.cancel()
             await asyncio.wait(tasks.values())

@@ -28,7 +28,7 @@ from callboard.skills.workflows.workflow import ParallelStep, Step, ToolStep, Wo
 
 log = logging.getLogger(__name__)
 
-#: The most runs that are kept in memory after they ended.
+#: Maximum ended runs that are kept in memory.
 ENDED_LIMIT = 64
 #: The number of runs that ``workflows__status`` lists without an id.
 RECENT = 20
@@ -69,7 +69,7 @@ class Workflows:
         status = run.describe()
         if run.status == "completed":
             return Result([f"{run.name} is done"], structured=status)
-        # A reader who sees only this text, such as a shell's or a record's, learns how to ask on.
+        # A reader who sees only this text, in a shell or a record, learns how to find out more.
         reported = f'{run.message}. workflows__status {{"run_id": "{id}"}} shows what each step did'
         return Result([reported], structured=status, is_error=True)
 
@@ -110,7 +110,7 @@ class Workflows:
         return run.describe()
 
     def close(self) -> None:
-        """Interrupt the runs under way and save that. Main thread, outside the loop."""
+        """Interrupt the runs under way and save their state. Main thread, outside the loop."""
         for run in self._runs.values():
             if run.status == "running":
                 run.interrupt()
@@ -124,7 +124,7 @@ class Workflows:
         return run if run is not None and may_see(run.owner, asker) else None
 
     def _not_begun(self, id: str, asker: Owner) -> Json | None:
-        """Return a run that has a job and hasn't begun, or never could."""
+        """Return a run that has a job and hasn't begun, or never could begin."""
         try:
             job = self._jobs.get(id, asker)
         except InvalidParams:

@@ -16,10 +16,11 @@ from callboard.skills.workflows.workflow import ToolStep
 
 
 class StepRequest(PeerRequest):
-    """One attempt at one step. It asks whom the workflow may ask, and notes what it changed."""
+    """One attempt at one step. It asks the client that the workflow may ask, and notes what the
+    attempt changed."""
 
     def __init__(self, origin: PeerRequest, step: str, changes: RunChanges) -> None:
-        # Progress is the workflow's; the rest of the client's meta holds for its steps too.
+        # Progress belongs to the workflow. The rest of the client's meta applies to its steps too.
         meta = {key: value for key, value in origin.meta.items() if key != "progressToken"}
         super().__init__(origin.peer, origin.id, origin.method, {"_meta": meta})
         self.changes = changes
@@ -55,7 +56,7 @@ class RunChanges:
             self._made.append((call.request, call.undo))
 
     def take(self, request: PeerRequest | None = None) -> list[UndoStep]:
-        """Return the undo steps of one attempt, or all, and forget them here."""
+        """Return the undo steps of one attempt, or of all, and forget them here."""
         taken = [undo for one, undo in self._made if request is None or one is request]
         if request is None:
             self._made.clear()
