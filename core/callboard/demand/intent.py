@@ -1,4 +1,4 @@
-"""The optional parameter in which an agent says why it calls a tool, and what it missed.
+"""The optional parameter in which an agent says why it calls a tool, and what was missing.
 
 Off unless ``capture_intent`` is on. It is added to the schemas that clients see and removed before
 the tool runs.
@@ -33,8 +33,8 @@ def add_intent(schema: Mapping[str, Any]) -> dict[str, Any]:
 def strip_intent(
     arguments: Mapping[str, Any], schema: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], str | None]:
-    """Return the arguments without the intent, and the intent, or None when it has no text. If the
-    tool's own ``schema``, as declared, has a parameter of that name, it stays."""
+    """Return the arguments without the intent, and the intent, which is None when it has no text.
+    If the tool's own ``schema``, as declared, has a parameter of that name, it stays."""
     rest = dict(arguments)
     properties = (schema or {}).get("properties")
     if isinstance(properties, Mapping) and PARAM_NAME in properties:

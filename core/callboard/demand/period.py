@@ -7,7 +7,8 @@ import re
 import time
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-#: Earlier than any record. Windows has no local dates before it, and no system before year 1.
+#: A time earlier than any record. Windows has no local dates before it, and no system has any
+#: before year 1.
 _EARLIEST = 2 * 86_400.0
 
 

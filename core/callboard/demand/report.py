@@ -1,4 +1,4 @@
-"""The report over the records: what was missing, what failed, what was slow, how many calls."""
+"""The report on the records: what was missing, what failed, what was slow, how many calls."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ def build(
     until: float | None = None,
     holder: str | None = None,
 ) -> dict[str, Any]:
-    """Return the report over calls that started in [since, until), Unix seconds; JSON values only.
+    """Return the report on calls that started in [since, until), Unix seconds; JSON values only.
     ``holder`` is the id of the one client whose calls count, None for all clients. Days are local
-    ones. Reads every call of that period, so not for the main thread. Raises sqlite3.Error."""
+    ones. Reads every call of that period, so don't call it on the main thread. Raises
+    sqlite3.Error."""
     until = time.time() if until is None else until
     before, calls_before = _Missing(), 0
     with reader.connect() as db:
@@ -91,7 +92,7 @@ class _Call:
     @property
     def is_unknown(self) -> bool:
         """True when no tool has the name."""
-        start = f"{UNKNOWN_TOOL}{self.tool[:200]}'"  # a workflow may miss a step's tool
+        start = f"{UNKNOWN_TOOL}{self.tool[:200]}'"  # a step's tool may be missing
         return self.error_code == INVALID_PARAMS and (self.error_message or "").startswith(start)
 
     @property
@@ -135,7 +136,7 @@ class _Need:
         return self.spellings.most_common(1)[0][0]
 
     def other_wordings(self) -> list[str]:
-        """Return other wordings, but not those that differ in letters only."""
+        """Return other wordings, except those that differ only in case, punctuation or spaces."""
         by_words = {plain(spelling): spelling for spelling in reversed(self.spellings)}
         by_words.pop(plain(self.name), None)
         return list(reversed(by_words.values()))[:EXAMPLES]
@@ -183,7 +184,7 @@ class _Missing:
         return sorted(need.name for need in needs if "refused" in need.sources)
 
     def changes(self, before: _Missing, calls: int) -> dict[str, Any]:
-        """Compare with the period before, which was as long and had that many calls."""
+        """Compare with the period before, which was equally long and had ``calls`` calls."""
         new, gone = self._needs.keys() - before._needs.keys(), before._needs.keys() - self._needs
         return {
             "callsBefore": calls,
@@ -247,7 +248,8 @@ class _Errors:
         return len(self._faults)
 
     def add(self, call: _Call) -> None:
-        # A missing capability isn't an error of the tool: it is in the list of those.
+        # A missing capability isn't an error of the tool: it is listed with the missing
+        # capabilities.
         if call.outcome in ("ok", "cancelled") or call.error_code == CAPABILITY_MISSING:
             return
         if call.is_unknown:

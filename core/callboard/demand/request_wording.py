@@ -18,7 +18,8 @@ _ENDINGS = ("ing", "ies", "ed", "es", "s")
 
 
 def plain(text: str) -> str:
-    """Return the wording without case, punctuation and spare spaces; empty without words."""
+    """Return the wording without case, punctuation and spare spaces; empty if there are no
+    words."""
     return re.sub(r"[^\w.+/-]+", " ", text.casefold()).strip(" .")
 
 
