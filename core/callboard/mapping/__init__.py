@@ -1,1 +1,1 @@
-"""Maps, an agent's work on a farm: a process of the command line for each, and its report."""
+"""Maps, an agent's work on a farm: each has a process of the command line, and a report."""

@@ -15,9 +15,9 @@ from typing import Any
 from callboard.content import Json, json_object
 from callboard.errors import CALL_TIMEOUT, HostError
 
-#: Seconds until it must serve, and seconds that it has to end.
+#: Seconds within which the process must serve, and seconds that it has to end.
 START, GOODBYE = 120.0, 10.0
-#: The most bytes of its last words that an error includes.
+#: Maximum bytes of the process's last words that an error includes.
 LAST_WORDS = 1000
 
 
@@ -46,7 +46,7 @@ class HostProcess:
     def __enter__(self) -> HostProcess:
         """Start the program. Raises OSError when there is no such program."""
         self._words = tempfile.TemporaryFile()
-        # Ctrl+C is for the process that started it, which ends it in order.
+        # Ctrl+C is meant for the process that started this one, and which then ends it in order.
         apart: dict[str, Any] = {"start_new_session": True}
         if sys.platform == "win32":
             apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
@@ -86,7 +86,7 @@ class HostProcess:
         self._words.close()
 
     def dismiss(self) -> None:
-        """Ask it to end. Call it from any thread."""
+        """Ask the process to end. Call it from any thread."""
         assert self._process is not None
         assert self._process.stdin is not None
         self._process.stdin.close()
@@ -101,8 +101,8 @@ class HostProcess:
         return self._process is not None and self._process.poll() is None
 
     def ready(self, *texts: str) -> Json:
-        """Return its first line, which has these texts. Raises HostLost when it doesn't start, or
-        prints something else."""
+        """Return its first line, which has texts by these names. Raises HostLost when the program
+        doesn't start, or prints something else."""
         with self.in_time(START):
             printed = self._read_line()
         line = json_object(printed)
@@ -114,7 +114,7 @@ class HostProcess:
         raise self.lost("it didn't start")
 
     def line(self) -> Json | None:
-        """Return its next line. None when there is no more, or it isn't JSON."""
+        """Return its next line, or None when there is no more, or the line isn't JSON."""
         return json_object(self._read_line())
 
     def _read_line(self) -> bytes:
@@ -123,7 +123,8 @@ class HostProcess:
         return self._process.stdout.readline()
 
     def kill(self, why: str, code: int | None = None) -> None:
-        """End it at once; :meth:`lost` then reports the first ``why``. Call it from any thread."""
+        """End the process at once; :meth:`lost` then reports the first ``why``. Call it from any
+        thread."""
         if not self._killed:
             self._killed, self._code = why, code
         if self._process is not None:
@@ -131,7 +132,7 @@ class HostProcess:
 
     @contextmanager
     def in_time(self, seconds: float | None) -> Iterator[None]:
-        """Kill it if the block takes longer."""
+        """Kill the process if the block takes longer."""
         if seconds is None:
             yield
             return
@@ -145,7 +146,8 @@ class HostProcess:
             late.cancel()
 
     def lost(self, otherwise: str = "it crashed or was killed") -> HostLost:
-        """Return the error about its end, with ``otherwise`` if it wasn't ended from here."""
+        """Return the error about the process's end, with ``otherwise`` if it wasn't ended from
+        here."""
         assert self._process is not None
         status = self._process.wait()
         ended = f"a signal ({-status})" if status < 0 else f"the status {status}"

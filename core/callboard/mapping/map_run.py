@@ -16,7 +16,7 @@ from callboard.mapping.host_process import HostProcess
 from callboard.mapping.reports import Tally
 
 State = Literal["preparing", "asking", "working", "completed", "failed", "cancelled"]
-#: Seconds for a process to end in order: it returns the tasks that are out.
+#: Seconds for a process to end in order: it returns the tasks that are still out.
 _GOODBYE = 15.0
 #: Seconds between two reports of progress.
 _AGAIN = 0.5
@@ -28,7 +28,7 @@ class MapRun:
     def __init__(self, name: str, job_id: str, tool: str, owner: Owner) -> None:
         self.owner = owner
         self.name, self.job_id, self.tool = name, job_id, tool
-        #: The kind of hosts that run it.
+        #: The kind of hosts that run the map.
         self.kind = ""
         self.state: State = "preparing"
         self.total = 0
@@ -36,7 +36,7 @@ class MapRun:
         self.ended = asyncio.Event()
         self._tally = Tally()
         self._out = self._known = 0
-        #: The number of suitable hosts; None before it is known.
+        #: The number of suitable hosts; None until that is known.
         self._hosts: int | None = None
         self._began = self._over = 0.0
         self._guard = threading.Lock()
@@ -84,8 +84,8 @@ class MapRun:
         env: Mapping[str, str] | None,
         progress: Callable[[int, int], None],
     ) -> None:
-        """Run to the end. ``progress`` is called on a thread. When cancelled, it ends its process
-        first. Raises HostError."""
+        """Run to the end. ``progress`` is called on a thread. When cancelled, it first ends its
+        process. Raises HostError."""
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[HostError | None] = loop.create_future()
 
@@ -122,7 +122,7 @@ class MapRun:
         env: Mapping[str, str] | None,
         progress: Callable[[int, int], None],
     ) -> HostError | None:
-        """Return the reason why it didn't finish, or None."""
+        """Return the reason why the map didn't finish, or None."""
         reported = 0.0
         try:
             with HostProcess(command, _GOODBYE, env) as process:

@@ -30,11 +30,11 @@ from callboard.ports.capability_names import SCRIPT
 from callboard.workspace.containment import WorkspaceRoots
 
 T = TypeVar("T")
-#: The most maps that run at once.
+#: Maximum maps that run at once.
 _MOST_AT_ONCE = 4
 #: Seconds to wait for a cancelled map, whose process ends in order.
 _ENDING = 30.0
-#: The most ended runs of this server that stay in memory.
+#: Maximum ended runs of this server that stay in memory.
 _KEPT = 64
 _SHOWN_ROWS = 3
 _NO_SUCH_RUN = "you have no such run; farm__map answers with the id of a new one"
@@ -91,7 +91,7 @@ class Maps:
         return run.describe()
 
     async def status(self, call: Call, name: str, wait_s: float) -> Json:
-        """Return one run, once it has ended or after that many seconds. Raises InvalidParams."""
+        """Return one run, once it has ended or after ``wait_s`` seconds. Raises InvalidParams."""
         run = self._find(call, name)
         if run is not None:
             if wait_s > 0:
@@ -266,8 +266,8 @@ def _certificates(config: McpHttpConfig) -> list[str]:
 
 
 def _environment(command: Sequence[str]) -> Mapping[str, str] | None:
-    """Return the environment without PYTHONHOME for any other Python than an application's own,
-    which would look for its modules in the wrong place."""
+    """Return the environment. PYTHONHOME is removed unless the Python is the application's own,
+    because any other would look for its modules in the wrong place."""
     if command[0] == sys.executable:
         return None
     return {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}

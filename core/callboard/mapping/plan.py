@@ -25,7 +25,7 @@ _MOST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class MapRequest:
-    """The input of a map, which is one of the first four, and how to work over it."""
+    """The input of a map, which is one of the first four fields, and how to work through it."""
 
     files: Sequence[str] = ()
     frames: str | None = None

@@ -15,9 +15,9 @@ from callboard.ground.private_file import write_private
 
 #: Days for which reports are kept.
 _KEPT = 30
-#: Failures that every status includes, and characters of each.
+#: Maximum failures that every status includes, and maximum characters of each.
 _FIRST, _MOST_TEXT = 5, 500
-#: The most bytes of one page, and of one result on it.
+#: Maximum bytes of one page, and of one result on it.
 _PAGE, _RESULT = 256 * 1024, 32 * 1024
 
 
@@ -27,7 +27,7 @@ class Tally:
     def __init__(self) -> None:
         self.done = self.failed = 0
         self.first_errors: list[Json] = []
-        #: The reason why it couldn't run at all.
+        #: The reason why the map couldn't run at all.
         self.refused: str | None = None
         self.finished = False
 
@@ -59,7 +59,7 @@ class Reports:
         return self._folder / f"map-{run}.jsonl"
 
     def begin(self, run: str, rows: list[Json]) -> Path:
-        """Write the tasks down, and remove old reports. Return the tasks' file. Raises OSError."""
+        """Write down the tasks, and remove old reports. Return the tasks' file. Raises OSError."""
         path = self.tasks(run)
         write_private(path, "".join(json.dumps(row) + "\n" for row in rows))
         old = time.time() - _KEPT * 86_400

@@ -23,12 +23,12 @@ _FRAMES = re.compile(r"(-?\d+)(?:-(-?\d+)(?:x(\d+))?)?")
 
 
 class TooManyFrames(PeerError):
-    """Raised for more frames than allowed; they were not counted."""
+    """Raised for more frames than allowed. They aren't counted."""
 
 
 def tasks_over(over: Sequence[str], scene: str | None = None) -> list[Task]:
-    """Return a task for each file of the patterns, each frame of ``1-100``, ``1-100x5`` or
-    ``1,7,9-12``, or each row of one ``.jsonl`` or ``.csv`` file, in which ``scene`` names the
+    """Return a task for each file that matches the patterns, each frame of ``1-100``, ``1-100x5``
+    or ``1,7,9-12``, or each row of one ``.jsonl`` or ``.csv`` file, in which ``scene`` names the
     column of its file. Every task has its idempotency key. Raises PeerError."""
     if len(over) == 1:
         frames = frames_of(over[0])
@@ -50,7 +50,7 @@ def _task(index: int, row: Json, scene: str | None) -> Task:
 
 
 def keyed(tasks: Iterable[Task]) -> list[Task]:
-    """Return the tasks with a key each, which is the same in every run, at any position. Equal rows
+    """Return the tasks, each with a key that is the same in every run, at any position. Equal rows
     are numbered."""
     seen: Counter[str] = Counter()
     keyed = []

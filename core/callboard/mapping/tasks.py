@@ -12,7 +12,7 @@ from callboard.content import Json
 from callboard.errors import PeerError
 
 _PLACE = re.compile(r"\{(\w+)\}")
-#: The places that are filled in for every file.
+#: The words in braces that are filled in for every file.
 PLACES = ("file", "folder", "stem", "index")
 #: One word between single braces. Workflows use double ones.
 _WORD = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
@@ -74,8 +74,9 @@ def tasks_of(patterns: Sequence[str]) -> list[Task]:
 
 def filled(given: Any, task: Task) -> Any:
     """Return the arguments of a task. In every text ``{file}``, ``{folder}``, ``{stem}`` and
-    ``{index}`` are replaced with the file's, other names with the values'. A text that is only one
-    of these becomes the value itself, for instance a number. Unknown names stay as they are."""
+    ``{index}`` are replaced with the file's, other names with the values'. A text that consists of
+    just one of these becomes the value itself, for instance a number. Unknown names stay as they
+    are."""
     if isinstance(given, dict):
         return {key: filled(value, task) for key, value in given.items()}
     if isinstance(given, list):
