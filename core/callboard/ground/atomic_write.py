@@ -23,7 +23,7 @@ def replacing(path: str) -> Iterator[str]:
         try:
             yield str(named)
         finally:
-            # If the folder was replaced, what was written by name is somewhere else.
+            # If the folder was replaced, the file that was written by name is somewhere else.
             if folder.stat(written) is None:
                 named.unlink(missing_ok=True)
 

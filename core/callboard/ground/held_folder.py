@@ -1,8 +1,8 @@
 """A folder held open: files are written into it, whatever its name means by then.
 
 Between the check of a path and the moment it is written to, a program that may write in the parent
-folder can replace a folder with a link. If the system can name files from an open folder, each
-folder on the way is opened separately, and none may be a link. Otherwise names are used.
+folder can replace a folder with a link. If the system can name files relative to an open folder,
+each folder on the way is opened separately, and none may be a link. Otherwise names are used.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ for _name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"):
     _FLAGS |= getattr(os, _name, 0)
 
 #: Set in a call that names folders to write in. Called with the folder as the call names it and
-#: where it really is; raises if that may not be written to any more.
+#: where it really is; raises if writing there isn't allowed any more.
 recheck: ContextVar[Callable[[str, str], None] | None] = ContextVar("recheck", default=None)
 
-#: Called with a missing folder that is to be written in; makes it if the call may do so.
+#: Called with a missing folder that is to be written in. Makes the folder if the call may do so.
 make_missing: ContextVar[Callable[[str], None] | None] = ContextVar("make_missing", default=None)
 
 

@@ -18,12 +18,12 @@ from callboard.errors import HostError
 
 #: Returns whether the call may read (False) or write (True) the file at an absolute path.
 may_use: ContextVar[Callable[[str, bool], bool] | None] = ContextVar("may_use", default=None)
-#: The most names that an error lists.
+#: Maximum names that an error lists.
 _LISTED = 5
 #: A placeholder for a number, and a number that may be the first of many.
 _NUMBERED = re.compile(r"<[A-Za-z]+>|#+")
 _FIRST = re.compile(r"<[A-Za-z]+>|#+|[0-9]+(?=\.[^./\\]*$)")
-#: The most files that are considered for a name that stands for many.
+#: Maximum files that are considered for a name that stands for many.
 _MANY = 10_000
 
 

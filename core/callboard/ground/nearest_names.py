@@ -19,7 +19,8 @@ def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
 
 def names_hint(name: str, names: Sequence[str]) -> str:
     """Return the end of an error about ``name``, with the names that ``nearest_names`` chose; it
-    begins with "; ". Empty without names. Only similar names are called the nearest."""
+    begins with "; ". It is empty if there are no names. Only similar names are called the
+    nearest."""
     if not names:
         return ""
     alike = _alike(name.rsplit("/", 1)[-1].lower(), names, 1)

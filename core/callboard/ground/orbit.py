@@ -82,7 +82,7 @@ def reaching(view: View, low: Point, high: Point) -> View:
 def _axes(turn: float, down: float, up_axis: str) -> list[list[float]]:
     """Return the axes to the right, up, and back to the viewer."""
     s, c = sin(tau * turn), cos(tau * turn)
-    # In a world with Z upwards; X, Y and Z there are X, -Z and Y in the other one.
+    # Computed for a world with Z up. Its X, Y and Z are X, -Z and Y in a world with Y up.
     right = [c, s, 0.0]
     back = [s * cos(down), -c * cos(down), sin(down)]
     up = [-s * sin(down), c * sin(down), cos(down)]

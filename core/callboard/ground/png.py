@@ -11,7 +11,7 @@ from itertools import accumulate
 _MAGIC = b"\x89PNG\r\n\x1a\n"
 #: Bytes of one pixel with 8 bits a channel, by the format's colour type: grey, RGB, with alpha.
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
-#: The most pixels; decoding that many here, in Python, takes about a second.
+#: Maximum pixels. Decoding that many here, in Python, takes about a second.
 LARGEST = 8_000_000
 
 
