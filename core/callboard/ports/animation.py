@@ -19,7 +19,8 @@ class AnimationPort(Protocol):
     def set_current(self, frame: float) -> None: ...
     def set_range(self, start: float, end: float) -> None: ...
     def set_fps(self, fps: float) -> None:
-        """Set the frames a second; keys stay at their frames. Optional, as are the next two."""
+        """Set the frames per second. Keys stay at their frames. This method and the next two are
+        optional."""
 
     def interpolations(self, name: str) -> Mapping[float, str]:
         """Return the interpolation after each key, by frame: ``constant``, ``linear``, ``smooth``,
@@ -28,7 +29,8 @@ class AnimationPort(Protocol):
     def set_interpolation(self, name: str, frame: float, interpolation: str) -> None: ...
 
     def keys(self, name: str) -> list[Json]:
-        """Return the object's keys by frame, none when it isn't animated by keys."""
+        """Return the object's keys in the order of frames, or none when it isn't animated by
+        keys."""
 
     def set_key(
         self,

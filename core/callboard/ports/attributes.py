@@ -27,16 +27,16 @@ class AttributesPort(Protocol):
     """Capability ``attributes``: the attributes of an object under the host's own names. Values are
     JSON: a flag, a number, a text, or a list of them.
 
-    Paths of files can't be set, and neither can anything that a tool of its own sets better.
+    Paths of files can't be set, and neither can anything for which there is a better tool.
     """
 
     def names(self, name: str) -> list[str]:
         """Return the attributes of the object that can be read."""
 
     def get(self, name: str, attribute: str) -> Json:
-        """Return ``{path, attribute, type, value, writable}``, with ``type`` in the host's word. A
-        long list has its first thousand elements, and ``count`` is its length. ``doubt`` as with
-        objects. Raises HostError when there is no such attribute."""
+        """Return ``{path, attribute, type, value, writable}``, with ``type`` as the host's word. A
+        long list has its first thousand elements, and ``count`` is its length. ``doubt`` as in
+        ``SceneReader``. Raises HostError when there is no such attribute."""
 
     def set(self, name: str, attribute: str, value: object) -> str:
         """Set the attribute, or add it to the object if the host has none of that name. Return the

@@ -21,5 +21,5 @@ LOOK = "look"
 CHECK = "check"
 DOCS = "docs"
 NETWORK = "network"
-#: The server's own, where a farm's scheduler is set. No host has a port for it.
+#: The server offers this itself, where a farm's scheduler is set. No host has a port for it.
 FARM = "farm.run"

@@ -43,9 +43,10 @@ class MeshData:
 
 @dataclass(frozen=True)
 class UsedFile:
-    """A file that the scene names. ``object`` is the name of the user. ``color_space`` is the
-    host's word for a picture's, empty when none is set, and None for other files. ``used`` is False
-    when nothing in the scene uses that user, such as a material that no object has."""
+    """A file that the scene names. ``object`` is the name of whatever uses the file.
+    ``color_space`` is the host's word for a picture's color space, empty when none is set, and None
+    for other files. ``used`` is False when nothing in the scene uses that object, for instance a
+    material that isn't assigned."""
 
     path: str
     object: str
@@ -58,7 +59,8 @@ class CheckPort(Protocol):
     """Capability ``check``. Changes nothing. Runs on the main thread."""
 
     def fix(self, rule: str, path: str) -> Json | None:
-        """Return the call that fixes it there, ``{tool, arguments}``, or None."""
+        """Return the call that fixes a fault by this rule at this path, ``{tool, arguments}``, or
+        None."""
 
     def meshes(self) -> Sequence[str]:
         """Return the paths of the objects that are meshes, in scene order."""
@@ -78,8 +80,8 @@ class CheckPort(Protocol):
         """Return the names of the object's materials."""
 
     def seen(self, camera: str | None, points: Sequence[Sequence[float]]) -> float:
-        """Return the share of the points, in the world, that lie inside the camera's picture;
-        without a name, the scene's own camera's. Objects in between don't count. Raises
+        """Return the share of the points, in the world, that lie inside the picture of ``camera``,
+        or of the scene's own camera when that is None. Objects in between don't count. Raises
         HostError."""
 
     def validate(self, path: str | None) -> Iterable[Fault]:

@@ -36,7 +36,7 @@ class DocsPort(Protocol):
 
 
 class KeptDocs(ABC):
-    """Reads the entries once and keeps them once all were read."""
+    """Reads the entries, and keeps them once all have been read."""
 
     def __init__(self) -> None:
         self._kept: list[DocEntry] | None = None

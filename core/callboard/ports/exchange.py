@@ -36,8 +36,8 @@ WITH_UVS = frozenset({"gltf", "fbx", "obj", "alembic", "usd"})
 class FileFormat:
     """One format as this host supports it now. ``reads`` and ``writes`` are suffixes; ``missing``
     says why one or both are empty, and what to do. ``meters_per_unit`` and ``up_axis`` are those of
-    the files it writes, and what it assumes for a file that has neither. ``fixed`` is True when it
-    can't write files with other ones."""
+    the files that the host writes, and what the host assumes for a file that has neither. ``fixed``
+    is True when the host can't write files with other units or axes."""
 
     name: str
     reads: tuple[str, ...]
@@ -67,7 +67,7 @@ class ExchangePort(Protocol):
 
     def import_file(self, path: str, parent: str | None, axes: Axes | None) -> Axes:
         """Add the file's content to the scene, below ``parent`` or at the top, in the scene's units
-        and axes. Give ``axes`` only for a format that has none."""
+        and axes. Give ``axes`` only for a format without any."""
 
     def export_file(
         self, path: str, objects: Sequence[str] | None, axes: Axes | None

@@ -8,7 +8,7 @@ from callboard.content import Json
 from callboard.ports.check import MeshData
 
 SubdivisionScheme = Literal["none", "catmull_clark", "bilinear", "loop"]
-#: The direction for faces: out of the object, into it, or opposite to now.
+#: The direction for faces: out of the object, into it, or the opposite of the current one.
 FacesLook = Literal["outside", "inside", "flip"]
 
 
@@ -23,8 +23,8 @@ class GeometryPort(Protocol):
         ``mesh`` is None for an object without a mesh of its own, such as text; ``result`` is None
         when it isn't known. ``shading`` is smooth, flat or mixed. ``subdivision`` is ``{scheme,
         levels}``, with levels None when the renderer chooses. ``modifiers`` has ``{name, kind}``
-        with the values of ``MODIFIERS``, a kind of ours or the host's word. ``text`` or ``curve``
-        has the source of such a shape. ``doubt`` as in ``SceneReader``."""
+        with the values of ``MODIFIERS``; ``kind`` is one of ours or the host's word. ``text`` or
+        ``curve`` has the source of such a shape. ``doubt`` as in ``SceneReader``."""
 
     def mesh(self, name: str) -> MeshData:
         """Return the mesh before modifiers."""

@@ -120,9 +120,9 @@ class Host(ABC):
         self.announce("ports")
 
     def misreads(self, path: str) -> str | None:
-        """Return why the application would open another file than the one of exactly this name, for
-        example because it replaces variables. The text continues a sentence that begins with the
-        path. Return None when the name is safe. Called from any thread, so it may not call the
+        """Return why the application would open a file other than the one with exactly this name,
+        for example because it replaces variables. The text continues a sentence that begins with
+        the path. Return None when the name is safe. Called from any thread, so it must not call the
         host's API."""
         return None
 
@@ -156,7 +156,7 @@ class Host(ABC):
 
     def blocked_by(self) -> str | None:
         """Return what keeps the main thread busy, in the artist's words (``rendering``, a dialog's
-        title), or None when unknown. Called from any thread, so it may not call the host's API."""
+        title), or None when unknown. Called from any thread, so it must not call the host's API."""
         return None
 
     def watch(self, listener: Callable[[HostEvent], None]) -> Callable[[], None]:
@@ -166,6 +166,6 @@ class Host(ABC):
 
     def announce(self, event: HostEvent) -> None:
         """Tell the listeners that ports, scene or project changed, or that the host is closing.
-        ``saved``, announced before ``project``, means that the same scene has another file name;
-        without it another file is another scene."""
+        ``saved``, announced before ``project``, means that the same scene has another file name.
+        Without it, another file means another scene."""
         self._events.tell(event)

@@ -16,10 +16,10 @@ class LightsPort(Protocol):
 
     ``color``; ``power``, watts of a point, spot or area, watts per square meter of a sun, as the
     radiation that leaves or arrives; ``intensity``, the host's own number for the same;
-    ``exposure``, stops on top; ``size``, ``[width, height]`` of an area, the diameter twice of a
-    point or spot; ``angle``, degrees, a sun's diameter or a spot's whole cone; ``blend``, the soft
-    part of a spot's cone, 0 to 1. A value that a kind doesn't have is None, and setting it is an
-    error.
+    ``exposure``, stops on top; ``size``, ``[width, height]`` of an area, ``[diameter, diameter]``
+    of a point or spot; ``angle``, degrees, a sun's diameter or a spot's whole cone; ``blend``, the
+    soft part of a spot's cone, 0 to 1. A value that a kind doesn't have is None, and setting it is
+    an error.
     """
 
     def names(self) -> Mapping[str, str]:

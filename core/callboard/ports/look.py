@@ -12,7 +12,7 @@ from callboard.ground.png import Picture
 
 Shading = Literal["solid", "wireframe", "xray", "material", "rendered"]
 
-#: The share of a whole turn around the scene from its front, and the degrees down.
+#: Each view's share of a whole turn around the scene, from its front, and its degrees downwards.
 ANGLES: dict[str, tuple[float, float]] = {
     "front": (0.0, 0.0),
     "right": (0.25, 0.0),
@@ -59,13 +59,13 @@ class LookPort(Protocol):
 
 
 class Picks(Protocol):
-    """An optional part of a port ``look``; without it nothing can be pointed at. Runs on the main
-    thread."""
+    """An optional part of a port ``look``; without it, no object can be picked in a picture. Runs
+    on the main thread."""
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
         """Return the path of the object that this picture shows at a point, and the point in the
-        world, or None when it shows none. ``x`` and ``y`` are shares of its width and height, from
-        the top left. Raises HostError."""
+        world, or None when there is no object. ``x`` and ``y`` are shares of the picture's width
+        and height, from the top left. Raises HostError."""
 
 
 def from_angle(angle: str, low: Point, high: Point, aspect: float, up_axis: str) -> View:

@@ -65,7 +65,7 @@ class MaterialsPort(Protocol):
         picture. ``doubt`` as in ``SceneReader``. Raises MaterialNotFound or AmbiguousName."""
 
     def users(self) -> Mapping[str, Sequence[str]]:
-        """Return the objects that each material is assigned to, also on some faces only, by the
+        """Return the objects that each material is assigned to, even if only on some faces, by the
         paths of both. A material without objects may be absent."""
 
     def assigned(self, name: str) -> Mapping[str, Sequence[int] | None]:
@@ -76,12 +76,12 @@ class MaterialsPort(Protocol):
         """Make a material; return its path. A taken name gets the host's own suffix."""
 
     def fork(self, name: str, objects: Sequence[str]) -> str:
-        """Copy the material in place of the original on these objects only. Return the copy's
-        path."""
+        """Copy the material, and replace the original with the copy on these objects only. Return
+        the copy's path."""
 
     def set(self, name: str, values: Mapping[str, object]) -> str:
-        """Set the given values for every object that has the material. A texture in such a slot is
-        removed. Raises HostError when the host has nothing like one of them."""
+        """Set the given values for every object that has the material. A texture in a slot whose
+        value is given is removed. Raises HostError when the host has nothing like one of them."""
 
     def set_texture(self, name: str, slot: TextureSlot, texture: Texture | None) -> str:
         """Let the picture, or nothing, drive the slot."""

@@ -56,8 +56,8 @@ class ModellingPort(Protocol):
 
     def unwrap(self, name: str, method: UnwrapMethod, angle: float, margin: float) -> None:
         """Replace the active UVs. ``smart`` cuts where faces turn by more than ``angle``, and keeps
-        islands ``margin`` apart, a share of the whole. ``box`` projects from six sides, one scene
-        unit a tile."""
+        islands ``margin`` apart, as a share of the whole. ``box`` projects from six sides, one
+        scene unit a tile."""
 
     def create_text(self, name: str | None, text: str, values: Mapping[str, object]) -> str:
         """Make a text at the origin, in the ground plane's X and Y, with ``size``, ``depth`` and

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 #: The only servers that requests go to.
 SERVERS = ("https://api.polyhaven.com", "https://dl.polyhaven.org", "https://cdn.polyhaven.com")
-#: Seconds without a byte, and bytes at a time.
+#: Maximum seconds without a byte, and bytes that are read at a time.
 _PATIENCE, _CHUNK = 20.0, 256 * 1024
-#: After the first, in seconds, the download must average the second, in bytes a second: a server
-#: that sends a byte now and then would hold a thread forever.
+#: After ``_GRACE`` seconds, the download must average ``_SLOWEST`` bytes a second. Otherwise a
+#: server that sends a byte now and then would hold a thread forever.
 _GRACE, _SLOWEST = 30.0, 4_000
 
 
@@ -66,7 +66,7 @@ class Network:
                     yield chunk
         except (OSError, ValueError, http.client.HTTPException) as error:
             if (close := getattr(error, "close", None)) is not None:
-                close()  # an error status raises, and still holds a connection
+                close()  # an error status raises, but still holds a connection
             raise HostError(f"{server} can't be read: {_why(error)}. Try again later.") from None
 
     def _open(self, request: Any) -> Any:

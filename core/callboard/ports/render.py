@@ -10,7 +10,7 @@ from callboard.content import Json
 
 class RenderPort(Protocol):
     """Capability ``render``. Rendering is sliced: one frame a step. Results list in ``left_out``
-    those outputs of the scene that a call may not write, if there are any."""
+    the scene's outputs that a call isn't allowed to write, if there are any."""
 
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
         """Render one frame. Return ``{path, width, height, frame, seconds}``. If the interface

@@ -38,8 +38,8 @@ class SceneReader(Protocol):
     children, translate, rotate, scale, visible``. ``type`` is the kind of a primitive, else the
     host's own word in lower case. ``color`` is ``[r, g, b]`` in 0..1, linear, or None. ``bounds``
     is ``{min, max}`` in world space, of the object with its descendants, or None. ``doubt`` says
-    why the next load of the saved file may show something else than is read now (a constraint moves
-    the object, an opinion isn't saved); otherwise it is absent."""
+    why the next load of the saved file may show something other than what is read now (a constraint
+    moves the object, an opinion isn't saved); otherwise it is absent."""
 
     def info(self) -> Json:
         """Return ``{file, modified, units_per_meter, up_axis, frame_range, fps, object_count,
@@ -54,7 +54,7 @@ class SceneReader(Protocol):
     def details(self, name: str) -> Json:
         """Return an object's details: ``materials``, paths; ``modifiers``, ``{name, type, shown}``;
         a camera's ``lens``, millimeters; a light's ``energy`` or ``intensity``; ``keys``, the first
-        frames with one, and ``key_count``. Optional."""
+        frames with a key, and ``key_count``. Optional."""
 
     def summaries(self) -> Iterable[Json]:
         """Return ``{name, path, type, parent}`` of every object, in scene order. A result with a

@@ -9,13 +9,14 @@ from callboard.changes import Changes
 
 
 class UndoPort(Protocol):
-    """One undo step per call, or per visit of a call that lets the artist work in between. Steps
+    """One undo step per call, or per slice of a call that lets the artist work in between. Steps
     never nest."""
 
-    #: True when ``join`` makes one step of the artist's own list; else each stays one there.
+    #: True when ``join`` makes one step in the artist's own list. Otherwise each step stays
+    #: separate there.
     joins: bool
     #: Reports the ids of steps that were undone (True) or redone (False) by anything but this port:
-    #: the artist with Ctrl+Z, a script. Only if the application reveals that.
+    #: the artist with Ctrl+Z, a script. Only reported if the application reveals it.
     stepped: Changes[[Sequence[str], bool]]
 
     def begin(self, label: str) -> object:
@@ -36,4 +37,4 @@ class UndoPort(Protocol):
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
         """Join the newest steps, given oldest first, into one; return its id. Return None when
-        others lie on any of them."""
+        other steps lie on top of any of them."""
