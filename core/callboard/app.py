@@ -282,7 +282,8 @@ class Callboard:
         self.guest.run(self._listener.start(access))
 
     def _end_client(self, holder: TokenHolder) -> None:
-        """End everything of a revoked client: its sessions, connections, jobs and calls."""
+        """End everything that belongs to a revoked client: its sessions, connections, jobs and
+        calls."""
         self.endpoint.end(holder)
         self._listener.end(holder)
         self.jobs.end(lambda client: client == holder)
@@ -316,7 +317,7 @@ class Callboard:
             self.workflows.close()
 
     def _offer(self) -> None:
-        """Add the tools and resources that exist before any client comes."""
+        """Add the tools and resources that exist before any client connects."""
         if self.config.skills:
             self.bundles.start()
             self.skills.start()
@@ -394,5 +395,5 @@ def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillSco
 
 
 def _cache_file(config: McpHttpConfig) -> Path | None:
-    """Return the file that keeps what was read of skills for the next start."""
+    """Return the file that keeps what was read about skills until the next start."""
     return cache_folder() / "skills.json" if config.skills else None

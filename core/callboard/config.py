@@ -107,7 +107,7 @@ class McpHttpConfig:
     farm_scheduler: str = ""
     #: CA, certificate and key of that farm, as PEM files, if it needs them.
     farm_tls: Sequence[str] = ()
-    #: The most tasks of one map.
+    #: Maximum tasks of one map.
     farm_limit: int = 1000
     #: The command line of a callboard that has Dask; searched for when empty.
     farm_command: Sequence[str] = ()

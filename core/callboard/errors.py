@@ -151,7 +151,7 @@ UNKNOWN_TOOL = "unknown tool '"
 
 class ResourceNotFound(InvalidParams):
     """Raised when there is no resource with that URI. The code depends on the era: -32002 in
-    sessions, -32602 after."""
+    sessions, -32602 without."""
 
     def __init__(self, uri: str) -> None:
         super().__init__(

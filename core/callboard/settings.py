@@ -29,7 +29,7 @@ _PATHS = ("folders", "files")
 FILE = "settings.yaml"
 _PROJECT = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _MOST_BYTES = 2**20
-#: The most projects that a message names.
+#: Maximum projects that a message names.
 _MOST_PROJECTS = 20
 
 
@@ -87,18 +87,19 @@ OTHER_VARIABLES = (
     "CALLBOARD_TOKEN",
 )
 _PREFIX = "CALLBOARD_"
-#: How alike two names must be after the prefix, of 1, to count as a misspelling.
+#: The similarity, from 0 to 1, from which a name counts as a misspelling of another. The prefix
+#: isn't compared.
 _ALIKE = 0.7
 
 
 class Source(NamedTuple):
-    """A source of settings. ``label`` is its name, with the file if it is one. With ``forbids``,
-    its denials and its ``strict`` also bind the artist."""
+    """A source of settings. ``label`` is its name, with the file if the source is a file. With
+    ``forbids``, its denials and its ``strict`` also bind the artist."""
 
     label: str
     values: Mapping[str, Any]
     forbids: bool = False
-    #: File and line of each folder that it names.
+    #: File and line of each folder that the source names.
     places: Mapping[str, str] = {}
 
 
@@ -125,7 +126,8 @@ def config_from(given: Mapping[str, Any], **others: Any) -> McpHttpConfig:
 
 
 def settled(named: list[Source]) -> list[ResolvedSetting]:
-    """Return each setting as these sources define it, the most important source first."""
+    """Return each setting as these sources define it. ``named`` has the most important source
+    first."""
     return [_settle(setting, named) for setting in SETTINGS]
 
 
@@ -151,8 +153,8 @@ def _shown(value: Any) -> str:
 
 
 def named_skill_paths() -> list[Path]:
-    """Return the folders in the setting skill_paths. Invalid settings name none: the start of a
-    server, and ``callboard doctor``, report what is wrong with them."""
+    """Return the folders in the setting skill_paths. If the settings are invalid, return none: the
+    start of a server, and ``callboard doctor``, report what is wrong."""
     try:
         return [Path(path) for path in config_from({}).skill_paths]
     except SettingsError:

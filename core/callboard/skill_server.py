@@ -78,7 +78,8 @@ class ServerHandle:
 
     def shutdown(self) -> None:
         """End every call and connection, then return; idempotent. Raises HostError when a tool
-        still holds the main thread after ``SHUTDOWN_TIMEOUT``; it then ends with the process."""
+        still holds the main thread after ``SHUTDOWN_TIMEOUT``; that tool then ends with the
+        process."""
         self._inbox.stop()
         self._app.guest.interrupt()
         self._thread.join(SHUTDOWN_TIMEOUT)
@@ -123,8 +124,8 @@ class McpHttpServer:
         return self._prompts
 
     def start(self) -> ServerHandle:
-        """Serve on a thread of its own, from when this returns. Raises OSError when the port is
-        taken; then nothing is left running."""
+        """Serve on a separate thread. The server answers by the time this returns. Raises OSError
+        when the port is taken; then nothing is left running."""
         started: Future[Callboard] = Future()
         inbox = MainThreadInbox()
 
