@@ -1,5 +1,5 @@
-"""The exceptions of callboard, named by whose fault it is. Exceptions that only one room raises
-derive from these, and are defined there.
+"""The exceptions of callboard, named after whatever is at fault. Exceptions that only one room
+raises derive from these, and are defined there.
 
 Each has the parts of a JSON-RPC error: a ``code``, a message that says what to do next, and
 optional ``data``. Codes -32xxx are JSON-RPC's and MCP's. Codes -31xxx are ours and lie outside

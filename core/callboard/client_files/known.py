@@ -25,7 +25,7 @@ COMMAND = ("callboard", "stdio")
 
 @dataclass(frozen=True)
 class ClientFormat:
-    """The format of a client's servers: the file, the key and the words."""
+    """The format in which a client lists its servers: the file, the keys and the fixed values."""
 
     title: str
     key: str

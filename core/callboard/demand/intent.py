@@ -65,7 +65,7 @@ _FILLER = r"(?i)^(?:(?:find (?:a|any) (?:way|tool|option) to|be able to|a|an|the
 
 def missing_capabilities(intent: str) -> list[str]:
     """Return what an intent says could not be done, in its own words; empty when it reports nothing
-    missing. A guess from phrases, so mark it as inferred wherever it is shown."""
+    missing. This is a guess from phrases, so mark it as inferred wherever it is shown."""
     needs: list[str] = []
     for sentence in re.split(r"(?<=[.!?;])\s+|\n+", intent[:4096]):
         for phrase in _PHRASES:

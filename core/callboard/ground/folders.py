@@ -1,5 +1,5 @@
-"""The folders of callboard's files: the user's data and cache folders, or all below
-``CALLBOARD_HOME`` if that is set; and the site's folder, which callboard only reads."""
+"""The folders of callboard's files: the user's data and cache folders, which are below
+``CALLBOARD_HOME`` if that is set, and the site's folder, which callboard only reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import platformdirs
 
 def path_of(written: str) -> Path:
     """Return the path for a text in which ``~`` is the user's home. The ``~name`` of an unknown
-    user stays as it is, and doesn't exist."""
+    user stays as it is; no such folder exists."""
     path = Path(written)
     try:
         return path.expanduser()
@@ -20,7 +20,7 @@ def path_of(written: str) -> Path:
 
 
 def data_folder() -> Path:
-    """The folder for what must last: records, skills, running instances. Not created."""
+    """The folder for what must last: records, skills, running instances. It isn't created."""
     home = os.environ.get("CALLBOARD_HOME")
     return Path(home) if home else platformdirs.user_data_path("callboard", appauthor=False)
 

@@ -28,12 +28,12 @@ _MANY = 10_000
 
 
 def held_to_roots() -> bool:
-    """Return whether this call may use files of its roots only."""
+    """Return whether this call may only use files in its roots."""
     return may_use.get() is not None
 
 
 def outside(paths: Iterable[str], *, write: bool = False) -> list[str]:
-    """Return those of the absolute paths that this call may not use, each once."""
+    """Return those of the absolute paths that this call isn't allowed to use, each once."""
     allowed = may_use.get()
     if allowed is None:
         return []
@@ -41,8 +41,8 @@ def outside(paths: Iterable[str], *, write: bool = False) -> list[str]:
 
 
 def refuse_outside(paths: Iterable[str], name: str, done: str) -> None:
-    """Raise HostError if this call may not read one of the absolute paths, which ``name`` uses.
-    ``done`` says what was refused: opened, rendered."""
+    """Raise HostError if this call isn't allowed to read one of the absolute paths, which ``name``
+    uses. ``done`` says what was refused: opened, rendered."""
     leaving = outside(paths)
     if not leaving:
         return

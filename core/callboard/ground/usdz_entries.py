@@ -1,7 +1,7 @@
 """The entries of a USDZ package, if both ways to read it agree.
 
 OpenUSD walks from one local header to the next; programs that list a package read the directory at
-its end. A package in which the two differ hides a layer from a check before it is opened.
+its end. A package in which the two differ could hide a layer from a check before it is opened.
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ class MainThread:
                 self._guest.ask_again()
 
     def abandon(self) -> None:
-        """End every turn at shut-down, and roll back what was open. Main thread."""
+        """End every turn at shut-down, and roll back whatever was open. Main thread."""
         self._abandoned = True
         running = self.running
         if running is not None:

@@ -87,7 +87,8 @@ class ThreadedProcess(asyncio.SubprocessTransport):
     # -- called by the threads --------------------------------------------------------------------
 
     def tell(self, function: Callable[..., None], *values: Any) -> bool:
-        """Call the function on the loop. False when the loop is closed. Call it from any thread."""
+        """Call the function on the loop. Return False when the loop is closed. Call it from any
+        thread."""
         try:
             self._loop.call_soon_threadsafe(function, *values)
         except RuntimeError:

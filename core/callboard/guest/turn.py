@@ -2,8 +2,8 @@
 work that doesn't end on its own.
 
 Python raises an exception in another thread at that thread's next instruction, which may be
-anywhere. So it is requested only between the first and the last instruction of a tool, and
-withdrawn when the tool ends before it arrives.
+anywhere. So the exception is requested only between the first and the last instruction of a tool,
+and withdrawn if the tool ends before it arrives.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Interruptible:
                 if not (self.asked or self._spoilt):
                     _locks.append(self._lock)
         except Interrupted:
-            self._end()  # the interruption may have arrived on the way into the first one
+            self._end()  # the interruption may have arrived just before the first _end()
             raise
 
     def ask(self) -> bool:

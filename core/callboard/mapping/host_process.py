@@ -26,8 +26,8 @@ class HostLost(HostError):
 
 
 class HostProcess:
-    """A program that prints a line of JSON when it is ready, and ends with its stdin. A context
-    manager. Use it from one thread, except for the methods that allow any."""
+    """A program that prints a line of JSON when it is ready, and ends when its stdin is closed. A
+    context manager. Use it from one thread, except for the methods that allow any."""
 
     def __init__(
         self,

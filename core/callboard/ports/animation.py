@@ -40,7 +40,8 @@ class AnimationPort(Protocol):
         rotate: Vector | None,
         scale: Vector | None,
     ) -> str:
-        """Key the components that aren't None; replace existing keys there. Return the path."""
+        """Key the components that aren't None; replace existing keys at that frame. Return the
+        path."""
 
     def delete_keys(self, name: str, start: float, end: float) -> int:
         """Delete the object's keys from ``start`` to ``end``, both included. Return the number of

@@ -90,7 +90,7 @@ class Host(ABC):
     @property
     def burst(self) -> float:
         """The time that a step that served a call waits for the next one, in seconds, within the
-        budget. On Windows a wait may last a tick of the clock, 15.6 ms, so it is 0 beside a
+        budget. On Windows a wait may last a tick of the clock, 15.6 ms, so it is 0 when there is a
         window."""
         if self._alone:
             return 0.25
@@ -151,7 +151,7 @@ class Host(ABC):
     def may_run(self, work: Work) -> str | None:
         """Return what ``work`` has to wait for, in the artist's words (``dragging Cube``,
         ``rendering``, a dialog's title), or None when it may run now. Called before every turn on
-        the main thread, so it takes microseconds and changes nothing."""
+        the main thread, so it must take microseconds and change nothing."""
         return None
 
     def blocked_by(self) -> str | None:

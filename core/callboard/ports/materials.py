@@ -69,8 +69,8 @@ class MaterialsPort(Protocol):
         paths of both. A material without objects may be absent."""
 
     def assigned(self, name: str) -> Mapping[str, Sequence[int] | None]:
-        """Return the materials of one object by path, with the faces that have each, or None for
-        all."""
+        """Return the materials of one object by path, with the faces that each is on, or None for
+        all faces."""
 
     def create(self, name: str | None) -> str:
         """Make a material; return its path. A taken name gets the host's own suffix."""

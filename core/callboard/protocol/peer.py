@@ -60,7 +60,7 @@ class Ask(NamedTuple):
             return {"elicitation": {self.params.get("mode", "form"): {}}}
         if kind == "sampling":
             return {"sampling": {"tools": {}} if "tools" in self.params else {}}
-        # Code that uses an extension checks for it before it asks.
+        # Code that uses an extension checks for the extension before it asks.
         return {} if "." in kind else {kind: {}}
 
     def named(self, name: str) -> Ask:

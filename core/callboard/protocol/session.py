@@ -52,7 +52,7 @@ class Channel(Protocol):
     """The stream that may answer one POST."""
 
     def send(self, message: Json) -> bool:
-        """Stream a message to the client. False when this channel can't, or is closed."""
+        """Stream a message to the client. Return False when this channel can't, or is closed."""
 
 
 @runtime_checkable
@@ -92,7 +92,7 @@ class Session(Peer):
         super().__init__(secrets.token_hex(16), features, client, capabilities, holder)
         self.id = self.label
         self.inflight: dict[Id, SessionRequest] = {}
-        #: Our requests to the client that it hasn't answered yet.
+        #: Our requests that the client hasn't answered yet.
         self.asked = PendingAnswers("the client", AskFailed, AskFailed)
         #: URIs of the resources that the client watches (2025-11-25, Resources, Subscriptions).
         self.watched: set[str] = set()
@@ -129,8 +129,8 @@ class Session(Peer):
         self.send(message)
 
     def send(self, message: Json) -> bool:
-        """Send on the session's own stream, or keep the message until one is open. False once the
-        session has ended."""
+        """Send on the session's own stream, or keep the message until a stream is open. Return
+        False once the session has ended."""
         if self.closed:
             return False
         if self._listener is not None and self._listener.send(message):
@@ -142,7 +142,7 @@ class Session(Peer):
         return True
 
     def listen(self, stream: Stream) -> None:
-        """Make ``stream`` the session's own. A newer one replaces and ends an older one."""
+        """Make ``stream`` the session's own. A newer stream replaces and ends an older one."""
         if self._listener is not None:
             self._listener.end()
         self._listener = stream
@@ -155,7 +155,7 @@ class Session(Peer):
             self.lost = True
 
     def flush(self, channel: Channel) -> None:
-        """Send what waits for a stream on this one."""
+        """Send the messages that wait for a stream on this channel."""
         while self.outbox and channel.send(self.outbox[0]):
             self._sent(self.outbox.popleft())
 

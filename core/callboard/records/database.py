@@ -20,7 +20,7 @@ StorageFailure = (sqlite3.Error, OSError)
 #: interpreter for long delays the host.
 BLOCK = 2**16
 #: Rows in one statement. Each statement releases the interpreter and takes it back, which slows
-#: down busy threads. SQLite before 3.32 takes 999 values.
+#: down busy threads. SQLite before 3.32 takes at most 999 values.
 AT_ONCE = 40
 _ROW = f", ({', '.join('?' * len(schema.COLUMNS))})"
 _INSERT_MANY = schema.INSERT + _ROW * (AT_ONCE - 1)

@@ -344,7 +344,7 @@ class Store:
     # Any thread, under the lock
 
     def _revive(self) -> None:
-        """Make the journal writable again, and write what memory holds to it."""
+        """Make the journal writable again, and write the records in memory to it."""
         try:
             if self._journal is None:
                 self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,7 +1,7 @@
 """The routes of the gateway's page: what it shows of this server, and some of a panel's actions.
 
-Only a client that proves to be the artist gets an answer (``clients/artist_key.py``). A client's
-token alone isn't enough, and neither is the instance's own.
+Only a client that proves that it speaks for the artist gets an answer (``clients/artist_key.py``).
+A client's token alone isn't enough, and neither is the instance's own.
 """
 
 from __future__ import annotations

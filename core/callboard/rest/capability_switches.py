@@ -1,4 +1,5 @@
-"""The capabilities that this host offers: clients read them, the user's commands change them."""
+"""The capabilities that this host offers: clients read them, and the user's commands change
+them."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 @cache
 def this_machine() -> str:
-    """Return the host's name and, when the system has an id, eight characters of its digest. On a
-    Mac only the digest counts, because the name changes with the network."""
+    """Return the host's name and, when the system has an id, eight characters of the id's digest.
+    On a Mac only the digest counts, because the name changes with the network."""
     name, id = socket.gethostname() or "localhost", _system_id()
     digest = sha256(id).hexdigest()[:8] if id else ""
     return f"mac {digest}" if digest and sys.platform == "darwin" else f"{name} {digest}".strip()
@@ -20,7 +20,7 @@ def this_machine() -> str:
 
 @cache
 def this_boot() -> str:
-    """Return a text that changes when the system starts again; empty if there is none."""
+    """Return a text that changes when the system starts again; empty if the system has none."""
     if sys.platform == "win32":
         return ""
     try:

@@ -8,9 +8,9 @@ under the root's real path. The result is the path as the artist would write it.
 The path that is checked is exactly the path that is opened, so a path that applications read in
 more than one way is refused. A backslash separates names on Windows, and in some applications
 everywhere; elsewhere it is part of a name. So on POSIX only another platform's absolute path, which
-nothing here opens, may hold one. ``//`` begins a path relative to the scene in one application and
-an absolute path in others. ``Host.misreads`` reports what else an application puts in a path's
-place.
+nothing here opens, may hold a backslash. ``//`` begins a path relative to the scene in one
+application and an absolute path in others. ``Host.misreads`` reports what else an application puts
+in a path's place.
 
 The check holds for the moment it is made. A program that can write inside a root can swap a folder
 for a symlink between our answer and the moment the host opens the path. Hosts open by name, so this

@@ -105,7 +105,7 @@ class RootsBook:
         return False
 
     def set_policy(self, policy: RootsPolicy) -> None:
-        """Replace the policy, including for connected clients."""
+        """Replace the policy, also for the connected clients."""
         self.policy = "strict" if self._always_strict else policy
         self._changes.tell()
 

@@ -63,7 +63,7 @@ class GeneralServer(HTTPServerConnectionDelegate):
         end: Callable[[SocketStream], None],
     ) -> None:
         """``begin`` returns the delegate for a connection's next request. ``end`` is called when
-        there is no further one."""
+        there is no further request."""
         self._begin = begin
         self._end = end
         self._connections: set[HTTP1ServerConnection] = set()

@@ -1,4 +1,4 @@
-"""One HTTP request with the means to answer it. Its handlers know nothing of Tornado."""
+"""One HTTP request with the means to answer it. Its handlers know nothing about Tornado."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class IncomingRequest:
         self.on_slow: Callable[[], None] | None = None
 
     def wait_again(self) -> None:
-        """Wait for the next request on this connection, after the one before has ended."""
+        """Wait for the next request on this connection, once the previous one has ended."""
         self.began = monotonic()
         self._listener.incoming_requests[self._sender] = self
 

@@ -84,8 +84,8 @@ class Listener:
         return self._routes.get(path) or next(below, None)
 
     def bind(self, port: int) -> None:
-        """Bind to a port, or to any free one for 0. The attribute ``port`` then holds it. Raises
-        OSError."""
+        """Bind to ``port``, or to any free port if that is 0. The attribute ``port`` then holds the
+        number. Raises OSError."""
         self._socket = bound(self._address, port, BACKLOG)
         self.port = self._socket.getsockname()[1]
 
@@ -214,7 +214,7 @@ class Listener:
             self._hand_over(incoming)
 
     def _hand_over(self, incoming: IncomingRequest) -> None:
-        """Find the route and call it. A handler that fails answers 500, never a traceback."""
+        """Find the route and call it. If the handler fails, answer 500, without a traceback."""
         if incoming.method == "OPTIONS":
             incoming.respond(204, headers=PREFLIGHT)
             return

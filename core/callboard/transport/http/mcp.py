@@ -102,7 +102,7 @@ class Reply:
 
 
 class StreamableHttp(ABC):
-    """POST, GET and DELETE of one path; subclasses answer. Runs on the server's loop."""
+    """POST, GET and DELETE on one path. Subclasses answer them. Runs on the server's loop."""
 
     def __init__(
         self,

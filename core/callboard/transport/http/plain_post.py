@@ -107,7 +107,7 @@ class PlainConnection:
         return self.receive(data[request.head :])
 
     def receive(self, data: bytes) -> bytes:
-        """Take what belongs to the request under way, and return the rest."""
+        """Take the data that belongs to the request under way, and return the rest."""
         reader = self._reader
         if reader is None:
             return data

@@ -203,7 +203,7 @@ class SocketStream(asyncio.Protocol):
             end = len(buffer) + 1 if match is None else match.end()
             if end > max_bytes:
                 raise _TooLong(f"no {regex!r} in the first {max_bytes} bytes")
-            # The delimiter may have arrived in part; those of HTTP are at most four bytes.
+            # The delimiter may have arrived in part. HTTP's delimiters are at most four bytes long.
             searched = max(0, len(buffer) - 4)
             return 0 if match is None else end
 
