@@ -13,7 +13,7 @@ class Changes(Generic[P]):
     """The listeners of a change. Call it from any thread. Listeners are called on the thread that
     notifies, in the order in which they were added; they return at once and don't raise."""
 
-    #: True while there are listeners; code that notifies often reads it first.
+    #: True while there are listeners; code that notifies often checks this first.
     watched: bool
     #: Calls all present listeners. With a single one this is the listener itself, because every
     #: call of a tool is notified.

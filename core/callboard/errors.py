@@ -65,7 +65,8 @@ class InvalidParams(PeerError):
 
 
 class CapabilityMissing(PeerError):
-    """Raised when this host doesn't offer what the tool needs, or the artist withdrew it."""
+    """Raised when this host doesn't offer a capability that the tool needs, or the artist withdrew
+    it."""
 
     code = CAPABILITY_MISSING
 
@@ -102,7 +103,8 @@ class SkillError(CallboardError):
 
 
 class HostError(CallboardError):
-    """Raised when the host can't do it now. Nothing was changed unless the message says so."""
+    """Raised when the host can't do what was asked now. Nothing was changed unless the message says
+    so."""
 
 
 class WrongArgument(CallboardError, ValueError):

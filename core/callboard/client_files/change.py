@@ -113,7 +113,7 @@ def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, An
             if _bare(parsed(after), known.key) == _bare(wanted, known.key):
                 return after
         except Exception:
-            # This editing can't do it, or its library isn't installed.
+            # This way of editing can't do it, or its library isn't installed.
             continue
     raise PeerError(
         f"{path} is written in a way that can't be changed without changing more; add or "

@@ -191,7 +191,7 @@ def _editors(home: Path) -> dict[str, ClientFormat]:
             url="serverUrl",
             signs=(windsurf,),
         ),
-        # The successor of Windsurf since June 2026. It infers from the address that it is HTTP.
+        # The successor of Windsurf since June 2026. It infers HTTP from the address.
         "devin": ClientFormat(
             "Devin Desktop", "mcpServers", devin / "mcp_config.json", signs=(devin,)
         ),

@@ -14,7 +14,8 @@ class Owner:
     def __init__(self, holder: TokenHolder, session: str = "") -> None:
         self.holder = holder
         self.session = session
-        #: True once the session has ended. Its things then belong to the holder of its token.
+        #: True once the session has ended. Everything that it owned then belongs to the holder of
+        #: the token.
         self.ended = False
 
 

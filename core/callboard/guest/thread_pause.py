@@ -3,7 +3,8 @@
 An application may run Python on its main thread without holding the interpreter, as Blender does
 (docs/decisions/0392). Meanwhile no other thread may run Python. So each of our threads has a
 :class:`PythonPermit`, a lock that it holds except while it waits, and the main thread takes all of
-these locks. It waits for at most ``PATIENCE``: a host that hangs would be worse.
+these locks. The main thread waits for at most ``PATIENCE``, because a host that hangs would be
+worse.
 """
 
 from __future__ import annotations

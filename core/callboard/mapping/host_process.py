@@ -35,7 +35,8 @@ class HostProcess:
         goodbye: float = GOODBYE,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """``goodbye`` is how many seconds it has to end. ``env`` None means our own environment."""
+        """``goodbye`` is the number of seconds that the program has to end. ``env`` None means our
+        own environment."""
         self._command = list(command)
         self._env = env
         self._goodbye = goodbye

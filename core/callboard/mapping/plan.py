@@ -1,5 +1,5 @@
 """The plan of a map: a row for each task, with arguments that fit the tool and files that lie in
-the workspace. Runs beside the main thread, because it reads folders and tables."""
+the workspace. Runs off the main thread, because it reads folders and tables."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ MOST_ELEMENTS = 1000
 
 
 class AttributeNotFound(HostError, LookupError):
-    """Raised when the object has no attribute of that name. ``names`` are those that it has."""
+    """Raised when the object has no attribute of that name. ``names`` are the attributes that the
+    object has."""
 
     def __init__(self, object: str, attribute: str, names: Sequence[str]) -> None:
         hint = names_hint(attribute, nearest_names(attribute, names))

@@ -239,8 +239,8 @@ class SessionRequest(PeerRequest):
             self.session.flush(self._stream())
 
     def _stream(self) -> Channel:
-        """Return the request's own stream. With a fallback to the session, a flush would get the
-        messages back that it sends, again and again."""
+        """Return the request's own stream, without the fallback to the session: that would give a
+        flush its messages back again and again."""
         channel = self.channel
         return channel._stream() if isinstance(channel, SessionRequest) else channel
 

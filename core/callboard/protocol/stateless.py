@@ -80,7 +80,7 @@ class MetaMissing(InvalidParams):
 
 
 def is_stateless(request: Request, headers: Mapping[str, str]) -> bool:
-    """Return whether a request is of this era: it says so in ``_meta``, or in a header that no
+    """Return whether a request is of this era, as stated in its ``_meta``, or in a header that no
     revision with sessions uses."""
     meta = request.params.get("_meta")
     if isinstance(meta, dict) and VERSION_KEY in meta:
@@ -157,8 +157,8 @@ class StatelessEra:
     """Turns one request into a call of the server, and its outcome into one response."""
 
     def __init__(self, server: Server, schema_of: SchemaOf = lambda tool: None) -> None:
-        """``schema_of`` returns a tool's input schema, None for an unknown tool. It says which
-        headers repeat arguments."""
+        """``schema_of`` returns a tool's input schema, None for an unknown tool. The schema says
+        which headers repeat arguments."""
         self._server = server
         self._schema_of = schema_of
         self._states = RequestStates()

@@ -60,7 +60,7 @@ class Exporter:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to send. Never raises: without a network it waits, longer each time."""
+        """Begin to send. Never raises: while there is no network, it waits longer each time."""
         if self._thread is None:
             self._stop.clear()
             self._thread = threading.Thread(

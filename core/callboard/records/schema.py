@@ -78,7 +78,7 @@ INSERT = (
 
 
 class NewerSchema(Exception):
-    """Raised when a newer callboard made this database; writing into it could harm it."""
+    """Raised when a newer callboard made this database; writing into it could damage it."""
 
 
 def migrate(db: sqlite3.Connection) -> None:

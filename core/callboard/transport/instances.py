@@ -56,8 +56,8 @@ class Instance:
     #: The machine that the instance runs on.
     machine: str = field(default_factory=this_machine)
     boot: str = field(default_factory=this_boot)
-    #: The number of other scenes opened since the instance's start; -1 when it doesn't report that.
-    #: Saving under another name doesn't count.
+    #: The number of other scenes opened since the instance's start; -1 when unknown. Saving under
+    #: another name doesn't count.
     opened: int = -1
 
     @property
@@ -88,7 +88,7 @@ class ListedInstance(NamedTuple):
     """An instance and its state. ``serving``: it answered. ``busy``: its process lives and its port
     takes connections. ``silent``: its process lives, but the port doesn't take connections.
     ``elsewhere``: it runs on another machine that shares the home and isn't contacted. ``tools`` is
-    the number of tools it lists; None when it doesn't say."""
+    the number of tools that the instance lists; None when unknown."""
 
     instance: Instance
     state: str

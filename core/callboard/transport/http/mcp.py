@@ -126,7 +126,8 @@ class StreamableHttp(ABC):
     def answer(
         self, session: Session, message: Request, reply: Reply
     ) -> Coroutine[Any, Any, Json | None]:
-        """Return the response to a session's request, or None when the client cancelled it."""
+        """Return the response to a session's request, or None when the client cancelled the
+        request."""
 
     @abstractmethod
     def receive(self, session: Session, message: Notification | Response) -> None:
