@@ -203,14 +203,14 @@ class Callboard:
 
     @cached_property
     def workflows(self) -> Workflows:
-        """The runs of workflows, made on first use. On the server's loop."""
+        """The runs of workflows, made on first use. Use them on the server's loop."""
         from callboard.jobs.workflows.runs import Workflows
 
         return Workflows(self.dispatcher, self.jobs, self.catalog, data_folder() / "workflows")
 
     def start(self) -> Callboard:
-        """Load the skills, open the port and serve. Main thread. Raises OSError when the port is
-        taken. Whatever it raises, nothing is left running."""
+        """Load the skills, open the port and serve. Runs on the main thread. Raises OSError when
+        the port is taken. Whatever it raises, nothing is left running."""
         with ExitStack() as began:
             self._start(began)
             self._ending = began.pop_all()
@@ -303,7 +303,8 @@ class Callboard:
         began.callback(self._updates.watch())
 
     def stop(self) -> None:
-        """End every call and connection and release everything. Main thread; idempotent."""
+        """End every call and connection and release everything. Runs on the main thread.
+        Idempotent."""
         self._ending.close()
 
     async def _close(self) -> None:
@@ -375,7 +376,7 @@ class Callboard:
 
 
 def start(host: Host, config: McpHttpConfig | None = None) -> Callboard:
-    """Start a server inside ``host``. Main thread."""
+    """Start a server inside ``host``. Call it on the main thread."""
     return Callboard(host, config).start()
 
 

@@ -81,7 +81,8 @@ class GuestLoop:
     # -- life ---------------------------------------------------------------------------------
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine to its end, blocking; for start-up and shut-down. Main thread."""
+        """Run a coroutine to its end, blocking; for start-up and shut-down. Runs on the main
+        thread."""
         go_on()  # the work may wait for the other threads
         if asyncio._get_running_loop() is None:
             return self._run_here(work)
@@ -132,8 +133,8 @@ class GuestLoop:
             self._host.post(self._tick)
 
     def ask_again(self) -> None:
-        """Ask for a tick even though one seems to be on its way, because that one may be lost. Main
-        thread."""
+        """Ask for a tick even though one seems to be on its way, because that one may be lost. Runs
+        on the main thread."""
         self._posted = False
         self.request_tick()
 
@@ -146,7 +147,8 @@ class GuestLoop:
             self.request_tick()
 
     def complete(self, callback: Callable[..., None], *given: Any) -> None:
-        """Run ``callback`` on the loop before its next slice. Main thread, outside a slice."""
+        """Run ``callback`` on the loop before its next slice. Call it on the main thread, outside a
+        slice."""
         self._completions.append(partial(callback, *given))
         if not self._ticking:
             self.request_tick()
@@ -164,7 +166,8 @@ class GuestLoop:
         return perf_counter() - self._last_sign() if self._main_is_away() else 0.0
 
     def blocked_by(self) -> str | None:
-        """Return what the host's main thread is busy with, if the host knows. Any thread."""
+        """Return what the host's main thread is busy with, if the host knows. Call it from any
+        thread."""
         return self._host.blocked_by()
 
     # -- the tick, on the main thread -------------------------------------------------------------

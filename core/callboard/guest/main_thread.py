@@ -39,7 +39,8 @@ class MainThread:
         self, guest: GuestLoop, limit: int = QUEUE_LIMIT, patience: float = PATIENCE
     ) -> None:
         self._guest = guest
-        #: Runs a callback on the server's loop, soon. Main thread, from within a turn.
+        #: Runs a callback on the server's loop, soon. Called on the main thread, from within a
+        #: turn.
         self.complete = guest.complete
         self._limit = limit
         self._patience = patience
@@ -89,7 +90,8 @@ class MainThread:
 
     def stall(self) -> dict[str, Any]:
         """Return ``{stalled_ms, queued, call?, blocked_by?}``: how long the main thread has been
-        away, during which call, and what holds it up according to the host. Any thread."""
+        away, during which call, and what holds it up according to the host. Call it from any
+        thread."""
         facts: dict[str, Any] = {
             "stalled_ms": round(self._guest.stalled_for() * 1000),
             "queued": len(self._queue),
@@ -116,7 +118,7 @@ class MainThread:
 
     def cancel(self, turn: Turn) -> None:
         """Cancel a turn. A queued turn never starts, a generator stops before its next slice, and a
-        plain function can check. A turn that goes on is interrupted. On the server's loop."""
+        plain function can check. A turn that goes on is interrupted. Runs on the server's loop."""
         if turn.state is TurnState.RUNNING and not turn.cancelled:
             self._guest.loop.call_later(GRACE, self._interrupt, turn)
         turn.cancelled = True
@@ -152,7 +154,8 @@ class MainThread:
         return self._asks_again and turn.held_by is not None
 
     def _held(self, turn: Turn) -> bool:
-        """Return whether the turn must wait for something that the artist does. Main thread."""
+        """Return whether the turn must wait for something that the artist does. Runs on the main
+        thread."""
         if turn.cancelled and turn.state is TurnState.QUEUED:
             return False
         doing = self._ask_host(turn.kind)
@@ -195,7 +198,7 @@ class MainThread:
 
     def drain(self, until: float) -> None:
         """Run one slice of every generator, then queued turns until time is up, but at least one
-        turn. Main thread."""
+        turn. Runs on the main thread."""
         for turn in list(self._active):
             if turn.parked or (not turn.looks and self._held(turn)):
                 continue
@@ -243,7 +246,7 @@ class MainThread:
                 self._guest.ask_again()
 
     def abandon(self) -> None:
-        """End every turn at shut-down, and roll back whatever was open. Main thread."""
+        """End every turn at shut-down, and roll back whatever was open. Runs on the main thread."""
         self._abandoned = True
         running = self.running
         if running is not None:

@@ -21,7 +21,8 @@ _usual = 0.0
 
 @contextmanager
 def short_turns() -> Iterator[None]:
-    """Shorten turns within the block. The last block to end restores them. Any thread."""
+    """Shorten turns within the block. The last block to end restores them. Call it from any
+    thread."""
     global _users, _usual
     with _lock:
         _users += 1

@@ -107,13 +107,14 @@ class PythonPermit:
 
     def leave(self, summon: Callable[[], None], stirs: Callable[[], object] = _always) -> None:
         """Release the lock before the thread waits for something that ``summon`` can end. When
-        ``stirs`` returns False, only callboard's own threads could end the wait, and none has. In
-        its own thread."""
+        ``stirs`` returns False, only callboard's own threads could end the wait, and none has. Call
+        it in the thread itself."""
         self._summon, self._stirs = summon, stirs
         self._lock.release()
 
     def back(self) -> None:
-        """Take the lock again, right after the wait. Blocks during a pause. In its own thread."""
+        """Take the lock again, right after the wait. Blocks during a pause. Call it in the thread
+        itself."""
         if not self._lock.acquire(blocking=False):
             if self._summoned:
                 self._came.set()
@@ -122,7 +123,8 @@ class PythonPermit:
         self._summon = None
 
     def wait(self, event: PausableEvent, seconds: float | None) -> bool:
-        """Wait at most that many seconds. Return whether the event was set. In its own thread."""
+        """Wait at most that many seconds. Return whether the event was set. Call it in the thread
+        itself."""
         if event._set:
             return True
         self.leave(event._rung.set, event.is_set if seconds is None else _always)
@@ -133,7 +135,8 @@ class PythonPermit:
         return event._set
 
     def take(self, until: float) -> bool:
-        """Make the thread stand still. Return whether it does by ``until``. Main thread."""
+        """Make the thread stand still. Return whether it does by ``until``. Runs on the main
+        thread."""
         self._came.clear()
         self._summoned = True
         try:
@@ -151,7 +154,8 @@ class PythonPermit:
             self._summoned = False
 
     def give(self) -> None:
-        """Release the lock after :meth:`take`, however that ended; idempotent. Main thread."""
+        """Release the lock after :meth:`take`, however that ended. Idempotent. Runs on the main
+        thread."""
         with suppress(RuntimeError):  # it isn't ours
             self._lock.release()
 
@@ -161,7 +165,8 @@ _login = PythonPermit()
 
 
 class ThreadPause:
-    """While this is entered, the threads that have a permit stand still. Main thread."""
+    """While this is entered, the threads that have a permit stand still. Used on the main
+    thread."""
 
     def __enter__(self) -> None:
         global _stander

@@ -128,7 +128,7 @@ class Waiter(Protocol):
     """A listener that is notified of what a turn waits for."""
 
     def hold(self, doing: str | None) -> None:
-        """Note what the artist is doing; None once that is over. Main thread."""
+        """Note what the artist is doing; None once that is over. Runs on the main thread."""
 
 
 class Turn:
@@ -181,7 +181,7 @@ class Turn:
         self.code.ask()
 
     def hold(self, doing: str | None) -> None:
-        """Note what the turn waits for. Called when that changes. Main thread."""
+        """Note what the turn waits for. Called on the main thread when that changes."""
         if self.held_by is None:
             self.held_since = perf_counter()
         self.held_by = doing
@@ -189,7 +189,7 @@ class Turn:
             self._waiter.hold(doing)
 
     def refuse(self, error: BaseException) -> None:
-        """End the turn before it begins. Main thread."""
+        """End the turn before it begins. Runs on the main thread."""
         self._finish(None, error)
 
     @property
@@ -208,7 +208,7 @@ class Turn:
         return self._transaction is not None and not self.looks
 
     def step(self) -> None:
-        """Run the turn, or its next slice. Main thread."""
+        """Run the turn, or its next slice, on the main thread."""
         if self.cancelled and self.state is TurnState.QUEUED:
             self._finish(None, CallCancelled("cancelled before it started"))
             return

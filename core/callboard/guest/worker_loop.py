@@ -82,7 +82,7 @@ class WorkerLoop(asyncio.SelectorEventLoop):
         return ThreadedProcess(self, protocol, command, **options), protocol
 
     async def finish(self) -> None:
-        """Cancel the remaining tasks. Tasks that ignore the cancellation aren't waited for."""
+        """Cancel the remaining tasks. Nothing waits for tasks that ignore the cancellation."""
         tasks = asyncio.all_tasks() | {task for task in self._made if not task.done()}
         tasks -= {asyncio.current_task()}
         for task in tasks:

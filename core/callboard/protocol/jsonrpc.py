@@ -57,7 +57,7 @@ def decode(body: bytes | bytearray) -> Any:
         raise ParseError("the body is nested too deeply") from None
     except (json.JSONDecodeError, _NotANumber) as error:
         raise ParseError(f"the body is not JSON: {error}") from None
-    except ValueError:  # an integer too long for Python, whose text is for programmers
+    except ValueError:  # an integer too long for Python, whose message is for programmers
         raise ParseError("the body holds an integer of thousands of digits; send less") from None
     # A text with no more opening brackets than the limit can't be deeper. That covers nearly every
     # message.

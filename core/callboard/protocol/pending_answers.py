@@ -41,8 +41,9 @@ class PendingAnswers:
         return len(self._waiting)
 
     async def wait(self, id: Id, send: Callable[[], object], patience: float | None = None) -> Json:
-        """Call ``send``, which sends the request ``id``, and wait for its answer: with ``patience``
-        at most that many seconds after :meth:`sent`. Raises what ``send`` raises."""
+        """Call ``send``, which sends the request ``id``, and wait for its answer. With
+        ``patience``, wait at most that many seconds after :meth:`sent`. Raises what ``send``
+        raises."""
         if self.closed is not None:
             raise self._lost(self.closed)
         waiting = _Waiting(asyncio.get_running_loop().create_future(), patience)

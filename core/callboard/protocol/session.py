@@ -112,8 +112,8 @@ class Session(Peer):
         return self.label
 
     def lose(self) -> None:
-        """Note that the client's connection broke. Its requests go on: it may come back for the
-        answers (2025-11-25, Transports)."""
+        """Note that the client's connection broke. Its requests go on, because the client may come
+        back for the answers (2025-11-25, Transports)."""
         self.lost = True
         if self._presence is not None:
             self._presence.tell()
@@ -155,7 +155,7 @@ class Session(Peer):
             self.lost = True
 
     def flush(self, channel: Channel) -> None:
-        """Send the messages that wait for a stream on this channel."""
+        """Send on this channel the messages that wait for a stream."""
         while self.outbox and channel.send(self.outbox[0]):
             self._sent(self.outbox.popleft())
 

@@ -2,5 +2,5 @@
 
 ``model`` defines a record, ``redaction`` removes what must never reach the disk, ``journal`` and
 ``store`` write it, ``reader`` reads it back, and ``exporter`` sends it elsewhere when configured.
-Reports over the records are in :mod:`callboard.demand`.
+Reports on the records are in :mod:`callboard.demand`.
 """

@@ -91,8 +91,8 @@ class Database:
 
 
 def _keep_private(folder: Path) -> None:
-    """Make the database before SQLite does, which would let every user of this machine read it, and
-    restrict the files that an older version left. Raises OSError."""
+    """Make the database before SQLite does, because SQLite would let every user of this machine
+    read it. Also restrict the files that an older version left. Raises OSError."""
     path = folder / schema.DATABASE
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     for suffix in ("", "-wal", "-shm"):

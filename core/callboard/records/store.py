@@ -111,8 +111,8 @@ class Store:
         return self._redactor
 
     def open(self) -> None:
-        """Create the journal and start the writer. Any thread. Never raises, even if the disk can't
-        be written."""
+        """Create the journal and start the writer. Call it from any thread. Never raises, even if
+        the disk can't be written."""
         if self._thread is not None:
             return
         self._stopping = False

@@ -110,7 +110,8 @@ class Workflows:
         return run.describe()
 
     def close(self) -> None:
-        """Interrupt the runs under way and save their state. Main thread, outside the loop."""
+        """Interrupt the runs under way and save their state. Runs on the main thread, outside the
+        loop."""
         for run in self._runs.values():
             if run.status == "running":
                 run.interrupt()

@@ -42,7 +42,8 @@ class StepRequest(PeerRequest):
 
 
 class RunChanges:
-    """The undo steps of one run's calls, in the order in which they ended. On the server's loop.
+    """The undo steps of one run's calls, in the order in which they ended. Used on the server's
+    loop.
 
     These aren't the ids in results: a cancelled call has no result, and may have changed the scene
     nevertheless.

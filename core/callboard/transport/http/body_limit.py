@@ -1,6 +1,6 @@
 """The limit on the number of values in a body. Reading JSON holds Python's lock and blocks the
 server's loop. Counting values in a thread does neither, so bodies with very many values are refused
-before they are read."""
+before they are parsed."""
 
 from __future__ import annotations
 

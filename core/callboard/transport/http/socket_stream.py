@@ -26,7 +26,7 @@ Find = Callable[[bytearray], int]
 
 
 class RequestReader(Protocol):
-    """Reads some requests itself. It calls ``release`` when one is answered."""
+    """Reads some requests itself. It calls ``release`` when a request is answered."""
 
     def begin(self, data: bytes) -> bytes | None:
         """Take the request that ``data`` begins with, and return what follows it so far, or None if
