@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TokenHolder(NamedTuple):
-    """One client. ``id`` is its token's own: a later client of the same name has another."""
+    """One client. ``id`` belongs to its token: a later client of the same name has another."""
 
     name: str
     id: str

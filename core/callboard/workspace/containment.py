@@ -102,7 +102,7 @@ def parse_root(
 class WorkspaceRoots:
     """An ordered set of roots; the first with a path is the workspace. Immutable.
 
-    It also works without any root: relative paths are returned unchanged (refused under
+    It also works if there are no roots: relative paths are returned unchanged (refused under
     ``strict``), and ``workspace://`` raises NoWorkspaceRoots. ``flavour`` and ``realpath`` default
     to the platform's. Raises WorkspaceResolveError for a root that can't be parsed. Paths must also
     lie inside ``ceiling``, even if a root's folder leads elsewhere by now.
