@@ -1,9 +1,9 @@
-"""Several calls as one: one question to the artist, one undo step, all of them or none.
+"""Run several calls as one: one question to the artist, one undo step, all or nothing.
 
-They run in one turn of the main thread, so that no other work comes between two of them. Each call
-passes the gate separately, with its capabilities, its arguments and its paths, before the first one
-runs. A call that needs the server's loop while it runs (a job, a coroutine or a question) can't be
-part of a batch.
+They run in one turn of the main thread, so no other work runs between two of them. Each call passes
+the gate separately, with its capabilities, its arguments and its paths, before the first one runs.
+A call that needs the server's loop while it runs (a job, a coroutine or a question) can't be part
+of a batch.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from callboard.protocol.peer import Ask, AskFailed, PeerRequest
 
 #: Fields of a change that a brief answer contains.
 _BRIEF = ("changed", "created", "verified", "doubt")
-#: Seconds counted for a call without a limit, in a batch where another call has one.
+#: Seconds counted for a call without a time limit when another call of its batch has one.
 SECONDS = 10.0
 
 
@@ -110,7 +110,7 @@ class GatheredTool(Tool):
 def gather(
     call: Call, tools: ToolRegistry, admit: Callable[[Tool], None], server: CallServer
 ) -> GatheredTool:
-    """Return the batch that ``call`` asks for. Raises InvalidParams, and as ``admit`` does."""
+    """Return the batch that ``call`` asks for. Raises InvalidParams, and what ``admit`` raises."""
     inner: list[Call] = []
     for index, asked in enumerate(call.arguments["calls"]):
         tool = tools.get(asked["tool"])
@@ -149,7 +149,8 @@ def require_plain(tool: GatheredTool) -> None:
 
 
 def add_outcomes(call: Call, result: Json) -> None:
-    """Add to a batch's failure what is left of its changes, unless it was never gathered."""
+    """Add to a failed batch's result what became of its changes. Leave the result alone when the
+    batch was never gathered."""
     if isinstance(call.tool, GatheredTool):
         add_text(result, _put_back_in_words(call.undo))
 
@@ -195,7 +196,7 @@ def _check(index: int, tool: Tool, arguments: Json) -> None:
 
 
 def _perform(batch: Call, inner: list[Call], brief: bool, calls: object) -> Result:
-    """Run the calls, one after the other. Raises BatchFailed, CapabilityMissing, CallCancelled."""
+    """Run the calls one after another. Raises BatchFailed, CapabilityMissing, CallCancelled."""
     answered: list[Any] = []
     entries: list[Json] = []
     pictures: list[Json] = []

@@ -1,7 +1,7 @@
 """References from a call of a batch to an earlier call's result.
 
 ``{"$result": 0, "path": "object.path"}`` stands for the value at that path in the structured result
-of the batch's first call. Without ``path`` it stands for the whole result. ``path`` is a list of
+of the batch's first call. Without ``path`` it stands for the whole result. ``path`` consists of
 object keys and array positions joined by dots, and nothing else.
 """
 

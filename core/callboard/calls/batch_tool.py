@@ -1,5 +1,5 @@
-"""The tool that makes several calls as one, as it is listed. :mod:`callboard.calls.batch`, which
-the first batch imports, runs it."""
+"""The listed tool that makes several calls as one. :mod:`callboard.calls.batch` runs it, and is
+imported by the first batch."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SCHEMA: Json = {
 
 
 class BatchTool(Tool):
-    """``batch__run`` as it is listed."""
+    """The tool ``batch__run`` as the list shows it."""
 
 
 def batch_tool() -> BatchTool:
@@ -58,8 +58,8 @@ def batch_tool() -> BatchTool:
 
 
 def asked_tools(name: str, arguments: Json) -> list[str]:
-    """Return the tools that a call names, whatever its arguments are: the called tool and, for a
-    batch, the tools of its calls."""
+    """Return the names of the tools that a call uses: the called tool and, for a batch, the tools
+    of its calls. The arguments aren't checked yet, and may be wrong."""
     calls = arguments.get("calls") if name == BATCH else None
     named = (
         [one.get("tool") for one in calls[:MOST_CALLS] if isinstance(one, dict)]

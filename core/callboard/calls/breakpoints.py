@@ -16,8 +16,8 @@ log = logging.getLogger(__name__)
 def stop_here(*args: Any, **kwargs: Any) -> Any:
     """The function for ``sys.breakpointhook``. Call it from any thread.
 
-    The call's prints go to the terminal from here on, since the debugger prints there too. Without
-    a terminal the call continues, and the log says so.
+    From here on the call's output goes to the terminal, because the debugger prints there too. If
+    there is no terminal, the call continues and the log says so.
     """
     import pdb  # only for debugging
 
@@ -41,8 +41,8 @@ def stop_here(*args: Any, **kwargs: Any) -> Any:
         )
         return None
     output.release()
-    # Otherwise a Ctrl+C long after the debugger continued would stop in it again instead of ending
-    # callboard.
+    # Otherwise a Ctrl+C long after the debugger has continued would stop in the debugger again
+    # instead of ending callboard.
     return pdb.Pdb(nosigint=True).set_trace(frame)
 
 
@@ -54,10 +54,10 @@ def _at_a_terminal() -> bool:
 
 def held(call_output: output.Output) -> bool:
     """Return whether a debugger holds that call, at the terminal or in an editor attached to this
-    process, so that its time doesn't count.
+    process. A held call's time doesn't count.
 
-    debugpy loads its debugger when it is queried, which a watcher that blocks the loop must not
-    cause. Only a debugpy server that is already loaded can have an editor attached.
+    A query to debugpy would load its debugger and block the loop of the watcher that calls this. So
+    only a debugpy server that is already loaded is queried: no other can have an editor attached.
     """
     connected = getattr(sys.modules.get("debugpy.server.api"), "is_client_connected", None)
     return call_output.released or (connected is not None and bool(connected()))

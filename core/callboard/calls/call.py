@@ -1,5 +1,5 @@
-"""One call of one tool: the client that made it, the roots it may see, how it ends. Also the calls
-that run now, and what the artist may do to them."""
+"""One call of one tool: the client that made it, the roots it may see, and how it ends. Also all
+calls that run now, and how the artist stops them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from callboard.workspace.containment import WorkspaceRoots
 
 _ID = re.compile(r"([0-9a-f]{8})[0-9a-f]{24}")
 
-#: Seconds for a script in an application that shows its windows.
+#: Default time limit, in seconds, for a script in an application with windows.
 SCRIPT_IN_A_WINDOW = 30.0
 
 
@@ -46,8 +46,9 @@ class CallServer(Protocol):
 
 
 class Call:
-    """State of a call, from the gate to the answer. Changed on the server's loop only, except
-    ``changes_begun``, ``state`` and the undo step's records, which the working thread writes."""
+    """The state of a call, from the gate to the answer. It changes only on the server's loop,
+    except for ``changes_begun``, ``state`` and the undo step's records, which the tool's thread
+    writes."""
 
     def __init__(
         self, tool: Tool, arguments: Json, request: PeerRequest, server: CallServer
@@ -58,7 +59,7 @@ class Call:
         self.request = request
         self.host = server.host
         self.capabilities = server.capabilities
-        #: The offer at the gate. A port that the tool takes comes from here.
+        #: The offer when the call passed the gate. The tool's ports come from it.
         self.offer = self.capabilities.offer
         self.on_loop = server.on_loop
         self._activity = server.activity
@@ -70,7 +71,7 @@ class Call:
         #: The client's answers so far, by the ask's key.
         self.answers: dict[str, Any] = {}
         self.roots: WorkspaceRoots | None = None
-        #: Seconds that its arguments allow; None when they set no limit.
+        #: The time limit in seconds that its arguments set, or None when they set none.
         self.time_limit: float | None = None
         self.started = perf_counter()
         self.queue_wait = 0.0
@@ -83,7 +84,7 @@ class Call:
         #: The artist's action that the call waits for.
         self.held_by: str | None = None
         self.cancelled_by_artist = False
-        #: True once the artist paused before the call began.
+        #: True when the artist paused callboard before the call began.
         self.paused = False
         #: True when the call writes to a path that no root contains.
         self.leaves_roots = False
@@ -119,13 +120,14 @@ class Call:
         return self.roots.for_writing() if self.tool.writes_files else self.roots
 
     def seconds(self, default: float) -> float:
-        """Return the limit. A script blocks an artist's window, so its default is shorter."""
+        """Return the time limit in seconds. A script blocks the artist's application, so its
+        default is shorter."""
         holds = self.tool.concern == "script" and not self.host.identity.headless
         return self.time_limit or (min(default, SCRIPT_IN_A_WINDOW) if holds else default)
 
     @property
     def becomes(self) -> str:
-        """A sentence on what happens to the call after its time."""
+        """A sentence that says what happens to the call when its time is up."""
         if self.tool.affinity == "any":
             return "It keeps running beside the application, and its late answer is dropped."
         return (
@@ -149,7 +151,8 @@ class Call:
         self.request.notify("notifications/progress", params)
 
     def hold(self, doing: str | None) -> None:
-        """Report what the call's turn waits for; None when it no longer waits. Main thread."""
+        """Report what the call's turn waits for, or None when it no longer waits. Call it on the
+        main thread."""
         self.on_loop(self._wait_for, doing)
 
     def _wait_for(self, doing: str | None) -> None:
@@ -169,7 +172,8 @@ class Call:
 
 
 def server_of(id: str) -> str | None:
-    """Return the part of a call's id that identifies its server; None when it isn't a call's id."""
+    """Return the part of a call's id that identifies its server, or None when it isn't a call's
+    id."""
     match = _ID.fullmatch(id)
     return match[1] if match else None
 
@@ -185,11 +189,11 @@ class RunningCalls:
         #: Number of calls that the artist's Stop ended, until callboard resumes.
         self.stopped = 0
         self.calls: dict[str, Call] = {}
-        #: Called with every call that got past the look-up, and its result or its error.
+        #: Called when a call ends that got past the look-up, with the call and its result or error.
         self.ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
-        #: The same, for calls of tools that may change the scene or files.
+        #: Like ``ended``, but only for calls of tools that may change the scene or files.
         self.changes_ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
-        #: A call began or progressed, or callboard was paused or resumed.
+        #: Called when a call begins or progresses, and when callboard is paused or resumed.
         self.activity: Changes[[]] = Changes()
 
     def new_id(self) -> str:
@@ -201,7 +205,7 @@ class RunningCalls:
         return server_of(id) == self._ids
 
     def pause(self) -> None:
-        """Refuse every call from now on, and those that wait to begin. Running calls finish."""
+        """Refuse new calls and those that wait to begin. Running calls finish."""
         self.paused = True
         for call in list(self.calls.values()):
             if call.state == "waiting" and call.task is not None:
@@ -220,14 +224,14 @@ class RunningCalls:
 
     def stop_client(self, holder: str) -> int:
         """Cancel one client's calls that run, wait or ask, and keep taking new ones. ``holder`` is
-        its token's name. Return how many calls that ended."""
+        the name of the client's token. Return the number of cancelled calls."""
         theirs = [one for one in self.calls.values() if one.request.peer.holder.name == holder]
         for call in theirs:
             self.cancel(call.id)
         return sum(not call.tool.internal for call in theirs)
 
     def resume(self) -> None:
-        """Take calls again."""
+        """Accept calls again."""
         self.paused, self.stopped = False, 0
         self.activity.tell()
 
@@ -264,7 +268,8 @@ class RunningCalls:
 
 
 class _Counted:
-    """Surrounds a call while it runs. A generator would cost more than all its work."""
+    """The context manager around a running call. A generator would cost more than all that this
+    does."""
 
     def __init__(self, running: RunningCalls, call: Call) -> None:
         self._running = running

@@ -33,8 +33,8 @@ class CallPaths:
     async def find_roots(self, call: Call, needed: bool, asking: Callable[[Call], None]) -> None:
         """Give the call its roots.
 
-        When its client named roots that the artist didn't, a person is asked, after a call to
-        ``asking``. ``needed`` says that the call can't do without roots.
+        When its client named roots that the artist didn't, ``asking`` is called and then a person
+        is asked. ``needed`` is true when the call can't run without roots.
         """
 
         async def ask(outside: Sequence[Root]) -> RootsDecision | None:
@@ -46,10 +46,11 @@ class CallPaths:
         in_thread = partial(self._workers.run_on_paths, call.tool)
         call.roots = await self._roots.of(call.request, needed=needed, in_thread=in_thread, ask=ask)
         if call.tool.writes_files and self._consent.attended and not _has_folder(call.roots):
-            call.roots = None  # the person is asked for each path, under ``strict`` too
+            call.roots = None  # the artist is asked about each path, even under ``strict``
 
     async def resolve(self, call: Call) -> None:
-        """Replace the call's paths with its tool's. Raises WorkspaceResolveError."""
+        """Replace the paths in the call's arguments with those that its tool gets. Raises
+        WorkspaceResolveError."""
         tool = call.tool
         paths = tool.paths
         if self._roots.policy == "strict":
@@ -70,8 +71,8 @@ class CallPaths:
             if tool.writes_files or not is_absolute(path):
                 roots.require_there(admitted)
             if tool.writes_files:
-                # A relative path never leaves; if it seems to, another process is changing it right
-                # now.
+                # A relative path never leaves the roots. If it seems to, another process is
+                # changing it right now.
                 if _has_folder(roots) and (not is_absolute(path) or roots.contains(admitted)):
                     places.note(admitted)
                 else:

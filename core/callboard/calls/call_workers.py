@@ -14,10 +14,10 @@ from callboard.guest.workers import Workers
 
 T = TypeVar("T")
 
-#: Threads for tools with ``affinity: any``, for our own tools, and for looking at paths. When one
-#: kind hangs, the others still run.
+#: Threads for tools with ``affinity: any``, for our own tools, and for checking paths. When the
+#: threads of one kind hang, the others still run.
 WORKERS, OWN_WORKERS, PATH_WORKERS = 4, 2, 2
-#: Seconds that a call waits for a thread before that counts as starving.
+#: Seconds that a call waits for a thread before it counts as starving.
 STARVED = 5.0
 
 
@@ -34,12 +34,12 @@ class CallWorkers:
         self._closed = False
 
     async def run(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
-        """Return what ``function`` returns on a thread for this tool. When the call is given up, a
-        new thread replaces the one that may hang."""
+        """Run ``function`` on a thread for this tool and return its result. When the call is given
+        up, a new thread replaces the one that may hang."""
         return await self._run(self._ours if tool.ours else self._tools, tool, function, *args)
 
     async def run_on_paths(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
-        """Like :meth:`run`, for access to the tool's paths: a network drive may be slow."""
+        """Like :meth:`run`, but on the threads for paths, because a network drive may be slow."""
         return await self._run(self._paths, tool, function, *args)
 
     async def _run(self, workers: Workers, tool: Tool, function: Callable[..., T], *args: Any) -> T:
@@ -58,8 +58,8 @@ class CallWorkers:
             del self._names[future]
 
     def starving(self) -> Json | None:
-        """Return ``{waited_ms, running}`` when calls have waited long for a thread, with the tools
-        that hold the threads; else None."""
+        """Return ``{waited_ms, running}`` when calls have waited long for a thread, else None.
+        ``running`` are the tools that hold the threads."""
         waited = max(self._tools.waited(), self._ours.waited(), self._paths.waited())
         if waited < self._starved:
             return None

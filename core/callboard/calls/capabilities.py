@@ -1,7 +1,7 @@
-"""The capabilities that this host offers, those that a tool is missing, and the gate every call
-passes.
+"""The capabilities that this host offers, those that a tool is missing, and the gate that every
+call passes.
 
-Advertising, refusing and the panel read the same :class:`Capabilities`.
+The same :class:`Capabilities` decide what is advertised, what is refused and what the panel shows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from callboard.ports.capability_names import (
 )
 from callboard.ports.host import Host, HostEvent
 
-#: The order in which known capabilities are shown; others follow, sorted.
+#: The order in which known capabilities are shown. Others follow, sorted.
 VOCABULARY = (
     USD,
     SCENE_READ,
@@ -90,7 +90,8 @@ class Offer(NamedTuple):
     ports: Mapping[str, object] = MappingProxyType({})
 
     def to(self, ships: bool) -> tuple[str, ...]:
-        """Return the capabilities that count for a shipped tool, or for any other."""
+        """Return the capabilities that count for a tool: for a shipped one if ``ships``, else for
+        any other."""
         return self.ported if ships else self.declared
 
 
@@ -110,7 +111,8 @@ class Capabilities:
         own: Sequence[str] = (),
     ) -> None:
         """``allow`` is offered even while no artist attends, and even if it is off at first.
-        ``forbidden`` is denied for good. ``own`` is what the server offers beside the host."""
+        ``forbidden`` is denied for good. ``own`` are capabilities that the server offers in
+        addition to the host's."""
         self._host = host
         self._own = tuple(own)
         self._explicit = None if explicit is None else list(explicit)
@@ -120,7 +122,7 @@ class Capabilities:
         self._off = set(OFF_AT_FIRST.difference(allow))
         self._attended = False
         self._withdrawn: set[str] = set()
-        #: The artist withdrew or restored a capability.
+        #: Called when the artist withdraws or restores a capability.
         self.decided: Changes[[]] = Changes()
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
@@ -144,7 +146,7 @@ class Capabilities:
         return frozenset(self._withdrawn | self._denied | self._off.intersection(self._host.ports))
 
     def describe(self) -> Json:
-        """Return all three sets as JSON."""
+        """Return the offered capabilities, the host's and the withdrawn ones as JSON."""
         return {
             "declared": list(self.declared),
             "offered_by_host": list(self.offered_by_host),
@@ -152,17 +154,19 @@ class Capabilities:
         }
 
     def attend(self, attended: bool) -> None:
-        """Note that an artist can be asked from now on, or no longer."""
+        """Note whether an artist can be asked from now on."""
         self._attended = attended
         self.refresh()
 
     @property
     def withdrawn_by_artist(self) -> frozenset[str]:
-        """The capabilities that the artist withdrew, without those off from the start."""
+        """The capabilities that the artist withdrew, not counting those that are off from the
+        start."""
         return frozenset(self._withdrawn)
 
     def use_withdrawn(self, capabilities: Iterable[str]) -> None:
-        """Use what the artist withdrew for the project that was opened."""
+        """Replace the capabilities that the artist withdrew with those withdrawn for the opened
+        project."""
         with self._lock:
             self._withdrawn = set(capabilities)
         self.refresh()
@@ -220,7 +224,8 @@ class Capabilities:
         )
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call ``listener`` whenever the offer changes. Return a function that stops it."""
+        """Call ``listener`` whenever the offer changes. Return a function that removes the
+        listener."""
         return self._changes.watch(listener)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The changes that calls made here since the server began, in the artist's words and in the order
+"""The changes that calls made here since the server started, in the artist's words and in the order
 in which the calls ended. Changes by other processes aren't known here and can't be undone here."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from callboard.changes import Changes
 from callboard.clients.owner import Owner
 from callboard.content import Json
 
-#: Changes kept, and objects kept of one change.
+#: Maximum changes kept, and maximum objects kept of each.
 MOST = 1_000
 MOST_OBJECTS = 100
 
@@ -48,7 +48,8 @@ class SceneChange(NamedTuple):
     """One call that changed something.
 
     ``started`` is Unix time in seconds, ``took_ms`` milliseconds. ``objects`` are the full paths of
-    the objects that exist because of it. ``undo_id`` is None when the host has no step to undo.
+    the objects that exist because of the call. ``undo_id`` is None when the host has no step to
+    undo.
     """
 
     call: str
@@ -61,9 +62,9 @@ class SceneChange(NamedTuple):
     undo_id: str | None
     failed: bool = False
     undone: bool = False
-    #: The client that made the call; None for the artist.
+    #: The client that made the call, or None for the artist.
     owner: Owner | None = None
-    #: The client that had it undone; None for the artist.
+    #: The client that had it undone, or None for the artist.
     undone_by: Owner | None = None
 
 
@@ -74,18 +75,19 @@ class ChangeBook:
         self._lock = threading.Lock()
         self._changes: OrderedDict[str, SceneChange] = OrderedDict()
         self._all: tuple[SceneChange, ...] | None = ()
-        #: A change was added or undone.
+        #: Called when a change is added or undone.
         self.changed: Changes[[]] = Changes()
 
     def all(self) -> tuple[SceneChange, ...]:
-        """Return all changes, oldest first. The tuple is the same one while nothing changes."""
+        """Return all changes, oldest first. It is the same tuple until something changes."""
         with self._lock:
             if self._all is None:
                 self._all = tuple(self._changes.values())
             return self._all
 
     def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
-        """Note a call that ended, of a tool that may change something, and what it changed."""
+        """Record a call that ended, and what it changed. Call it for tools that may change
+        something."""
         tool, step = call.tool, call.undo
         failed = result is None or bool(result["isError"])
         if not failed:
@@ -125,8 +127,8 @@ class ChangeBook:
         self.changed.tell()
 
     def back_to(self, call: str) -> list[str]:
-        """Return the undo ids of that change and of all later ones that aren't undone, newest
-        first; empty when the change can't be undone."""
+        """Return the undo ids of that call's change and of all later ones that aren't undone,
+        newest first. The list is empty when the change can't be undone."""
         changes = self.all()
         at = next((n for n, one in enumerate(changes) if one.call == call), None)
         if at is None or changes[at].undo_id is None or changes[at].undone:

@@ -2,8 +2,8 @@
 
 A tool asks by calling ``ctx.elicit(…)`` and friends. While the answer is missing, that raises
 :class:`InputNeeded`: the call ends, its undo step is rolled back, the client is asked, and the
-function runs again from its start with the answers so far. So a tool must ask everything before its
-first change of the scene.
+function runs again from its start with the answers so far. So a tool must ask everything before it
+first changes the scene.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from callboard.errors import InvalidParams, SkillError
 from callboard.protocol.peer import Ask, AskFailed
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Rounds of questions that one call may have.
+#: Maximum rounds of questions in one call.
 ROUND_LIMIT = 20
 ROOTS_KEY = "client_roots"
 ELICIT = "elicitation/create"
@@ -28,8 +28,8 @@ READ_RESOURCE = "resources/read"
 
 
 class InputNeeded(BaseException):
-    """Ends a tool's run because its client has to be asked. Not an ``Exception``, so that a tool
-    which catches every exception doesn't catch this."""
+    """Ends a tool's run because its client has to be asked. Not an ``Exception``, so that ``except
+    Exception`` in a tool doesn't catch it."""
 
     def __init__(self, asks: Mapping[str, Ask]) -> None:
         super().__init__("a tool that asks is run again; let this pass")
@@ -46,7 +46,7 @@ class AskedTooLate(SkillError):
 
 class Elicited(NamedTuple):
     """The person's answer. ``action`` is accept, decline or cancel. ``content`` is set when a form
-    was accepted, and then fits its schema."""
+    was accepted, and then fits the form's schema."""
 
     action: Literal["accept", "decline", "cancel"]
     content: Json
@@ -64,7 +64,7 @@ def elicitation(message: str, schema: Mapping[str, Any]) -> Ask:
 
 
 def url_elicitation(message: str, url: str, elicitation_id: str) -> Ask:
-    """Return the ask for a page that the person visits, for what a client must not see."""
+    """Return the ask for a page that the person visits, for input that the client must not see."""
     params = {
         "mode": "url",
         "message": message,

@@ -1,8 +1,8 @@
 """The questions an artist answers before a call runs, and the artist's decisions.
 
-Only an attendant of the desk, a panel inside the host, can answer. No client can. Without an
-attendant nothing is asked: ``ask`` policies then allow, and a capability that must not be used
-unattended is withdrawn instead.
+Only an attendant of the desk, a panel inside the host, can answer. No client can. If there is no
+attendant, nothing is asked: ``ask`` policies then allow the call, and a capability that must not be
+used unattended is withdrawn instead.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import RefusedByArtist
 
-#: ``allow`` covers this call alone, ``allow_tool`` this tool in this project, the others every tool
-#: of the kind that was asked about.
+#: ``allow`` covers only this call, ``allow_tool`` this tool in this project. The others cover every
+#: tool of the kind that was asked about.
 Decision = Literal["allow", "allow_session", "allow_project", "allow_tool", "refuse"]
 RootsDecision = Literal["allow", "allow_session", "refuse"]
 
-#: Seconds that the artist has to answer; after that the answer is no.
+#: Seconds that the artist has to answer. After that the answer is no.
 PATIENCE = 120.0
 DEFAULT_POLICIES: dict[Subject, ConsentPolicy] = {
     "script": "ask",
@@ -82,19 +82,19 @@ class ConsentDesk:
         distinguishes a tool from another of the same name."""
         self.where = where
         self._origin_of = origin_of
-        #: Called with whether the desk is attended, whenever that changes.
+        #: Called with true when the desk becomes attended, and with false when it no longer is.
         self.attendance: Changes[[bool]] = Changes()
         self.policies = dict(DEFAULT_POLICIES)
         self.questions: dict[str, Question] = {}
         self._changes: Changes[[]] = Changes()
         self._attendants = 0
         self.grants = Grants()
-        #: The artist made a decision that is kept with the project.
+        #: Called when the artist makes a decision that is kept with the project.
         self.kept: Changes[[]] = Changes()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call ``listener`` whenever a question comes or goes, or a policy changes. Return a
-        function that stops it."""
+        function that removes the listener."""
         return self._changes.watch(listener)
 
     def set_policy(self, subject: Subject, policy: ConsentPolicy) -> None:
@@ -105,8 +105,9 @@ class ConsentDesk:
     def use_project(
         self, policies: Mapping[Subject, ConsentPolicy] | None, grants: Iterable[Grant]
     ) -> None:
-        """Put the decisions for the project that was opened in force. ``policies`` is None when
-        nothing was decided for it; then the stricter ones of the former project's policies stay."""
+        """Put the opened project's decisions in force. ``policies`` is None when nothing was
+        decided for it. Each policy is then the former project's or the default, whichever is
+        stricter."""
         former, self.policies = self.policies, {**DEFAULT_POLICIES, **(policies or {})}
         if policies is None:
             for subject, policy in former.items():
@@ -115,7 +116,7 @@ class ConsentDesk:
         self._changes.tell()
 
     def revoke(self, grant: str) -> None:
-        """End a grant, by its id. Its client is asked about again."""
+        """End the grant with this id. The artist is asked about such calls of its client again."""
         self._drop(lambda one: one.id == grant)
 
     def forget_client(self, holder: TokenHolder) -> None:
@@ -141,16 +142,17 @@ class ConsentDesk:
             self.attendance.tell(True)
 
     def leave(self) -> None:
-        """Note that an attendant left. Without any, open questions are refused."""
+        """Note that an attendant left. When none is left, open questions are refused."""
         self._attendants -= 1
         if not self.attended:
-            # First, so that what only an artist may allow doesn't count as allowed.
+            # Comes first, so that nothing that only an artist may allow counts as allowed.
             self.attendance.tell(False)
             for question in list(self.questions.values()):
                 self.answer(question.id, "refuse")
 
     def answer(self, id: str, answer: Decision) -> None:
-        """Give the artist's answer. A question that is already gone is ignored."""
+        """Pass on the artist's answer to a question. Does nothing when the question is already
+        gone."""
         question = self.questions.get(id)
         if question is not None and not question.answer.done():
             question.answer.set_result(answer)
@@ -161,7 +163,7 @@ class ConsentDesk:
             self._changes.tell()
 
     async def check(self, call: Call) -> None:
-        """Return when the call may run. A batch is one question. Raises RefusedByArtist."""
+        """Return once the call may run. A batch is one question. Raises RefusedByArtist."""
         concerned = _concerned(call)
         if call.tool.name == BATCH:
             await self._check(call, concerned)
@@ -170,14 +172,14 @@ class ConsentDesk:
             await self._check(call, {subject: tools})
 
     async def ask_about_roots(self, call: Call, folders: list[str]) -> RootsDecision | None:
-        """Ask whether folders that a client named outside the artist's roots count for it. Return
-        None when no artist is there to ask."""
+        """Ask whether a client's folders outside the artist's roots count as its roots. Return None
+        when there is no artist to ask."""
         if not self.attended:
             return None
         why = "asks to work in " + ", ".join(folders) + ", outside your roots"
         try:
             answer = await self._ask(call, "client_roots", "allow", why)
-            # A project keeps the artist's own roots only.
+            # Only the artist's own roots are kept with a project.
             return answer if answer in ("allow", "refuse") else "allow_session"
         except RefusedByArtist:
             return "refuse"
@@ -232,7 +234,8 @@ class ConsentDesk:
         return sorted({str(grant.tool) for grant in ended})
 
     def _asks(self, call: Call, subject: Subject, tools: Sequence[str]) -> bool:
-        """Return whether the subject needs an answer. Raises RefusedByArtist by policy."""
+        """Return whether the artist must be asked about the subject. Raises RefusedByArtist when
+        the policy refuses."""
         policy, peer = self.policies[subject], call.request.peer
         if policy == "refuse":
             raise _refused(call, self._settings_refuse(subject))

@@ -65,7 +65,7 @@ class BaseContext:
     @property
     def platform(self) -> Any:
         """The object that this host offers an installed bundle, for
-        :func:`callboard.extensions.host`; None for tools that didn't come with a bundle."""
+        :func:`callboard.extensions.host`, or None for tools that didn't come with a bundle."""
         return self._call.find_platform(self._call)
 
     @property
@@ -110,7 +110,7 @@ class BaseContext:
         return stage
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Report to the client how far the call is. Values that don't grow are not sent
+        """Report the call's progress to the client. Values that don't grow are not sent
         (2025-11-25, Progress: the value must increase). Raises SkillError unless the arguments are
         finite numbers and a text."""
         plain = self._plain("progress", [done, total, message])
@@ -130,7 +130,7 @@ class BaseContext:
         self._call.on_loop(self._call.resource_updated.tell, uri)
 
     def printed(self, stream: Literal["stdout", "stderr"] = "stdout") -> str:
-        """Return what this call printed so far; a long text is shortened in the middle."""
+        """Return what this call has printed so far, shortened in the middle if it is long."""
         return self._call.output.excerpt(stream)
 
     def log(self, level: str, message: str, **data: Any) -> None:
@@ -139,7 +139,8 @@ class BaseContext:
         self._call.on_loop(self._call.send_log, *self._plain("log", [level, message, data]))
 
     def _plain(self, what: str, values: list[Any]) -> list[Any]:
-        """Make a tool's values plain on the tool's own thread: its objects may run its code."""
+        """Make a tool's values plain data. This happens on the tool's own thread, because its
+        objects may run its code."""
         try:
             plain: list[Any] = shown(json.loads(encode(values)))
         except ValueError as error:
@@ -152,7 +153,7 @@ class BaseContext:
 
     @property
     def roots(self) -> WorkspaceRoots | None:
-        """The workspace roots of this call, or None when there are none. Asks the client if it
+        """The workspace roots of this call, or None when there are none. Asks a client that
         supports roots and hasn't been asked yet."""
         call = self._call
         if call.roots is None and lacks(self.client_capabilities, {"roots": {}}):
@@ -196,12 +197,14 @@ def call_of(ctx: BaseContext) -> Call:
 
 
 def _seen(method: str, params: Any) -> Any:
-    """Show invisible characters in what a person or a model reads. Other asks name things."""
+    """Make invisible characters visible in an ask that a person or a model reads. Other asks only
+    name things, and stay unchanged."""
     return shown(params) if method in (client_questions.ELICIT, client_questions.SAMPLE) else params
 
 
 class _Noting:
-    """The scene-changing port. It notes that a change has begun when a method is called."""
+    """A scene-changing port that notes, when one of its methods is called, that a change has
+    begun."""
 
     def __init__(self, port: Any, call: Call) -> None:
         self._port = port
@@ -233,13 +236,14 @@ class ToolContext(BaseContext):
 
     def elicit(self, message: str, schema: Mapping[str, Any], *, key: str = "") -> Elicited:
         """Ask the person to fill in a form; see :func:`client_questions.elicitation`. ``key`` names
-        the question when a tool asks several; by default they are numbered. Raises AskFailed when
-        the client can't or won't answer."""
+        the question when a tool asks several. By default questions are numbered. Raises AskFailed
+        when the client can't or won't answer."""
         answer: Elicited = self._ask_one(key, client_questions.elicitation(message, schema))
         return answer
 
     def elicit_url(self, message: str, url: str, *, key: str = "") -> Elicited:
-        """Ask the person to visit a page. An accept is consent, not completion."""
+        """Ask the person to visit a page. An accept means consent to visit it, not that the person
+        finished there."""
         ask = client_questions.url_elicitation(message, url, self._call.id)
         answer: Elicited = self._ask_one(key, ask)
         return answer
@@ -261,7 +265,8 @@ class ToolContext(BaseContext):
 
     def ask_all(self, /, **questions: Ask) -> dict[str, Any]:
         """Ask several things in one round: ``ctx.ask_all(name=elicitation(…), idea=sampling(…))``.
-        :mod:`callboard.calls.client_questions` makes them. The answers have the same names."""
+        :mod:`callboard.calls.client_questions` makes the questions. The answers have the same names
+        as the questions."""
         return self._ask(questions)
 
     def read_resource(self, uri: str) -> str | bytes:

@@ -1,4 +1,4 @@
-"""Tools that are coroutines: they run on the server's loop and visit the main thread."""
+"""Runs coroutine tools on the server's loop, with visits to the main thread."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Coroutines:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def run(self, call: Call) -> Any:
-        """Return what the tool returns, and raise what it raises. Its visits are one undo step
-        where the host can join them."""
+        """Return what the tool returns, and raise what it raises. Its visits to the main thread
+        become one undo step where the host can join them."""
         call.state = "running"
         tool, entry = call.tool, call.tool.entry
         stay = MainThreadCoroutine(self._main, tool.name, call.context, call.undo, tool.work, call)
@@ -59,7 +59,7 @@ class Coroutines:
         return task.result()
 
     def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        # The loop keeps weak references only; a task without a strong one may vanish.
+        # The loop keeps only weak references, so a task without a strong one may vanish.
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)

@@ -1,4 +1,4 @@
-"""The one way to run a tool. MCP, REST, jobs and workflows all use it."""
+"""The only way to run a tool. MCP, REST, jobs and workflows all use it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Readable(Protocol):
 
     @property
     def work(self) -> Tool:
-        """The tool that reads the resource, with its URI's variables; it may return None."""
+        """The tool that reads the resource. It takes the URI's variables, and may return None."""
 
 
 #: Returns the resource for a URI, and the URI's variables. Raises ResourceNotFound.
@@ -90,7 +90,7 @@ class Dispatcher(RunningCalls):
         default_timeout: float = DEFAULT_TIMEOUT,
     ) -> None:
         """``find_resource`` finds a resource that a tool asks to read. ``platform`` returns what
-        this host offers the bundle that a call's tool came with, None for other tools.
+        this host offers the bundle that a call's tool came with, or None for other tools.
         ``default_timeout`` is in seconds."""
         super().__init__(host.where)
         self.host = host
@@ -312,7 +312,7 @@ class Dispatcher(RunningCalls):
         return result
 
     async def _needs_roots(self, call: Call) -> bool:
-        """Return whether the call means something else with roots than without."""
+        """Return whether roots change what the call does."""
         if self.roots.policy == "strict" or not call.tool.paths.all_absolute(call.arguments):
             return True
         if not call.tool.has_entry:

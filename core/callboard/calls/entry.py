@@ -30,7 +30,8 @@ class Entry(NamedTuple):
     has_own_roots: bool = False
 
     def roots(self, visible: Any) -> dict[str, Any]:
-        """Return the roots argument. Without visible roots, the function's own default stands."""
+        """Return the roots argument. If no roots are visible, the function's own default
+        applies."""
         if not self.takes_workspace_roots or (visible is None and self.has_own_roots):
             return {}
         return {"_workspace_roots": visible}

@@ -20,12 +20,12 @@ Scope = Literal["session", "project"]
 
 
 class Grant(NamedTuple):
-    """One rule: ``client`` may do what ``subject`` is about, with one tool, or with any when
-    ``tool`` is None.
+    """One rule: ``client`` may do what ``subject`` is about with ``tool``, or with any tool when
+    that is None.
 
-    ``made`` is Unix time in seconds; ``by`` names its maker. ``session`` is the session that it
-    ends with, empty for a client without one. ``origin`` identifies the tool as it was then, apart
-    from any other of its name.
+    ``made`` is Unix time in seconds. ``by`` names the grant's maker. ``session`` is the session
+    with which the grant ends, or empty for a client without one. ``origin`` distinguishes the tool,
+    as it was then, from others of its name.
     """
 
     id: str
@@ -45,7 +45,7 @@ class Grants:
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._grants: dict[str, Grant] = {}
-        #: Time of the last covered request of each client without a session.
+        #: For each client without a session, the time of its last request that a grant covered.
         self._heard: dict[TokenHolder, float] = {}
 
     def all(self) -> tuple[Grant, ...]:
@@ -63,7 +63,7 @@ class Grants:
         self._grants = kept
 
     def cover(self, peer: Peer, subject: Subject, tool: str, origin: str = "") -> bool:
-        """Return whether this peer may do that without a question."""
+        """Return whether a grant lets this peer do that without a question."""
         self._expire()
         session = peer.session
         covered = any(
@@ -89,7 +89,7 @@ class Grants:
         return grant
 
     def remove(self, which: Callable[[Grant], bool]) -> list[Grant]:
-        """End the grants that ``which`` picks, and return them."""
+        """End the grants for which ``which`` returns true, and return them."""
         gone = [grant for grant in self._grants.values() if which(grant)]
         for grant in gone:
             del self._grants[grant.id]

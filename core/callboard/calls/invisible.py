@@ -1,4 +1,4 @@
-"""Characters that a reader doesn't see and a model does.
+"""Characters that a model sees and a human reader doesn't.
 
 In the name of an object, or in a file, they can tell an agent something that the artist never
 notices. Answers show them as ⟨U+200B⟩. Arguments may use the same notation, so that objects with
@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-#: Compiled by re at its first use, which most starts never reach.
+#: A text, compiled by re when it is first used. Most starts never use it.
 _INVISIBLE = (
     "["
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"  # fillers and soft hyphens
-    "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f"  # without width, or turning the direction
+    "\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f"  # zero width, or changing the direction
     "\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff"  # tags, and variations beyond those of emoji
     "]"
-    # Emoji are joined, and distinguished from text, by these two: each is allowed once, after one.
+    # These two join emoji and distinguish them from text. Each is allowed once, after an emoji.
     "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d"
     "|(?<![#*0-9\u00a9\u00ae\u2000-\u3300\U0001f000-\U0001faff])\ufe0f"
 )

@@ -1,7 +1,7 @@
 """Checks a value against a tool's JSON Schema (2020-12, or draft 07's spellings).
 
 ``format`` is a note to the reader, as 2020-12 says, and is not checked (the dispatcher handles
-``workspace-path``). Defaults are not filled in. A ``$ref`` works inside the schema only: nothing is
+``workspace-path``). Defaults are not filled in. A ``$ref`` works only inside the schema: nothing is
 fetched.
 """
 
@@ -34,7 +34,8 @@ class SchemaViolation(ValueError):
 
 
 class Validator:
-    """One schema, compiled at its first use and kept. ``name`` is for messages. For any thread."""
+    """One schema, compiled at its first use and kept. ``name`` is for messages. Use it from any
+    thread."""
 
     def __init__(
         self,
@@ -54,8 +55,8 @@ class Validator:
         _ = self._compiled
 
     def check(self, value: Any) -> None:
-        """Return when ``value``, as JSON decodes, satisfies the schema. Raises SchemaViolation for
-        the first rule it breaks, BadSchema as :meth:`compile` does. ``value`` stays unchanged."""
+        """Check ``value``, decoded from JSON, against the schema. Raises SchemaViolation for the
+        first rule that it breaks, and what :meth:`compile` raises. ``value`` stays unchanged."""
         compiled = self._compiled
         if self._whole_characters and half_a_character(value):
             wrong = f"{self._name} holds half a surrogate pair in a text; send both halves or none"

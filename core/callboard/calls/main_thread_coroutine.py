@@ -16,7 +16,7 @@ from callboard.ports.host import Work
 
 
 class MainThreadCoroutine:
-    """Keeps a parked turn open while the coroutine runs, and wakes it per visit. Used on the
+    """Keeps a parked turn open while the coroutine runs, and wakes it for each visit. Used on the
     loop."""
 
     def __init__(
@@ -59,7 +59,7 @@ class MainThreadCoroutine:
         self._main.unpark(self.turn)
 
     async def close(self, error: BaseException | None) -> None:
-        """End the turn. Its undo step is committed, or rolled back for an error."""
+        """End the turn. Its undo step is committed, or rolled back when there is an error."""
         if not self._opened:
             return
         if error is None:

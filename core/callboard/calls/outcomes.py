@@ -1,12 +1,12 @@
 """Makes results from what tools return or raise, on the thread where the tool ran.
 
 A tool's objects are the tool's code: asking one for its items, its text or its traceback may raise
-SystemExit, or never end. So that happens inside the containment, on the tool's own thread. Only
-plain data of a bounded size leaves it.
+SystemExit, or never end. So they are asked inside the containment, on the tool's own thread. Only
+plain data of a bounded size comes out of it.
 
 An exception ends the tool, but not the server or the host, and its client still gets an answer.
 asyncio lets SystemExit and KeyboardInterrupt out of the loop, treats CancelledError as its own, and
-refuses StopIteration in a future. From a tool they are errors like any other.
+refuses StopIteration in a future. When a tool raises one of these, it is an error like any other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from callboard.errors import CallboardError, CallCancelled, CallTimeout, HostBus
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import AskFailed, InputRequired
 
-#: Bytes of JSON that a tool may answer with.
+#: Maximum bytes of JSON in a tool's answer.
 RESULT_LIMIT = 32 * 2**20
 #: Characters that fit, even if each takes four bytes.
 _SURELY_FITS = RESULT_LIMIT // 4
@@ -34,7 +34,7 @@ _PASSING = (
     *(InputNeeded, InputRequired, AskFailed, PeerError),
     *(HostBusy, CallTimeout, Paused, CallCancelled),
 )
-#: Values that are checked one by one; larger results are copied as a whole.
+#: Maximum values that are checked one by one. Larger results are copied as a whole.
 _LOOKED_AT = 64
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
@@ -58,7 +58,7 @@ def made(value: Any) -> Json:
     """Return the result for what a tool returned, as plain data. Never raises."""
     try:
         if type(value) is dict and _is_plain(value) and (text := _plain_text(value)) is not None:
-            return _answer(text, value, value.get("success") is False)  # as nearly every answer is
+            return _answer(text, value, value.get("success") is False)  # nearly every answer
         result = results.success(value)
         if type(value) is str or ("structuredContent" in result and not isinstance(value, Result)):
             return _of_data(result, value)
@@ -74,7 +74,8 @@ def made(value: Any) -> Json:
 
 
 def _of_data(result: Json, value: Any) -> Json:
-    """Finish a result of data: its text is its JSON, or the value is a text."""
+    """Finish a result made of data. Its text is the data's JSON, or the value itself if that is a
+    text."""
     (block,) = result["content"]
     text = block["text"]
     if type(text) is not str:
@@ -168,8 +169,8 @@ def reported_error(error: BaseException) -> BaseException:
 
 
 def finished(run: Callable[[], Any], shape: Shape) -> Any:
-    """Run a tool's function and return what ``shape`` makes of its value, or a generator that does.
-    Raises what :func:`reported_error` returns."""
+    """Run a tool's function and return what ``shape`` makes of its value. For a generator, return a
+    generator that ends with that. Raises what :func:`reported_error` returns."""
     raised: BaseException
     try:
         value = run()
@@ -234,7 +235,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def contained(error: BaseException) -> Exception | InputNeeded:
-    """Return ``error``, or a substitute where a future or the loop couldn't take it."""
+    """Return ``error``, or a substitute if a future or the loop couldn't take it."""
     if isinstance(error, InputNeeded):
         return error
     if isinstance(error, Exception) and not isinstance(error, StopIteration):

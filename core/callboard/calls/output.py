@@ -15,9 +15,9 @@ from typing import Any, TextIO
 
 from callboard.calls.invisible import shown
 
-#: Characters kept of each stream of a call.
+#: Maximum characters kept of each of a call's streams.
 OUTPUT_LIMIT = 65_536
-#: Characters of a stream that an answer contains for the model.
+#: Maximum characters of a stream in an answer to the model.
 EXCERPT_LIMIT = 10_000
 
 

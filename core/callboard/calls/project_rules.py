@@ -1,4 +1,4 @@
-"""The artist's decisions for a project, kept over restarts: policies, grants, withdrawn
+"""The artist's decisions for a project, kept across restarts: policies, grants, withdrawn
 capabilities.
 
 Each project has one small JSON file in the user's data folder. Nothing in it is secret. It isn't in
@@ -51,8 +51,8 @@ class RuleStore:
         capabilities.decided.watch(self._save)
 
     def use(self, project: str) -> None:
-        """Use the rules of the project that was opened. When it has none, or its file can't be
-        read, the stricter of the present policies stay."""
+        """Use the opened project's rules. When it has none, or its file can't be read, each policy
+        is the present one or the default, whichever is stricter."""
         if project == self._project:
             return
         self._project = None

@@ -1,6 +1,6 @@
 """The last log records of this process, with the trace they belong to.
 
-Calls that failed have a logger of their own that doesn't propagate. All other records reach the
+Failed calls have a logger of their own, which doesn't propagate. All other records reach the
 artist's script editor, where an agent's mistakes would be noise.
 """
 
@@ -14,17 +14,18 @@ from callboard.calls.invisible import shown
 from callboard.clients.owner import Owner, may_see
 from callboard.content import Json
 
-#: Records kept.
+#: Maximum records kept.
 KEPT = 500
-#: Characters kept of a message's beginning, and of its end, where a traceback has its message.
+#: Maximum characters kept of a message's beginning, and of its end, where a traceback has its
+#: message.
 MESSAGE_HEAD, MESSAGE_TAIL = 1_000, 3_000
 
-#: Characters of a failed call's message, beside its traceback.
+#: Maximum characters kept of a failed call's message, not counting its traceback.
 FAILURE_HEAD = 800
 
 failed_calls = logging.getLogger("callboard.failed_calls")
 failed_calls.propagate = False
-# Without a handler of ours, after a stop for instance, Python would print it on stderr.
+# Without a handler of ours, for instance after a stop, Python would print the record on stderr.
 failed_calls.addHandler(logging.NullHandler())
 failed_calls.setLevel(logging.INFO)
 _LOGGED = (logging.getLogger("callboard"), failed_calls)
@@ -67,7 +68,7 @@ class RecentLog(Listening):
 
     def __init__(self) -> None:
         super().__init__()
-        #: Each record with the owner of the call it is about, None for none.
+        #: Each record, with the owner of the call that it is about, or None if it is about no call.
         self._records: deque[tuple[Owner | None, Json]] = deque(maxlen=KEPT)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -84,7 +85,8 @@ class RecentLog(Listening):
 
     def entries(self, reader: Owner) -> list[Json]:
         """Return the records, oldest first. A call's records may quote its arguments, so ``reader``
-        sees those of its own calls and those of no call. The command line's token sees all."""
+        sees only the records of its own calls and those of no call. The command line's token sees
+        all."""
         records = list(self._records)
         return [entry for owner, entry in records if owner is None or may_see(owner, reader)]
 

@@ -18,7 +18,7 @@ def success(value: Any) -> Json:
     """
     if value is None:
         return {"content": [{"type": "text", "text": "done"}], "isError": False}
-    if not isinstance(value, (dict, str)):  # most values are these, and plain data
+    if not isinstance(value, (dict, str)):  # most values are one of these, and plain data
         if isinstance(value, Result):
             return _whole(value)
         content = blocks(value)
@@ -58,8 +58,8 @@ def raised(error: BaseException) -> Json:
     """Return the result for what a tool raised.
 
     A CallboardError becomes its own sentence, with its type in ``_meta``. Any other exception
-    becomes type and message, with the skill's own frames. A SkillError caused by another exception
-    gets those frames too.
+    becomes its type and message, with the skill's own frames. A SkillError caused by another
+    exception gets those frames too.
     """
     if isinstance(error, CallboardError):
         cause = error.__cause__
@@ -74,7 +74,7 @@ def raised(error: BaseException) -> Json:
 
 
 def _what_there_is(error: BaseException) -> str:
-    """For a missing attribute of our objects, such as ports, return the list of existing ones."""
+    """For a missing attribute of our objects, such as ports, return a list of those that exist."""
     if not isinstance(error, AttributeError):
         return ""
     try:
@@ -86,7 +86,7 @@ def _what_there_is(error: BaseException) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """Return an exception's message, whatever reading it does."""
+    """Return an exception's message, even if reading it raises."""
     try:
         text = error.args[0] if isinstance(error, KeyError) and error.args else error
         return str.__str__(str(text)) or "no message"
@@ -95,7 +95,7 @@ def message_of(error: BaseException) -> str:
 
 
 def name_of(error: BaseException) -> str:
-    """Return the name of an exception's class, whatever reading it does."""
+    """Return the name of an exception's class, even if reading it raises."""
     try:
         return str.__str__(type(error).__name__)
     except BaseException:
@@ -103,7 +103,7 @@ def name_of(error: BaseException) -> str:
 
 
 def _own_frames(error: BaseException) -> str | None:
-    """Return the exception's traceback; None when it can't be read."""
+    """Return the exception's traceback, or None when it can't be read."""
     try:
         from callboard.calls.tracebacks import readable  # most calls don't fail
 

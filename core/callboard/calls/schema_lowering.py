@@ -1,8 +1,8 @@
 """Converts JSON Schema 2020-12 to the part of draft 07 that fastjsonschema compiles safely.
 
 The output is built keyword by keyword, so nothing unchecked reaches the code generator: no ``$id``,
-no ``format``, no default, and references to our own flat ``definitions`` only. So a deep or
-recursive schema becomes many small functions, not one that Python can't compile. Draft 07's own
+no ``format``, no default, and only references to our own flat ``definitions``. A deep or recursive
+schema therefore becomes many small functions, not one that Python can't compile. Draft 07's own
 spellings (``definitions``, a list of ``items``, ``dependencies``) are understood.
 """
 
@@ -18,7 +18,7 @@ from callboard.calls.schema_errors import BadSchema, UnsupportedSchema
 _MOST_NODES = 20_000
 _LONGEST_PATTERN = 4_096
 _LARGEST = 1e300
-#: Nesting depth of schemas in one generated function.
+#: Maximum nesting depth of schemas in one generated function.
 _INLINE_DEPTH = 3
 
 _TYPES = {"null", "boolean", "number", "integer", "string", "array", "object"}
@@ -40,7 +40,7 @@ def lower(schema: Any) -> dict[str, Any]:
 class _Lowering:
     def __init__(self, schema: Any) -> None:
         self.schema = schema
-        #: Schemas by base URI, by base URI and anchor; and each schema's base URI.
+        #: Schemas by base URI, schemas by base URI and anchor, and each schema's base URI.
         self.documents: dict[str, Any] = {"": schema}
         self.anchors: dict[tuple[str, str], Any] = {}
         self.bases: dict[int, str] = {}
@@ -60,7 +60,8 @@ class _Lowering:
         return {**top, "definitions": definitions}
 
     def index(self) -> None:
-        """Find every identifier. Visit each node once, without recursion: aliases make loops."""
+        """Find every identifier. Visit each node once, without recursion, because aliases can form
+        loops."""
         waiting: list[tuple[Any, str]] = [(self.schema, "")]
         visited = 0
         while waiting:
@@ -164,8 +165,8 @@ class _Lowering:
         return lowered
 
     def array(self, node: Mapping[str, Any], base: str, depth: int) -> dict[str, Any]:
-        """Convert to draft 07, where ``prefixItems`` is a list of ``items`` and the rest
-        ``additionalItems``."""
+        """Convert an array's keywords to draft 07, where ``prefixItems`` is a list of ``items``,
+        and ``items`` is ``additionalItems``."""
         first, rest = node.get("prefixItems"), node.get("items", True)
         if first is None and isinstance(rest, (list, tuple)):
             first, rest = rest, node.get("additionalItems", True)

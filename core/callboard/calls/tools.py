@@ -40,8 +40,8 @@ BATCH = "batch__run"
 FILES = "filesystem."
 #: The format of an argument by which a client sets how long a call may take, in seconds.
 TIME_LIMIT = "time-limit"
-# Each call chooses: a small preview as a job needs a second call, and a long render without one
-# keeps the request open for minutes.
+# Each call chooses. A small preview as a job would need a second call, and a long render that isn't
+# a job keeps the request open for minutes.
 #: The format of a boolean by which a client asks for a job: a handle at once, the result later.
 AS_JOB = "as-job"
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -49,7 +49,7 @@ _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": Fal
 
 @dataclass(frozen=True, eq=False)
 class Tool:
-    """One callable tool. ``load`` finds its function at the first call, not before the gate."""
+    """One callable tool. ``load`` finds its function at the first call, after the gate."""
 
     name: str
     description: str
@@ -65,7 +65,7 @@ class Tool:
     icons: tuple[Mapping[str, Any], ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
     skill: str | None = None
-    #: True when its function, in another process, checks patterns itself: matching one may take
+    #: True when its function checks patterns itself, in another process. Matching one here may take
     #: forever, and would block the host's interpreter.
     own_patterns: bool = False
     #: True for a prompt's or a resource's function, which clients can't call as a tool.
@@ -74,7 +74,7 @@ class Tool:
     ours: bool = False
     #: True for a tool of a shipped skill: it needs the host's ports, whatever is declared.
     ships: bool = False
-    #: The entry, once it was needed.
+    #: The entry, after its first use.
     _entries: list[Entry] = field(default_factory=list, init=False, repr=False)
 
     @property
@@ -86,7 +86,7 @@ class Tool:
 
     @property
     def has_entry(self) -> bool:
-        """True once its function was found; until then its script is used as it is on disk."""
+        """True once its function was found. Until then its script is used as it is on disk."""
         return bool(self._entries)
 
     @cached_property
@@ -125,7 +125,7 @@ class Tool:
         return {"type": "object"} if self.own_patterns and has_patterns(schema) else schema
 
     def time_limit(self, arguments: Json) -> float | None:
-        """Return the seconds that these arguments allow; None when they set no limit."""
+        """Return the seconds that these arguments allow, or None when they set no limit."""
         given = arguments.get(self._by_format.get(TIME_LIMIT, ""))
         return given if isinstance(given, (int, float)) else self.timeout_secs
 
@@ -149,7 +149,8 @@ class Tool:
 
     @cached_property
     def strict_paths(self) -> PathFields:
-        """The paths under ``strict``: another author's tool that marks none may still take some."""
+        """The arguments that count as paths under ``strict``. Another author's tool may take paths
+        without marking them."""
         if self.paths or not self._is_theirs:
             return self.paths
         return PathFields.called_as_files(self.input_schema, self.uses_files)
@@ -162,7 +163,7 @@ class Tool:
 
     @cached_property
     def concern(self) -> Literal["script", "destructive"] | None:
-        """The subject of the artist's policies that every call of it falls under, or None."""
+        """The subject of the artist's policies that every call of the tool falls under, or None."""
         if SCRIPT in self.required_capabilities:
             return "script"
         hint = self.annotations.get("destructiveHint")
@@ -173,7 +174,8 @@ class Tool:
 
     @cached_property
     def concerned(self) -> Mapping[Subject, tuple[str, ...]]:
-        """The policies' subjects, and the tools that concern each: several in a batch."""
+        """The subjects of the artist's policies, and the tools that concern each. A batch may have
+        several of both."""
         return {} if self.concern is None else {self.concern: (self.name,)}
 
     @cached_property
@@ -183,8 +185,8 @@ class Tool:
 
     @cached_property
     def mutates(self) -> bool:
-        """True when a call is an undo step. That includes others' tools on the main thread that
-        aren't declared read-only."""
+        """True when a call makes an undo step. That includes other authors' tools on the main
+        thread, unless they are declared read-only."""
         if SCENE_MUTATE in self.required_capabilities:
             return True
         return self._is_theirs and self.affinity == "main" and not self.reads_only
@@ -195,7 +197,8 @@ class Tool:
 
     @cached_property
     def work(self) -> Work:
-        """The tool's work on the main thread. A tool without any marks may do anything."""
+        """The kind of work that the tool does on the main thread. An unmarked tool may do
+        anything."""
         for capability, work in _WORK:
             if capability in self.required_capabilities:
                 return work
@@ -220,7 +223,8 @@ class Tool:
         return missing(self.required_capabilities, offer.to(self.ships))
 
     def needs(self, offer: Offer) -> Json:
-        """Return ``_meta.dcc`` of a list's entry; empty when the tool requires nothing."""
+        """Return ``_meta.dcc`` of the tool's entry in a list. It is empty when the tool requires
+        nothing."""
         if not self.required_capabilities:
             return {}
         missing_capabilities = self.missing_capabilities(offer)
@@ -232,8 +236,9 @@ class Tool:
         )
 
     def describe(self, features: Revision, offer: Offer, *, whole: bool = False) -> Json:
-        """Return the entry of ``tools/list``, or with ``whole`` all of it. The list leaves out
-        shipped tools' output schemas, half of its size; skills__describe has them."""
+        """Return the tool's entry of ``tools/list``, or with ``whole`` the complete entry. The list
+        leaves out shipped tools' output schemas, which would double its size. skills__describe has
+        them."""
         entry: Json = {
             "name": self.name,
             "description": self.description,
@@ -268,7 +273,7 @@ class ToolRegistry:
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
         self._why_absent: list[Callable[[str], str | None]] = []
-        #: Loads what may bring the tool of a missing name, if anything would; may wait for a disk.
+        #: Loads whatever may provide the missing tool of this name. It may wait for a disk.
         self.load_absent: Callable[[str], None] = lambda name: None
         #: Returns why a skill's newest files aren't used, or None if they are.
         self.why_old: Callable[[str], str | None] = lambda skill: None
@@ -285,7 +290,7 @@ class ToolRegistry:
         return name in self._tools
 
     def find(self, name: str) -> Tool | None:
-        """Return the tool of that name; None when there is none."""
+        """Return the tool of that name, or None when there is none."""
         return self._tools.get(name)
 
     def all(self) -> Sequence[Tool]:
@@ -305,7 +310,8 @@ class ToolRegistry:
         return tool
 
     def _nearest(self, name: str) -> list[str]:
-        """Return similar names; for one without its skill's prefix, matches behind the prefix."""
+        """Return similar names. A name without a skill's prefix is compared with what follows the
+        prefix."""
         import difflib  # only for errors
 
         if "__" in name:
@@ -351,7 +357,7 @@ class ToolRegistry:
         self.add(tool)
 
     def schema_of(self, name: str) -> Mapping[str, Any] | None:
-        """Return the input schema of a tool; None when no tool has the name."""
+        """Return the input schema of a tool, or None when no tool has the name."""
         tool = self._tools.get(name)
         return None if tool is None else tool.input_schema
 
@@ -374,7 +380,8 @@ class ToolRegistry:
         self.replace((), tools)
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call ``listener`` whenever the tools change. Return a function that stops it."""
+        """Call ``listener`` whenever the tools change. Return a function that removes the
+        listener."""
         return self._changes.watch(listener)
 
     def on_change(self, listener: Callable[[], None]) -> None:

@@ -13,13 +13,13 @@ from pathlib import Path
 
 #: Characters of a traceback's end that a client sees.
 TRACEBACK_LIMIT = 8_000
-#: Maximum exceptions shown of a chain.
+#: Maximum exceptions of a chain that are shown.
 _LINKS = 3
 #: Maximum folders between a script and its skill's folder.
 _DEEP = 6
 _SKILL_FILE = "SKILL.md"
 _NAME = re.compile(r"""^name:[ \t]*["']?([A-Za-z0-9][A-Za-z0-9_.-]*)""", re.MULTILINE)
-#: Characters of that file in which the name is looked for.
+#: Characters at the beginning of SKILL.md in which its name is searched for.
 _HEAD = 4_096
 
 _CORE = str(Path(__file__).parent.parent)
@@ -29,8 +29,8 @@ _PACKAGES = ("site-packages", "dist-packages")
 
 
 def readable(error: BaseException) -> str | None:
-    """Return the traceback and those of its causes, without this machine's folders. None when all
-    frames are callboard's."""
+    """Return the error's traceback and those of its causes, without this machine's folders. Return
+    None when all frames are callboard's."""
     parts = [part for link in _chain(error) if (part := _one(link)) is not None]
     return "\n\n".join(reversed(parts))[-TRACEBACK_LIMIT:] or None
 
@@ -75,7 +75,8 @@ def _one(error: BaseException) -> str | None:
 
 @lru_cache(maxsize=512)
 def _place(filename: str) -> str | None:
-    """Return what is shown of a file: None for callboard's, an empty string for Python's own."""
+    """Return the part of a file's path that is shown: None for callboard's files, an empty string
+    for Python's own."""
     if filename.startswith(_CORE) and not filename.startswith(_BUNDLED):
         return None
     if filename.startswith("<frozen "):
@@ -95,7 +96,7 @@ def _place(filename: str) -> str | None:
 
 
 def _skill(folder: Path) -> str:
-    """Return the skill's name, with its folder's name when that is a version."""
+    """Return the skill's name, followed by its folder's name when that is a version."""
     try:
         with (folder / _SKILL_FILE).open(encoding="utf-8", errors="replace") as file:
             named = _NAME.search(file.read(_HEAD))

@@ -1,4 +1,5 @@
-"""Undoes and redoes what calls changed: any call for the artist, its own calls for a client."""
+"""Undoes and redoes what calls changed: any call for the artist, only its own calls for a
+client."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ async def alone(
 
 
 def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
-    """Undo these steps, newest first, and stop at the first one with later changes by others on top
-    of it. Return those that were undone. Main thread, while no step is open."""
+    """Undo these steps, newest first, and stop at the first one that has later changes by others on
+    top. Return the undone steps. Call it on the main thread while no step is open."""
     done: list[str] = []
     for id in undo_ids:
         if not port.undo(id):
@@ -59,8 +60,9 @@ def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
 
 
 def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
-    """Undo ``steps`` of the newest steps of ``who``, as far as no one else changed the scene after
-    them. Raises HostError when none can be undone. Main thread, while no step is open."""
+    """Undo the newest ``steps`` steps of ``who``, as far as no one else changed the scene after
+    them. Raises HostError when none can be undone. Call it on the main thread while no step is
+    open."""
     done: list[SceneChange] = []
     why = None
     while len(done) < steps and why is None:
@@ -77,7 +79,7 @@ def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
 
 def redo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
     """Redo ``steps`` of the steps that :func:`undo_own` undid for ``who``, the last undone first.
-    Raises HostError when none can be redone. Main thread, while no step is open."""
+    Raises HostError when none can be redone. Call it on the main thread while no step is open."""
     done: list[SceneChange] = []
     while len(done) < steps:
         undone = [one for one in book.all() if one.undone and _is_own(one.undone_by, who)]

@@ -9,26 +9,29 @@ from __future__ import annotations
 from callboard.errors import SkillError
 from callboard.ports.undo import UndoPort
 
-#: Steps that one call may leave in an application that can't join them: 3ds Max keeps 20 in all.
+#: Maximum steps that one call may leave in an application that can't join them: 3ds Max keeps 20 in
+#: all.
 MOST_STEPS = 16
 
 
 class UndoStep:
-    """A call's undo step. Entered and left on the main thread, once or often, and ended once."""
+    """A call's undo step. It is entered and left on the main thread, once or more, and ended
+    once."""
 
     def __init__(self, port: UndoPort, label: str) -> None:
         self._port = port
         self._label = label
         self._open = False
         self._token: object = None
-        #: Steps of the visits that weren't rolled back, oldest first; joined where the host can.
+        #: The steps of visits that weren't rolled back, oldest first. They are joined where the
+        #: host can join them.
         self.ids: list[str] = []
-        #: True once a visit made a change that can't be undone, another scene for instance.
+        #: True once a visit made a change that can't be undone, such as opening another scene.
         self._lost = False
         self._steps = 0
         #: The id that undoes the whole call, once it ended.
         self.id: str | None = None
-        #: None while nothing failed; then whether the host could put everything back.
+        #: None until the call fails. Then true when the host could put everything back.
         self.rolled_back: bool | None = None
 
     def enter(self) -> None:
@@ -54,7 +57,8 @@ class UndoStep:
             )
 
     def end(self, error: BaseException | None) -> None:
-        """End the call. For an error the scene is put back, up to changes made by others since."""
+        """End the call. When there is an error, put the scene back, as far as no one else has
+        changed it since."""
         if error is None:
             self.id = self.ids[0] if len(self.ids) == 1 and not self._lost else None
             return

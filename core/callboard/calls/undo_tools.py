@@ -27,7 +27,7 @@ _SCHEMA: Json = {
 
 
 def undo_tools(dispatcher: Dispatcher) -> list[Tool]:
-    """Return the two tools; none when the host has no undo. They run on the server's loop."""
+    """Return the two tools, or none when the host has no undo. They run on the server's loop."""
     port, book = dispatcher.host.undo, dispatcher.changed
     if port is None:
         return []
