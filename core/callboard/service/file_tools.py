@@ -56,8 +56,9 @@ _READ: Json = {
 
 
 def file_tools(workspaces: Callable[[], Workspaces]) -> list[Tool]:
-    """Return the two tools. ``workspaces`` is called at each call, never before, and must return
-    the same object each time: most servers are never asked for a file, and never make one."""
+    """Return the two tools. Each call of a tool calls ``workspaces``, which must return the same
+    object each time. It isn't called before, because most servers are never asked for a file and
+    never make that object."""
 
     def listed(
         name: str | None = None,

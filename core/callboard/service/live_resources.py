@@ -35,14 +35,14 @@ def live_resources(
     host: Host, capabilities: Capabilities, catalog: SkillCatalog, log: RecentLog
 ) -> list[ServedResource]:
     """Return ``host://capabilities``, ``host://roots``, ``log://recent`` and
-    ``skill://{name}/SKILL.md``, with ``scene://current`` and ``scene://object/{name}`` if the host
-    can read its scene."""
+    ``skill://{name}/SKILL.md``, and also ``scene://current`` and ``scene://object/{name}`` if the
+    host can read its scene."""
 
     def recent(ctx: BaseContext) -> str:
         return _text(log.entries(call_of(ctx).request.peer.owner))
 
     def skill_file(name: str) -> str:
-        from callboard.skills.skill_files import read_text  # needed only when one is read
+        from callboard.skills.skill_files import read_text  # needed only when a SKILL.md is read
 
         for known in catalog.known:
             if known.skill.name == name:
@@ -143,7 +143,7 @@ def _scene_resources(host: Host) -> list[ServedResource]:
             raise ResourceNotFound(f"scene://object/{name}") from None
 
     def object_names(argument: str, typed: str) -> list[str]:
-        # As of the last reading, because completion can't wait for the main thread.
+        # The names as last read, because completion can't wait for the main thread.
         return _starting(typed, names)
 
     return [

@@ -1,4 +1,4 @@
-"""Lists in pages, with cursors that stay right when the list changes in between."""
+"""Lists in pages, with cursors that stay valid when the list changes in between."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from callboard.errors import InvalidParams
 
 T = TypeVar("T")
 
-#: Entries of one page. Large, because many clients never ask for the second page.
+#: Maximum entries of one page. Large, because many clients never ask for a second page.
 PAGE_SIZE = 500
 _PREFIX = "after:"
 

@@ -15,8 +15,8 @@ SCENE_PAUSE = 0.2
 
 
 class ResourceUpdates:
-    """Notifies subscribers because the scene changed, a skill was loaded again, or a tool reported
-    a change. Use it from any thread."""
+    """Notifies subscribers when the scene changes, a skill is loaded again, or a tool reports a
+    change. Use it from any thread."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class ResourceUpdates:
         loop: asyncio.AbstractEventLoop,
         by_tools: Changes[[str]],
     ) -> None:
-        """``by_tools`` reports on the loop the URI of each changed resource."""
+        """``by_tools`` reports the URI of each changed resource, on the loop."""
         self._resources = resources
         self._subscriptions = subscriptions
         self._loop = loop
@@ -33,7 +33,7 @@ class ResourceUpdates:
         by_tools.watch(self._updated_by_tool)
 
     def watch(self) -> Callable[[], None]:
-        """Notify about replaced resources from now on. Return a function that stops it."""
+        """Notify about replaced resources from now on. Return a function that stops this."""
         return self._resources.replaced.watch(self._replaced)
 
     def scene_changed(self) -> None:
@@ -43,7 +43,8 @@ class ResourceUpdates:
             self._loop.call_soon_threadsafe(self._loop.call_later, SCENE_PAUSE, self._tell_scene)
 
     def _updated_by_tool(self, uri: str) -> None:
-        """Notify about a template's resource, however the tool spells its variables."""
+        """Notify about this resource. The tool may spell a template's variables differently from
+        clients."""
         meant = self._resource_of(uri)
         if meant is not None:
             self._tell(lambda watched: self._resource_of(watched) == meant)

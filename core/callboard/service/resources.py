@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(eq=False, repr=False)
 class ServedResource:
-    """One resource, or a template of many if ``uri`` has ``{variables}``.
+    """One resource, or a template for many if ``uri`` has ``{variables}``.
 
     ``read`` is called with the template's variables. It may take ``ctx``, and returns text, bytes
     or a :class:`callboard.content.Resource`. ``affinity`` sets the thread that it runs on.
@@ -137,7 +137,7 @@ def _served(listed: ListedResource) -> ServedResource:
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    # Level 1 of RFC 6570: a variable stands for one segment; {+name} for several.
+    # Level 1 of RFC 6570: a variable stands for one segment, {+name} for several.
     parts = re.split(r"(\{\+?[A-Za-z_][A-Za-z0-9_]*\})", template)
     regex = ""
     for part in parts:
@@ -213,5 +213,6 @@ class ResourceRegistry:
         return [one.uri for one in free]
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call ``listener`` whenever the resources change. Return a function that stops it."""
+        """Call ``listener`` whenever the resources change. Return a function that removes the
+        listener."""
         return self._changes.watch(listener)

@@ -20,14 +20,14 @@ from callboard.skills.model import SKILL_FILE, SkillMetadata
 from callboard.skills.skill_files import FileProblem, resolve_inside
 
 SKILLS = "io.modelcontextprotocol/skills"
-#: Maximum files of one skill, and bytes of all its files; a larger one isn't listed (SEP-2640,
-#: Limits).
+#: Maximum files of one skill, and maximum bytes of all its files. A larger skill isn't listed
+#: (SEP-2640, Limits).
 MOST_FILES = 512
 MOST_BYTES = 16 * 2**20
 
 
 class ServedSkills:
-    """Serves one catalog. The methods run on the server's loop; files are read in threads."""
+    """Serves one catalog. The methods run on the server's loop. Files are read in threads."""
 
     def __init__(self, catalog: SkillCatalog) -> None:
         self._catalog = catalog
@@ -77,7 +77,8 @@ class ServedSkills:
         )
 
     def _entry(self, skill: SkillMetadata) -> Json | None:
-        """Return a skill's entry; None when it can't be read or is too large. Any thread."""
+        """Return a skill's entry, or None when it can't be read or is too large. Call it from any
+        thread."""
         stamps = tree_stamps(skill.path)
         kept = self._entries.get(skill.name)
         if kept is not None and kept[0] == stamps:
@@ -144,7 +145,8 @@ def _resource(skill: SkillMetadata, path: str) -> Resource:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return Resource(_uri(skill.name, path), data, "application/octet-stream")
-    # Invisible characters would be shown in a text, which then no longer fits its digest.
+    # Invisible characters in a text would be made visible, and the text would no longer fit its
+    # digest.
     return Resource(_uri(skill.name, path), data if hides(text) else text, mime)
 
 

@@ -45,7 +45,8 @@ T = TypeVar("T")
 
 Method = Callable[[PeerRequest], Awaitable[Json]]
 
-#: Maximum readings of the prompts for one request, when each is out of date before it ends.
+#: Maximum times that one request reads the prompts, when each reading is out of date before it
+#: ends.
 READINGS = 3
 
 
@@ -240,7 +241,7 @@ class Service:
         try:
             return self.tools.get(name)
         except InvalidParams as unknown:
-            # A tool that agents expect is one that may be worth building.
+            # A tool that agents expect may be worth building.
             if self._recorder is not None:
                 id = self.dispatcher.new_id()
                 self._recorder.refused_here(id, request, name, arguments, unknown)
@@ -343,7 +344,7 @@ class Service:
 
     async def _reading(self, read: Callable[[], T]) -> T:
         """Read prompts in a thread, because a disk may be slow. Read again if they changed
-        meanwhile: no answer may be older than a ``list_changed`` that was sent before."""
+        meanwhile: no answer may be older than a ``list_changed`` that was sent before it."""
         loop = asyncio.get_running_loop()
         for _ in range(READINGS):
             version = self.prompts.version

@@ -15,8 +15,8 @@ log = logging.getLogger(__name__)
 
 
 class SkillResources:
-    """Serves the resources of loaded skills. It watches a catalog after ``skills`` does, which has
-    the scripts. Use it from any thread."""
+    """Serves the resources of loaded skills. It must be made after ``skills``, which has the
+    scripts and must notice the catalog's changes first. Use it from any thread."""
 
     def __init__(
         self, catalog: SkillCatalog, skills: LoadedSkills, registry: ResourceRegistry
@@ -28,7 +28,8 @@ class SkillResources:
         self.close: Callable[[], None] = catalog.watch(self._changed)
 
     def _changed(self, change: CatalogChange) -> None:
-        """Update the resources, under the catalog's lock. A URI that is taken stays as it is."""
+        """Update the resources, under the catalog's lock. A URI that is already taken is
+        skipped."""
         gone = [uri for name in change.unloaded for uri in self._served.pop(name, ())]
         add: list[ServedResource] = []
         for skill in change.loaded:
