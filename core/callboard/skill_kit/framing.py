@@ -35,7 +35,7 @@ def around_point(middle: Point, away: float, turn: float, rise: float, up_axis: 
 
 
 def axes_of(angle: Angle, up_axis: str) -> Rows:
-    """Return the axes of a camera that looks from there."""
+    """Return the axes of a camera that looks from this angle."""
     return facing(around_point([0, 0, 0], 1.0, *_ANGLES[angle], up_axis), [0, 0, 0], up_axis)
 
 
@@ -47,7 +47,8 @@ def framed(
     axes: Rows, fov: Sequence[float], points: Sequence[Point], margin: float
 ) -> tuple[Rows, float, float]:
     """Return the camera with those axes that sees all points, and the depths of the nearest and the
-    farthest point. ``fov`` is the picture's, in degrees; ``margin`` is the part of it left free."""
+    farthest point. ``fov`` is the picture's field of view in degrees. ``margin`` is the part of the
+    picture left free."""
     wide, high = (tan(radians(angle) / 2) * (1 - margin) for angle in fov)
     right, up, back = axes[:3]
     low, top = ([pick(axis) for axis in zip(*points, strict=True)] for pick in (min, max))
@@ -63,9 +64,9 @@ def framed(
 
 
 def filled(camera: Rows, fov: Sequence[float], points: Sequence[Point]) -> list[float]:
-    """Return the part of the picture's width and height that reaches to the outermost point,
-    counted from its middle: more than 1 is out of view. Raises HostError when an object is behind
-    the camera."""
+    """Return how far the points reach from the picture's middle, as parts of half its width and
+    half its height: more than 1 is out of view. Raises HostError when an object is behind the
+    camera."""
     wide, high = (tan(radians(angle) / 2) for angle in fov)
     parts = [0.0, 0.0]
     for point in points:

@@ -1,5 +1,5 @@
-"""Importing other programs' files through the port ``exchange``, with a check of the result. For
-shipped skills, on the main thread. Paths are absolute and checked. Raises HostError."""
+"""Imports other programs' files through the port ``exchange``, and checks the result. For shipped
+skills, on the main thread. Paths must be absolute and already checked. Raises HostError."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callboard.errors import HostError, WrongArgument
 from callboard.host_kit.exchange_files import check_file
 from callboard.ports.exchange import UNSTATED, WITH_UVS, Axes, FileFormat, format_of
 
-#: Maximum names that an answer lists; counts are complete.
+#: Maximum names that an answer lists. Counts are complete.
 LISTED, SHOWN = 200, 50
 
 
@@ -55,7 +55,7 @@ def import_checked(
 
 
 def asked_axes(kind: FileFormat, meters_per_unit: float | None, up_axis: str | None) -> Axes | None:
-    """Return the axes for a file that doesn't state its own; None for one that does. Raises
+    """Return the axes for a file that doesn't state its own, or None for one that does. Raises
     WrongArgument when axes are given for such a file."""
     if kind.name in UNSTATED:
         unit = kind.meters_per_unit if meters_per_unit is None else meters_per_unit

@@ -15,8 +15,8 @@ from callboard.ground.png import Picture, encode
 
 _GAP = 4
 _GROUND = bytes((24, 24, 24))
-#: A smaller difference is noise; the difference image is brightened by that factor; empty areas may
-#: differ by that much.
+#: The difference below which everything is noise, the factor by which the difference image is
+#: brightened, and the largest difference within an empty area.
 _NOISE, _BRIGHTER, _EVEN = 8, 4, 24
 #: Maximum pixels that are sampled.
 _SAMPLE = 40_000
@@ -76,7 +76,7 @@ def _row(pictures: Sequence[Picture], at: int, wide: int, columns: int) -> bytes
 
 def difference(before: Picture, after: Picture) -> tuple[Picture, Json]:
     """Return the brightened difference, and ``{changed, box}``: the share of changed pixels, and
-    ``[left, top, right, bottom]`` around them. Raises WrongArgument for different sizes."""
+    ``[left, top, right, bottom]`` around them. Raises WrongArgument when the sizes differ."""
     if (before.width, before.height) != (after.width, after.height):
         raise WrongArgument(
             f"the earlier picture has {before.width} x {before.height} pixels; ask for that size"
@@ -117,7 +117,7 @@ def numbers_of(picture: Picture) -> Json:
 def _sampled(picture: Picture) -> list[tuple[int, int, int]]:
     """Return every pixel, or every nth, spread over all rows and columns."""
     count = picture.width * picture.height
-    # A step that divides the width would look at a few columns only.
+    # A step that divides the width would sample only a few columns.
     step = max(1, count // _SAMPLE)
     while step > 1 and picture.width % step == 0:
         step += 1

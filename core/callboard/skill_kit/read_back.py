@@ -22,7 +22,7 @@ def expect(right: bool, what: str, asked: object, actual: object) -> None:
 
 
 def expect_that(right: bool, instead: str) -> None:
-    """Raise NotVerified unless ``right``; ``instead`` is half a sentence with the actual state."""
+    """Raise NotVerified unless ``right``. ``instead`` is half a sentence with the actual state."""
     if not right:
         raise NotVerified(
             f"the host did not do what was asked: {instead}. The change was taken back."
@@ -38,8 +38,8 @@ def all_near(a: Sequence[float], b: Sequence[float], tolerance: float = 1e-4) ->
 
 
 def alike(asked: Any, actual: Any, absolute: float = 1e-3) -> bool:
-    """Return whether a number, or each of a list, is as asked, within a thousandth and
-    ``absolute``. Nothing is like None."""
+    """Return whether a number, or each of a list, is as asked, within a thousandth or within
+    ``absolute``. An actual None is never as asked."""
     if actual is None:
         return False
     if not isinstance(asked, list):
@@ -51,8 +51,8 @@ def alike(asked: Any, actual: Any, absolute: float = 1e-3) -> bool:
 
 
 def expect_turned(asked: Sequence[float], actual: Sequence[float], absolute: float = 1e-3) -> None:
-    """Raise NotVerified unless two turns, in Euler XYZ degrees, are the same. They are compared by
-    their effect, because the same turn has several angles."""
+    """Raise NotVerified unless two rotations, in Euler XYZ degrees, are the same. They are compared
+    by their effect, because different angles can describe the same rotation."""
     turns = (compose([0.0] * 3, angles, [1.0] * 3) for angles in (asked, actual))
     same = all(alike(a, b, absolute) for a, b in zip(*turns, strict=True))
     expect(same, "rotate", asked, actual)
@@ -65,8 +65,9 @@ def done(
     created: Sequence[str] = (),
     doubt: str | None = None,
 ) -> Json:
-    """Return a change's answer, with the present state under ``kind``. It isn't verified when
-    ``doubt`` or the entry has a doubt: the next load may show something else."""
+    """Return a change's answer, with the present state under ``kind``. It says that the change
+    isn't verified if ``doubt`` is given or the entry has a doubt: the next load may show something
+    else."""
     doubt = doubt or entry.get("doubt")
     return {
         "changed": [*changed],
@@ -80,8 +81,8 @@ def done(
 def expect_transform(
     before: Json, after: Json, asked: Mapping[str, Sequence[float] | None]
 ) -> None:
-    """Check that the asked values are set and the others unchanged. Turns are compared by their
-    effect, because the same turn has several Euler angles. Raises NotVerified."""
+    """Check that the asked values are set and the others unchanged. Rotations are compared by their
+    effect, because different Euler angles can describe the same one. Raises NotVerified."""
     wanted = {key: before[key] if value is None else value for key, value in asked.items()}
     expect(
         all_near(after["translate"], wanted["translate"]),

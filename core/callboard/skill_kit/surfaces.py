@@ -23,7 +23,7 @@ def new_material(port: Any, name: str | None, given: Mapping[str, Any]) -> str:
     values = _values(given, port.get(path))
     plain = {**PLAIN, **values}
     if "specular" in values and "ior" not in values:
-        del plain["ior"]  # where one number stands for both, the asked one decides
+        del plain["ior"]  # in hosts with one number for both, the given one counts
     port.set(path, plain)
     _expect_values(port.get(path), plain)
     return path
@@ -42,7 +42,7 @@ def space_of(slot: str) -> ColorSpace:
 
 
 def put_texture(port: Any, path: str, slot: str, texture: Texture | None) -> None:
-    """Let the picture drive the slot; None removes it."""
+    """Let the picture drive the slot. None removes the slot's picture."""
     port.set_texture(path, slot, texture)
     _expect_texture(port.get(path)["textures"].get(slot), texture, slot)
 
@@ -50,7 +50,7 @@ def put_texture(port: Any, path: str, slot: str, texture: Texture | None) -> Non
 def assign_material(
     port: Any, path: str, targets: Sequence[str], faces: Sequence[int] | None
 ) -> None:
-    """Assign the material to the objects, or to those faces of the one object."""
+    """Assign the material to the objects, or to these faces of a single object."""
     if not targets:
         return
     port.assign(path, targets, faces)
@@ -65,7 +65,8 @@ def assign_material(
 
 
 def _values(given: Mapping[str, Any], now: Json) -> Json:
-    """Return the asked values as numbers. Light needs both a color and a strength to shine."""
+    """Return the given values as numbers. Emission gets both a color and a strength, because it
+    needs both to be visible."""
     values = {key: linear(value) if key in COLORS else value for key, value in given.items()}
     if "emission" in values and "emission_strength" not in values:
         values["emission_strength"] = now.get("emission_strength") or 1.0
@@ -78,7 +79,7 @@ def _values(given: Mapping[str, Any], now: Json) -> Json:
 def _expect_values(material: Json, values: Json) -> None:
     asked, actual = dict(values), dict(material)
     if "emission" in asked:
-        # Some hosts keep the color and its strength as one.
+        # Some hosts store the color and its strength as one value.
         for one in (asked, actual):
             color, strength = one["emission"], one.pop("emission_strength")
             known = color is not None and strength is not None

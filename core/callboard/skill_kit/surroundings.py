@@ -12,7 +12,8 @@ from callboard.skill_kit.read_back import alike, expect
 
 
 def surround(port: Any, values: Mapping[str, Any]) -> Json:
-    """Set those values of the environment and return all. Colors are linear. Raises NotVerified."""
+    """Set these values of the environment and return all its values. Colors are linear. Raises
+    NotVerified."""
     port.set_environment(values)
     environment: Json = port.environment()
     for key, value in values.items():
