@@ -1,1 +1,1 @@
-"""A user interface's view of a server, and its actions. A panel imports only this."""
+"""A user interface's view of a server, and its actions on it. A panel imports only this package."""

@@ -1,4 +1,5 @@
-"""The artist's actions on changes made by calls: undo them, select their objects in the scene."""
+"""The artist's actions on changes made by calls: undoing them, and selecting their objects in the
+scene."""
 
 from __future__ import annotations
 
@@ -35,13 +36,14 @@ class ChangeControls:
         self._do = do
 
     def made_here(self, call: str) -> bool:
-        """Return whether a call in the records was this server's; other servers write there too."""
+        """Return whether this server ran a call in the records. Other servers write into them
+        too."""
         return self._made_here(call)
 
     def undo_back(
         self, call: str, answered: Callable[[UndoAnswer], None] = lambda answer: None
     ) -> None:
-        """Undo a change and all later ones, newest first, up to a change by someone else.
+        """Undo a change and all later ones, newest first, and stop at a change by someone else.
         ``answered`` is called on the main thread or the server's."""
         port, book = self._host.undo, self._book
 
@@ -76,7 +78,7 @@ class ChangeControls:
 
         def selected(problem: str | None) -> None:
             if step is not None and step.id is not None:
-                # This lies above the changes on the application's undo stack.
+                # The selection lies above the changes on the application's undo stack.
                 id, now = f"select-{step.id}", time()
                 book.add(SceneChange(id, "", "", now, 0.0, "you selected objects", (), step.id))
             answered(problem)
@@ -91,7 +93,7 @@ class ChangeControls:
         answered: Callable[[T], None],
         failed: Callable[[str], T],
     ) -> None:
-        """Do what the artist asks for, once nothing else is in the middle of a change."""
+        """Do what the artist asks for as soon as no call is in the middle of a change."""
 
         def done(value: Any, error: BaseException | None) -> None:
             if error is not None and not isinstance(error, CallboardError):

@@ -1,7 +1,7 @@
-"""The actions and the view that a user interface has of a running server.
+"""The view that a user interface has of a running server, and its actions on it.
 
-Every method may be called from any thread and returns at once. The next snapshot shows what it
-changed.
+Every method may be called from any thread and returns at once. The next snapshot shows what the
+method changed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["ConsentPolicy", "Controls", "Decision", "Serving", "Subject"]
 
 log = logging.getLogger(__name__)
 
-#: Least seconds between two snapshots, and between two looks at a stalled main thread.
+#: Minimum seconds between two snapshots, and between two checks of a stalled main thread.
 SNAPSHOT_PAUSE = 0.1
 STALL_LOOK = 0.25
 
@@ -70,7 +70,8 @@ class Controls:
         records: Store | None,
         instance: Callable[[], Instance],
     ) -> None:
-        """``records`` is None when none are kept. ``instance`` returns address and token."""
+        """``records`` is None when none are kept. ``instance`` returns the server's address and
+        token."""
         self.status = StatusFeed(self._attended)
         #: The artist's actions on changes made by calls.
         self.changes = ChangeControls(host, dispatcher, self._do)
@@ -99,12 +100,12 @@ class Controls:
 
     @property
     def records(self) -> Reader | None:
-        """A reader of the calls that ended; None when no records are kept."""
+        """A reader of the calls that ended, or None when no records are kept."""
         return None if self._records is None else self._records.reader()
 
     @property
     def saved_runs(self) -> SavedRuns | None:
-        """Makes skills from calls that ended; None when no records are kept."""
+        """Makes skills from calls that ended, or None when no records are kept."""
         if self._records is None:
             return None
         redact = self._records.redactor.text
@@ -113,7 +114,7 @@ class Controls:
     # -- commands ---------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """Refuse calls with ``paused`` from now on, waiting ones too. Lists still work."""
+        """From now on refuse calls, even waiting ones, with ``paused``. Lists still work."""
         self._do(self._dispatcher.pause)
 
     def stop(self) -> None:
@@ -126,9 +127,9 @@ class Controls:
     def stop_client(
         self, holder: str, answered: Callable[[int], None] = lambda ended: None
     ) -> None:
-        """End one client's running, waiting and asking calls and its jobs. ``holder`` is its
-        token's name. It may call again. ``answered`` is called on the server's loop with the number
-        of calls."""
+        """End one client's running, waiting and asking calls and its jobs. ``holder`` is the name
+        of its token. The client may call again. ``answered`` is called on the server's loop with
+        the number of calls."""
 
         def stop() -> None:
             ended = self._dispatcher.stop_client(holder)
@@ -181,11 +182,11 @@ class Controls:
             self._do(self._dispatcher.consent.answer, question, answer)
 
     def revoke_grant(self, grant: str) -> None:
-        """End a grant, by its id."""
+        """End the grant with this id."""
         self._do(self._dispatcher.consent.revoke, grant)
 
     def attend(self) -> Callable[[], None]:
-        """Note that questions can be answered from now on. Return a function that ends that."""
+        """Note that questions can be answered from now on. Return a function that ends this."""
         desk = self._dispatcher.consent
         self._do(desk.attend)
         return lambda: self._do(desk.leave)
@@ -228,8 +229,8 @@ class Controls:
         client: str | None = None,
         write: bool = False,
     ) -> None:
-        """Resolve ``path`` as for a call of that client (its status's id), or of one without roots.
-        ``answered`` is called on another thread."""
+        """Resolve ``path`` as for a call of this client, or of a client without roots. ``client``
+        is the id in its status. ``answered`` is called on another thread."""
 
         def ask() -> None:
             session = self._view.session_of(client)
@@ -254,7 +255,7 @@ class Controls:
         self._do(self._in_thread, read)
 
     def reload_skills(self) -> None:
-        """Look at the skills on disk again."""
+        """Check the skills on disk again."""
         self._do(self._refresh_catalog)
 
     def refresh(self) -> None:

@@ -30,7 +30,7 @@ _MOST_ROOTS = 100
 
 @dataclass(frozen=True)
 class ProjectSettings:
-    """The settings. ``problem`` is set when a file could not be read; then the rest is empty."""
+    """The settings. ``problem`` is set when a file could not be read. The rest is then empty."""
 
     roots: tuple[Root, ...] = ()
     policy: RootsPolicy = "advisory"

@@ -11,7 +11,7 @@ __all__ = ["CallRecord", "Filter", "Outcome", "Page", "Reader", "missing_capabil
 
 
 def missing_capabilities(reader: Reader, since: float) -> list[dict[str, Any]]:
-    """Return what agents asked for and didn't get since that Unix time, most wanted first:
+    """Return what agents asked for and didn't get since the Unix time ``since``, most wanted first:
     ``{capability, count, sessions, source, confidence, examples}``. Raises sqlite3.Error."""
     from callboard.demand.report import build  # brings modules that only a report needs
 

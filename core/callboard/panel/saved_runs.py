@@ -17,8 +17,8 @@ from callboard.skills.new_folder import write_folder
 
 @dataclass(frozen=True)
 class SavedRun:
-    """A saved skill. ``left_out`` says in one sentence each which calls aren't in it. ``wanted``
-    are the inputs that its user must give."""
+    """A saved skill. ``left_out`` are sentences, each about calls that aren't in it. ``wanted`` are
+    the inputs that its user must give."""
 
     folder: Path
     steps: int
@@ -33,7 +33,7 @@ class SavedRuns:
     def __init__(
         self, reader: Reader, catalog: SkillCatalog, redact: Callable[[str], str], host: Host
     ) -> None:
-        """``redact`` takes secrets out of a text."""
+        """``redact`` removes secrets from a text."""
         self._reader = reader
         self._catalog = catalog
         self._redact = redact
@@ -41,7 +41,8 @@ class SavedRuns:
 
     @property
     def folder(self) -> Path:
-        """The folder for own skills: the first writable search path, else the home folder."""
+        """The folder for the user's own skills: the first writable search path, else the home
+        folder."""
         shipped = {BUNDLED, *map(Path, self._host.skill_paths)}
         for path in self._catalog.paths:
             if path not in shipped and path.is_dir() and os.access(path, os.W_OK):

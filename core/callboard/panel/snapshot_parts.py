@@ -26,7 +26,7 @@ from callboard.skills.catalog import KnownSkill
 from callboard.skills.model import Failure, ToolDeclaration
 from callboard.workspace.containment import Root
 
-#: Prefix of such a question's id; the client's id follows.
+#: Prefix of the id of a question about a client that asks to connect. The client's id follows it.
 NEWCOMER = "client "
 
 

@@ -35,7 +35,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class RootStatus:
-    """One workspace root; ``path`` is None when it names nothing on this machine."""
+    """One workspace root. ``path`` is None when the root names nothing on this machine."""
 
     uri: str
     name: str
@@ -46,7 +46,7 @@ class RootStatus:
 
 @dataclass(frozen=True)
 class ClientStatus:
-    """One session, or one stateless client that called lately. ``id`` identifies it."""
+    """One session, or one stateless client that called recently. ``id`` identifies it."""
 
     id: str
     name: str
@@ -102,20 +102,20 @@ class CallStatus:
     held_by: str | None = None
 
 
-#: The subject of a question that no call asks.
+#: The subject of a question about a client on another machine, which isn't about a call.
 OTHER_MACHINE = "other_machine"
 _CHOICES: dict[str, tuple[Decision, ...]] = {
     OTHER_MACHINE: ("allow", "refuse"),
-    # Folders are the client's for a session at most; a project keeps the artist's own.
+    # A client's folders count for a session at most, because a project keeps only the artist's own.
     "client_roots": ("allow", "allow_session", "refuse"),
-    "farm": ("allow", "refuse"),  # each map separately
+    "farm": ("allow", "refuse"),  # the artist is asked about each map
 }
 
 
 @dataclass(frozen=True)
 class QuestionStatus:
-    """One question to the artist. ``deadline`` is Unix time in seconds; 0 is never. ``tool`` is
-    empty when it isn't about a call."""
+    """One question to the artist. ``deadline`` is Unix time in seconds, or 0 for never. ``tool`` is
+    empty when the question isn't about a call."""
 
     id: str
     tool: str
@@ -137,8 +137,8 @@ class QuestionStatus:
 @dataclass(frozen=True)
 class CapabilityStatus:
     """One capability. ``unlocks`` counts the tools that need it. When it isn't offered, ``plug_in``
-    and ``advice`` say what would bring it, as far as the host knows, and ``loadable`` whether the
-    host can load it now."""
+    and ``advice`` say what would provide it, as far as the host knows. ``loadable`` is true when
+    the host can load that now."""
 
     name: str
     offered: bool
@@ -151,8 +151,8 @@ class CapabilityStatus:
 
 @dataclass(frozen=True)
 class ToolStatus:
-    """One served tool. ``missing`` are its needs that aren't offered now. ``title`` is its name for
-    people, or empty."""
+    """One served tool. ``missing`` are the capabilities that it needs and that aren't offered now.
+    ``title`` is its name for people, or empty."""
 
     name: str
     description: str
@@ -222,7 +222,8 @@ class PathAnswer:
 @dataclass(frozen=True)
 class UndoAnswer:
     """The numbers of changes that were undone, and that were not. ``problem`` is the application's
-    objection; when it is empty, a change that callboard didn't make lies on top of them."""
+    error. When changes are left and it is empty, a change that callboard didn't make lies on top of
+    them."""
 
     undone: int
     left: int
@@ -238,13 +239,13 @@ class Snapshot:
     host_version: str = ""
     serving: bool = False
     paused: bool = False
-    #: Number of calls that the artist's Stop ended; 0 once calls are taken again.
+    #: Number of calls that the artist's Stop ended, or 0 once calls are accepted again.
     stopped: int = 0
     url: str = ""
-    #: The open scene's file; empty for one that was never saved.
+    #: The open scene's file, or empty when the scene was never saved.
     scene: str = ""
     stalled_ms: int = 0
-    #: The call, and the host's description, that the main thread is busy with.
+    #: What the main thread is busy with: the host's description, or else the call.
     stalled_by: str | None = None
     queued: int = 0
     clients: tuple[ClientStatus, ...] = ()
@@ -306,7 +307,8 @@ class StatusFeed:
         self._changes.tell(snapshot)
 
     def watch(self, listener: Callable[[Snapshot], None]) -> Callable[[], None]:
-        """Call ``listener`` with every new snapshot. Return a function that stops it."""
+        """Call ``listener`` with every new snapshot. Return a function that removes the
+        listener."""
         stop = self._changes.watch(listener)
         self._wanted()
         return stop

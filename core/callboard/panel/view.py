@@ -49,7 +49,7 @@ class ServedView:
         clients: ClientBook,
         url: Callable[[], str],
     ) -> None:
-        """``url`` returns the server's address; empty before it starts."""
+        """``url`` returns the server's address, or an empty text before the server starts."""
         self._host = host
         self._dispatcher = dispatcher
         self._endpoint = endpoint
@@ -117,11 +117,12 @@ class ServedView:
 
     @property
     def next_client_goes_in(self) -> float | None:
-        """Seconds until a client that is shown now disappears; None when there is none."""
+        """Seconds until a client that is shown now disappears, or None when there is none."""
         return self._endpoint.stateless.recent.next_goes_in
 
     def session_of(self, client: str | None) -> Session | None:
-        """Return the session of the client with that status's id; None for one without."""
+        """Return the session of the client whose status has this id, or None when it has no
+        session."""
         return next((s for s in self._endpoint.sessions if s.id[:8] == client), None)
 
     # -- the parts --------------------------------------------------------------------------
