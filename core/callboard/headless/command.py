@@ -15,12 +15,13 @@ from callboard.errors import CallboardError
 from callboard.ground.plain_text import plain, plain_json
 from callboard.headless.parser import Parser
 
-#: The commands of a whole installation. An application's archive comes without them.
+#: The package with the commands of a complete installation. An application's archive doesn't
+#: contain it.
 _PROGRAMS = "callboard_programs"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run any command if callboard is installed whole, and only ``serve`` otherwise."""
+    """Run any command if callboard is completely installed, otherwise only ``serve``."""
     if find_spec(_PROGRAMS) is not None:
         return int(import_module(f"{_PROGRAMS}.cli").main(argv))
     return run(argv, _serve_alone)
@@ -47,7 +48,7 @@ def run(
         return 130
     except OSError as error:
         _drop_unwritten()
-        # For a pipe without a reader, Windows reports an invalid argument without a name.
+        # For a pipe without a reader, Windows reports an invalid argument without a file's name.
         unread = os.name == "nt" and error.errno == errno.EINVAL and error.filename is None
         if not (unread or isinstance(error, BrokenPipeError)):
             named = "" if error.filename is None else f"{str(error.filename)[:200]!r}: "
@@ -73,7 +74,8 @@ def _serve_alone(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _failed(why: str, arguments: argparse.Namespace) -> int:
-    """Report the failure in a sentence, and to programs as the commands that call a tool do."""
+    """Report the failure in a sentence, and with ``--json`` also as the commands that call a tool
+    do."""
     print(f"callboard: {plain(why)}", file=sys.stderr)
     if getattr(arguments, "json", False):
         print(plain_json({"error": {"kind": "failed", "message": why}}))
@@ -92,7 +94,7 @@ def _drop_unwritten() -> None:
 
 
 def _speak_utf8() -> None:
-    """Write UTF-8: the old code page that Windows uses for pipes has few characters."""
+    """Write UTF-8, because the old code page that Windows uses for pipes has few characters."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -17,7 +17,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
-        """Refuse unknown arguments here: the parser above would show another usage."""
+        """Refuse unknown arguments here: the parent parser would show its own usage."""
         read, unknown = super().parse_known_args(args, namespace)
         if unknown:
             words = " ".join(unknown)
@@ -27,7 +27,7 @@ class Parser(argparse.ArgumentParser):
         return read, unknown
 
     def error(self, message: str) -> NoReturn:
-        """End the program with 2, after the usage and the error."""
+        """Print the usage and the error, and end the program with exit code 2."""
         wrong = _CHOICE.search(message)
         if wrong and (meant := _meant(wrong["given"], re.findall(r"[\w.-]+", wrong["known"]))):
             # In a list of twenty-six choices, the one that was meant is hard to find.

@@ -92,7 +92,7 @@ def add_host(parser: argparse.ArgumentParser) -> None:
 
 
 def host_options(arguments: argparse.Namespace) -> list[str]:
-    """Return what :func:`add_host` read, as options of a ``serve`` process."""
+    """Return what :func:`add_host` read, as options for a ``serve`` process."""
     repeated = (
         ("--skills", arguments.skills),
         ("--root", arguments.roots),
@@ -269,8 +269,9 @@ def keep_stdout_clean() -> TextIO:
 
 def _wait_for_editors(port: int) -> None:
     """Let an editor on this machine attach. From now on ``breakpoint()`` stops in the editor, and
-    nowhere while none is attached. Raises HostError that says what to install."""
-    # Otherwise it prints a three-line warning that it can't stop in Python's own frozen modules.
+    does nothing while none is attached. Raises HostError that says what to install."""
+    # Otherwise debugpy prints a three-line warning that it can't stop in Python's own frozen
+    # modules.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     try:
         import debugpy

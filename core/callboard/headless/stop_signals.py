@@ -1,4 +1,4 @@
-"""Ends the program on a signal: first in order, then at once."""
+"""Ends the program on a signal: in order at the first one, at once at the second."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from types import FrameType
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGBREAK") if hasattr(signal, name)
 )
-#: Seconds in which a second signal is the same one, sent to the group and to the process.
+#: Seconds within which a second signal counts as the first one, sent both to the group and to the
+#: process.
 ONE_SIGNAL = 0.5
-#: Seconds for a host whose parent program is gone to end in order.
+#: Seconds that a host has to end in order once its parent program is gone.
 PATIENCE = 8.0
 
 
@@ -37,8 +38,9 @@ class Ending:
 
     def __init__(self, stop: Callable[[], None]) -> None:
         self._stop = stop
-        # Handlers need the main thread; the byte that a signal writes doesn't. Each of the two
-        # counts separately: one may receive a signal much later than the other.
+        # Handlers need the main thread, but the byte that a signal writes doesn't. Each of these
+        # two ways counts signals separately, because one may receive a signal much later than the
+        # other.
         self._byte, self._handler = _Heard(), _Heard()
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
@@ -62,9 +64,9 @@ class Ending:
 
 
 def end_with_stdin(stop: Callable[[], None], patience: float = PATIENCE) -> None:
-    """Wait, on a thread of its own, until the other end of stdin is closed; then call ``stop``, and
-    end the process if that takes longer than ``patience`` seconds."""
-    # Not by sys.stdin, whose lock a thread must not hold when Python ends.
+    """Wait until the other end of stdin is closed, then call ``stop``. End the process if it still
+    runs ``patience`` seconds later. Call it on a thread of its own."""
+    # Not through sys.stdin, whose lock a thread must not hold when Python ends.
     while os.read(0, 65_536):
         continue
     stop()
@@ -79,7 +81,8 @@ class _Heard:
         self._first: float | None = None
 
     def first(self, number: int) -> bool:
-        """Return whether it is the first. A later one ends the process."""
+        """Return whether this signal is the first. One that comes after ``ONE_SIGNAL`` ends the
+        process."""
         now = monotonic()
         if self._first is None:
             self._first = now
