@@ -1,4 +1,5 @@
-"""Turns cameras and lights, which look along their own -Z, to a point, below any parent."""
+"""Turns cameras and lights, which look along their own -Z, towards a point, whatever parents they
+have."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ Box = tuple[list[float], list[float]]
 
 
 def placed(reader: SceneReader, path: str | None) -> Rows:
-    """Return an object's place in the world; for None the world's own."""
+    """Return an object's place in the world, or the world's own for None."""
     rows = compose([0, 0, 0], [0, 0, 0], [1, 1, 1])
     while path is not None:
         entry = reader.get(path)

@@ -28,16 +28,17 @@ _STARTS = {
     ".ply": (b"ply\n", b"ply\r"),
     ".abc": (b"Ogawa", b"\x89HDF"),
 }
-#: Prefixes of the words before a file's name, in an OBJ's lines and in its materials'.
+#: Prefixes of the words before a file's name, in the lines of an OBJ and of its material files.
 _OBJ_NAMES = (b"mtllib",)
 _MTL_NAMES = (b"map_", b"bump", b"norm", b"disp", b"decal", b"refl")
-#: The bytes that its readers treat as a space, and a word with the rest of its line.
+#: The bytes that readers of these files treat as a space, and a word with the rest of its line.
 _SPACES = bytes(range(33))
 _AS_SPACE = bytes.maketrans(_SPACES, b" " * 33)
 _WORD = re.compile(rb"([^\0-\x20]+)[\0-\x20]+(.+)", re.DOTALL)
-#: Maximum words of a line that names a file, and maximum names in all, that are checked.
+#: Maximum words that are checked in a line that names a file, and maximum names checked in all.
 _WORDS, _NAMES = 100, 100_000
-#: The part of an FBX with its settings, and their form, as bytes and as text.
+#: Bytes at the beginning of an FBX that have its settings, and the settings' form as bytes and as
+#: text.
 _SETTINGS = 2**20
 _UNIT = (
     re.compile(rb"UnitScaleFactorS.{4}doubleS.{4}NumberS\0{4}D(.{8})", re.DOTALL),
@@ -77,7 +78,7 @@ def named_in(path: str) -> list[str]:
 
 
 def fbx_axes(path: str) -> Axes:
-    """Return an FBX's units and up axis; by default centimeters, Y up."""
+    """Return an FBX's units and up axis, by default centimeters and Y up."""
     with Path(path).open("rb") as stream:
         start = stream.read(_SETTINGS)
     units, ups = ([each.search(start) for each in kinds] for kinds in (_UNIT, _UP))
@@ -97,7 +98,8 @@ def fbx_axes(path: str) -> Axes:
 
 
 def gltf_parts(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
-    """Return the description and the binary part of a .glb, or of a .gltf without one."""
+    """Return the description and the binary part of a .glb, or of a .gltf, which has no binary
+    part."""
     binary = b""
     if data[:4] == b"glTF":
         length = int.from_bytes(data[12:16], "little")
@@ -150,7 +152,7 @@ def _named_by_gltf(file: Path) -> Iterator[str]:
         entries = described.get(kind)
         for entry in entries if isinstance(entries, list) else ():
             uri = entry.get("uri") if isinstance(entry, dict) else None
-            # Without that word it is the name of a file, which may begin with "data:".
+            # Without ";base64," it is the name of a file, which may begin with "data:".
             if isinstance(uri, str) and not (uri.startswith("data:") and ";base64," in uri):
                 # Readers differ in which of the two they open.
                 for each in {uri, unquote(uri)}:
@@ -159,10 +161,10 @@ def _named_by_gltf(file: Path) -> Iterator[str]:
 
 
 def _named_by_obj(file: Path) -> Iterator[str]:
-    # Blender reads the one of the same name, whether it is named or not.
+    # Blender reads the library of the same name, even if the OBJ doesn't name it.
     libraries = {str(file.with_suffix(".mtl")): None}
     for name, words in _after(file, _OBJ_NAMES):
-        # One name with spaces, or several names.
+        # It is one name with spaces, or several names.
         for each in {name, *words}:
             libraries |= dict.fromkeys(_places(file.parent, each))
     for each in libraries:
@@ -177,8 +179,8 @@ def _named_by_obj(file: Path) -> Iterator[str]:
 
 
 def _places(folder: Path, name: str) -> set[str]:
-    """Return the places where readers look for the file of that name. They differ in quotes and
-    backslashes, and in the meaning of ``..`` after a link."""
+    """Return the places where readers look for the file of that name. Readers differ in how they
+    treat quotes, backslashes, and ``..`` after a link."""
     names = {name, name.strip('"')}
     names |= {each.replace("\\", "/") for each in names}
     places = {str(folder / each) for each in names}

@@ -16,7 +16,7 @@ NormalsOf = Literal["face", "point", "corner"]
 
 
 def outward(mesh: MeshData) -> list[bool]:
-    """Return the faces to turn, so that connected faces all look away from the inside."""
+    """Return the faces to turn, so that connected faces all point away from the inside."""
     faces = [list(face) for face in faces_of(mesh.counts, mesh.corners)]
     beside: defaultdict[tuple[int, int], list[tuple[int, bool]]] = defaultdict(list)
     for number, face in enumerate(faces):
@@ -55,7 +55,7 @@ def outward(mesh: MeshData) -> list[bool]:
 
 
 def faces_to_turn(mesh: MeshData, side: FacesLook) -> list[bool]:
-    """Return for each face whether to turn it, so that all look to that side."""
+    """Return for each face whether to turn it, so that all face that side."""
     if side == "flip":
         return [True] * len(mesh.counts)
     return [turned != (side == "inside") for turned in outward(mesh)]
@@ -68,7 +68,7 @@ def _middle(mesh: MeshData, corners: Sequence[int]) -> list[float]:
 
 def triangles_of(points: Sequence[_Point]) -> list[tuple[int, int, int]]:
     """Return a face's triangles, as indices among its corners, by cutting off ears without another
-    corner inside. There are two fewer than corners, however broken the face is."""
+    corner inside. There are two fewer triangles than corners, however broken the face is."""
     left = list(range(len(points)))
     flat = _flat(points)
     triangles: list[tuple[int, int, int]] = []
@@ -87,7 +87,8 @@ def triangles_of(points: Sequence[_Point]) -> list[tuple[int, int, int]]:
 
 
 def _flat(points: Sequence[_Point]) -> list[tuple[float, float]]:
-    """Return the points in 2D, along the axis that the face looks to most, counterclockwise."""
+    """Return the points in 2D, seen along the axis nearest to the face's normal,
+    counterclockwise."""
     turned = list(zip(points, [*points[1:], *points[:1]], strict=True))
     across = [
         sum((a[n] - b[n]) * (a[m] + b[m]) for a, b in turned) for n, m in ((1, 2), (2, 0), (0, 1))
@@ -117,7 +118,7 @@ def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]
 def normals_of(
     mesh: MeshData, smooth: bool, angle: float | None
 ) -> tuple[list[tuple[float, ...]], NormalsOf]:
-    """Return the normals of faces, points or corners, and which of these they are."""
+    """Return the normals of faces, points or corners, and which of the three they belong to."""
     faces = list(faces_of(mesh.counts, mesh.corners))
     across = [_across([mesh.points[at] for at in face]) for face in faces]
     if not smooth:
@@ -140,7 +141,7 @@ def normals_of(
 
 
 def _across(points: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """Return the face's normal, with the length of twice its area."""
+    """Return the face's normal, whose length is twice the face's area."""
     turned = list(zip(points, [*points[1:], *points[:1]], strict=True))
     return (
         sum((a[1] - b[1]) * (a[2] + b[2]) for a, b in turned),

@@ -15,7 +15,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "area": ("power", "size"),
     "dome": (),
 }
-#: Watts; a sun's per square meter.
+#: Watts, or watts per square meter for a sun.
 POWER = {"sun": 1.0, "point": 100.0, "spot": 100.0, "area": 100.0}
 #: Meters.
 SIZE = {"point": 0.2, "spot": 0.2, "area": 1.0}
@@ -34,6 +34,6 @@ def known_values(kind: str) -> tuple[str, ...]:
 
 
 def refuse_unknown(kind: str, values: Iterable[str], known: Sequence[str]) -> None:
-    """Raise HostError for a value that such a light doesn't have."""
+    """Raise HostError for a value that a light of that kind doesn't have."""
     if unfit := [key for key in values if key not in known]:
         raise HostError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(known)}")

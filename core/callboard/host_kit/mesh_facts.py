@@ -1,5 +1,5 @@
-"""Facts about a mesh: edges, areas, volume, UVs. Plain Python: a microsecond or two a corner. Any
-thread."""
+"""Facts about a mesh: edges, areas, volume, UVs. Plain Python, which takes a microsecond or two per
+corner. Use it from any thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import ceil, floor, sqrt
 
 from callboard.ports.check import MeshData, MeshFacts
 
-#: A face smaller than this share of the mesh's size, squared, has no area.
+#: A face whose area is below this share of the mesh's size squared counts as having none.
 _FLAT = 1e-10
 #: Rows and columns of the grid for the overlap of UVs.
 _GRID = 192

@@ -10,14 +10,15 @@ _WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
 def from_elsewhere(path: str, *, posix: bool = os.name != "nt") -> str | None:
-    """Return the problem of a Windows path on another system, where it becomes a relative one."""
+    """Return the problem with a Windows path on another system, where it becomes a relative
+    path."""
     if posix and ("\\" in path or _WINDOWS_ABSOLUTE.match(path)):
         return "is a Windows path, and this is another system; give a path on this machine"
     return None
 
 
 def misread_by_usd(path: str) -> str | None:
-    """Return the problem of a path that OpenUSD takes for more than a file's name."""
+    """Return the problem with a path that OpenUSD takes for more than a file's name."""
     for text in (":SDF_FORMAT_ARGS:", ".usdz["):
         if text in path:
             return f"contains '{text}', where OpenUSD ends a file's name; use another name"
@@ -27,7 +28,8 @@ def misread_by_usd(path: str) -> str | None:
 
 
 def holds_variable(path: str, application: str, variables: str = r"[$]|^~") -> str | None:
-    """Return the problem of a path with text (a pattern) that the application replaces."""
+    """Return the problem with a path that contains text that the application replaces.
+    ``variables`` is a pattern for that text."""
     match = re.search(variables, path)
     if match is None:
         return None

@@ -1,4 +1,5 @@
-"""The libraries that Blender as a module links, which a Linux without a desktop doesn't have."""
+"""The libraries that Blender's Python module links and that a Linux without a desktop doesn't
+have."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ BLENDER_LINKS = {
 
 
 def missing_for_blender() -> str | None:
-    """Return a sentence on what to install before ``bpy`` can be imported; None when no known
+    """Return a sentence on what to install before ``bpy`` can be imported, or None when no known
     library is missing. Loads libraries. Call it from any thread."""
     if sys.platform != "linux":
         return None

@@ -31,16 +31,16 @@ _BRACKETS = re.compile(rb"[(\[{]+|[)\]}]+")
 _KEPT = b"()[]{}\"'@#\n"
 _DROPPED = bytes(set(range(256)) - set(_KEPT))
 _PAIRS = (b"()", b"[]", b"{}", b'""', b"''", b"@@")
-#: With one of these, pairs of quotes alone don't show what is text.
+#: If one of these occurs, pairs of quotes alone don't show what is quoted.
 _QUOTES = (b'"""', b"'''", b"@@@")
 _OTHERS = (b"\\", b"/*", b"//")
-#: Maximum rounds in which pairs are removed. Programs nest less deep than that.
+#: Maximum rounds in which pairs are removed. What programs write nests less deeply than that.
 _ROUNDS = 64
 
 
 def check_usd_nesting(path: str) -> None:
-    """Raise HostError when ``path`` is USD text that nests deeper than MAX_DEPTH, or a package with
-    such a text. Reads the whole file if it is one of these, else its first bytes."""
+    """Raise HostError when ``path`` is USD text that nests deeper than MAX_DEPTH, or a package that
+    contains such text. Reads the whole file if it is text or a package, else its first bytes."""
     file = Path(path)
     with file.open("rb") as stream:
         start = stream.read(4)
@@ -69,7 +69,7 @@ def _bound(text: bytes) -> int:
         for pair in _PAIRS:
             kept = kept.replace(pair, b"")
         if not any(mark in kept for mark in b"\"'@#"):
-            # A line's end closes a quote, but nothing is quoted.
+            # A line's end only matters for closing a quote or a comment, and neither is left.
             kept = kept.replace(b"\n", b"")
     return len(_PAIRS) * rounds + len(kept)
 

@@ -1,4 +1,5 @@
-"""USD files, for hosts with OpenUSD's own Python modules. They are passed in, not imported here."""
+"""Reads USD files, for hosts with OpenUSD's own Python modules. The modules are passed in, not
+imported here."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ WRITE = (".usd", ".usda", ".usdc")
 
 
 def opened(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
-    """Return the file's stage as it is now; its prims live as long as the caller keeps it. The
-    modules are ``pxr.Sdf``, ``Tf`` and ``Usd``. Raises HostError for a file that isn't USD."""
+    """Return the file's stage as it is now; its prims live as long as the caller keeps the stage.
+    The modules are ``pxr.Sdf``, ``Tf`` and ``Usd``. Raises HostError for a file that isn't USD."""
     name = Path(path).name
     checked_suffix(path, READ)
     if not Path(path).is_file():

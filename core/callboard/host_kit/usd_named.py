@@ -67,7 +67,7 @@ class _Usd:
         self._resolver = ar.GetResolver()
 
     def named(self, file: str) -> Iterator[tuple[str, str]]:
-        """Yield each asset path in the file, after the folder that it starts from."""
+        """Yield each asset path in the file, preceded by the folder that it is relative to."""
         if not is_package(file):
             layer = self._opened(file)
             yield from ((str(Path(file).parent), asset) for asset in self._assets(layer))
@@ -93,14 +93,15 @@ class _Usd:
             assets.add(asset)
             return asset
 
-        # A copy, because asking for them marks a layer as changed.
+        # A copy, because asking for asset paths marks a layer as changed.
         copy = self._sdf.Layer.CreateAnonymous(".usda")
         copy.TransferContent(layer)
         self._utils.ModifyAssetPaths(copy, note)
         return assets - {""}
 
     def places(self, folder: str, asset: str, file: str) -> list[str]:
-        """Return the places that an asset path may lead to. Raises HostError if unknown."""
+        """Return the places that an asset path may lead to. Raises HostError if these can't be
+        known."""
         if asset.startswith(_COMPUTED):
             raise unreadable(file, f"computes the path {asset}")
         plain = asset.split(":SDF_FORMAT_ARGS:", 1)[0]
