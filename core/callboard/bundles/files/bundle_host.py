@@ -23,7 +23,7 @@ class AsksHost(Protocol):
 
 
 class HostCapabilityMissing(SkillError):
-    """The host didn't advertise ``capability_key``; nothing was sent."""
+    """The host didn't advertise ``capability_key``, so nothing was sent."""
 
     def __init__(self, capability_key: str) -> None:
         super().__init__(
@@ -35,7 +35,7 @@ class HostCapabilityMissing(SkillError):
 
 
 class HostResourceError(SkillError):
-    """The host answered with an error; ``code`` and ``data`` are its own."""
+    """The host answered with an error. ``code`` and ``data`` are the host's."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class HostResources:
         tags: Sequence[str] | None = None,
     ) -> ListResult:
         """Return every resource that meets all the conditions: exactly that MIME type, all of these
-        tags. Raises as :meth:`read`."""
+        tags. Raises what :meth:`read` raises."""
         if not self.list_available:
             raise HostCapabilityMissing(CAPABILITY)
         if isinstance(tags, (str, bytes)) or not all(isinstance(tag, str) for tag in tags or ()):
@@ -156,8 +156,8 @@ class HostResources:
 
 
 def offered_by(capabilities: Any) -> Mapping[str, Any]:
-    """Return what these capabilities advertise of host resources; empty when nothing, or nothing
-    valid. Older hosts put it under ``experimental``."""
+    """Return what these capabilities advertise about host resources, or an empty result when that
+    is nothing valid. Older hosts put it under ``experimental``."""
     for slot in ("extensions", "experimental"):
         extensions = capabilities.get(slot) if isinstance(capabilities, Mapping) else None
         offer = extensions.get(CAPABILITY) if isinstance(extensions, Mapping) else None
@@ -170,8 +170,8 @@ def host(ctx: AsksHost | Any) -> HostResources:
     """Return the host behind a tool's ``ctx``: ``if host(ctx).available: await
     host(ctx).read(uri)``. ``ctx`` is what callboard, FastMCP or the ``mcp`` package gives a tool.
 
-    That is the client if it offers files, because the URIs that its agent passes are the client's.
-    Otherwise it is the application that the bundle is installed in.
+    The host is the client if that offers files, because the URIs that its agent passes are the
+    client's. Otherwise it is the application that the bundle is installed in.
     """
     if not hasattr(ctx, "client_capabilities") and hasattr(ctx, "session"):
         from callboard.bundles.files.fastmcp_context import FastMcpContext

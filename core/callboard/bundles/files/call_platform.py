@@ -37,7 +37,7 @@ class CallPlatform:
             return call.roots
         request = call.request
         if not request.peer.features.sessions and request.peer.offers("roots"):
-            # The client answers with its next request; the tool is run again then.
+            # The client answers with its next request, and then the tool is run again.
             ask = client_questions.roots()
             if ROOTS_KEY not in call.answers:
                 raise InputNeeded({ROOTS_KEY: ask})

@@ -1,8 +1,8 @@
 """A FastMCP tool's context, in the form that :func:`callboard.extensions.host` needs.
 
 For servers that use the ``mcp`` or ``fastmcp`` package and run in a process of their own. Those
-packages need only one method each of a request and of a result's type, so neither is imported here,
-nor pydantic.
+packages use only one method of a request and one of a result's type, so neither they nor pydantic
+are imported here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ class FastMcpContext:
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:
-        """The client's declaration when the session was opened; empty when that isn't known."""
+        """The capabilities that the client declared when the session was opened. Empty when they
+        aren't known."""
         params = getattr(self._session, "client_params", None)
         declared = getattr(params, "capabilities", None)
         dump = getattr(declared, "model_dump", None)

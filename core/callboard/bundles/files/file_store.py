@@ -1,8 +1,9 @@
 """The files of one workspace, under ids that reveal nothing about their location.
 
 A workspace's files are those below its roots, and the uploads. An id is a keyed hash of the path,
-so it survives a restart. The key is the workspace's own, so an id means nothing in another. Tags
-are kept beside the uploads, and in a file's sidecar: ``hero.usda.tags``, one tag a line.
+so it survives a restart. Each workspace has its own key, so an id means nothing in another
+workspace. Tags are kept beside the uploads, and in a file's sidecar: ``hero.usda.tags``, one tag
+per line.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 from callboard.bundles.files import mime_types
 from callboard.ground.atomic_write import replacing
 
-#: Maximum files of a listing; a project may have millions, and the answer is one message.
+#: Maximum files in a listing, because a project may have millions and the answer is one message.
 MAX_LISTED = 5_000
 #: Maximum folders searched for one listing.
 MAX_FOLDERS = 20_000
@@ -52,7 +53,7 @@ class StoredFile:
 
 
 class TooLarge(Exception):
-    """The file is larger than may be read; ``size`` is its size in bytes."""
+    """The file is too large to be read. ``size`` is its size in bytes."""
 
     def __init__(self, size: int) -> None:
         super().__init__(f"{size} bytes")
@@ -75,21 +76,21 @@ class FileStore:
         self._load()
 
     def list_files(self) -> list[StoredFile]:
-        """Return every file, by root and path, without hidden ones and links."""
+        """Return every file except hidden files and links, sorted by root and path."""
         files = [self._stored(path, tagged) for path, tagged in self._walk()]
         self._walked = True
         return files
 
     def place_of(self, file: StoredFile) -> tuple[int, str] | None:
-        """Return the number of the root that a file is below, and its path from there, with forward
-        slashes; None for an upload."""
+        """Return the number of the root that a file is below, and its path relative to that root
+        with forward slashes, or None for an upload."""
         for number, root in enumerate(self._roots):
             if file.path.is_relative_to(root):
                 return number, file.path.relative_to(root).as_posix()
         return None
 
     def put(self, name: str, data: bytes, tags: Sequence[str] = ()) -> StoredFile:
-        """Keep an upload. Raises ValueError for an invalid file name, OSError."""
+        """Store an upload. Raises ValueError for an invalid file name, OSError."""
         if not name or name in (".", "..") or re.search(r'[\x00-\x1f/\\:*?"<>|]', name):
             raise ValueError(f"{name[:80]!r} is no file name")
         with self._lock:
@@ -116,7 +117,7 @@ class FileStore:
         path = self._path_of(file_id)
         if not self._inside(path):
             raise KeyError(file_id)
-        # Not blocking: a pipe put in the file's place must not block the reader.
+        # Non-blocking, because a pipe put in the file's place must not block the reader.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
         fd = os.open(path, flags | getattr(os, "O_BINARY", 0))
         with os.fdopen(fd, "rb") as file:
@@ -158,7 +159,7 @@ class FileStore:
         return self._paths[file_id]
 
     def _inside(self, path: Path) -> bool:
-        """Return whether the path, with links resolved, is unchanged and still below a root."""
+        """Return whether resolving links leaves the path unchanged and below a root."""
         real = Path(os.path.realpath(path))
         tops = [*self._roots, self._uploads / FILES]
         return real == path and any(real.is_relative_to(top) for top in tops)
@@ -220,7 +221,8 @@ def _is_plain(path: Path) -> bool:
 
 
 def _sidecar(path: Path) -> frozenset[str]:
-    """Return the tags in the sidecar of ``path``; none without one, or when it is a link."""
+    """Return the tags in the sidecar of ``path``, or none when there is no sidecar or it is a
+    link."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
     try:
         fd = os.open(path.with_name(path.name + SIDECAR), flags | getattr(os, "O_BINARY", 0))
@@ -234,7 +236,7 @@ def _sidecar(path: Path) -> frozenset[str]:
 
 def _kept_key(folder: Path) -> bytes:
     """Return the workspace's own key, made by the first process that needs it. When the disk can't
-    keep one, ids last as long as the process."""
+    keep the key, ids last as long as the process."""
     fresh = secrets.token_bytes(32)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ SCHEME = "files"
 
 
 def advertisement() -> dict[str, Any]:
-    """Return the value of ``capabilities.extensions[CAPABILITY]``; a fresh dict each time."""
+    """Return the value of ``capabilities.extensions[CAPABILITY]``, a fresh dict each time."""
     return {
         "read": {"enabled": True, "range": False, "maxSize": MAX_SIZE},
         "list": {"enabled": True},

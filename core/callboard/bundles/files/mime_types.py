@@ -6,7 +6,7 @@ import mimetypes
 
 DEFAULT = "application/octet-stream"
 
-#: Types that Python doesn't know, or only since some version, and that are common here.
+#: Types that are common here and that Python doesn't know, or knows only in newer versions.
 _OURS = {
     ".abc": "application/x-alembic",
     ".blend": "application/x-blender",
@@ -46,7 +46,7 @@ _KNOWN = mimetypes.MimeTypes()
 
 
 def guess(name: str) -> str:
-    """Return the MIME type of a file of that name; :data:`DEFAULT` when it isn't known."""
+    """Return the MIME type of a file of that name, or :data:`DEFAULT` when it isn't known."""
     dot = name.rfind(".")
     suffix = name[dot:].lower() if dot > 0 else ""
     if suffix in _OURS:
@@ -56,7 +56,8 @@ def guess(name: str) -> str:
 
 
 def is_text(mime: str) -> bool:
-    """Return whether such a file is sent as text: ``text/*``, and all kinds of JSON, XML, YAML."""
+    """Return whether such a file is sent as text: ``text/*``, and all kinds of JSON, XML and
+    YAML."""
     kind = mime.partition(";")[0].strip().lower()
     subtype = kind.rpartition("/")[2]
     return kind.startswith("text/") or any(

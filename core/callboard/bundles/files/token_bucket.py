@@ -9,12 +9,13 @@ from collections.abc import Callable, Hashable
 
 RATE = 100.0
 BURST = 1000
-#: Maximum buckets kept. The oldest goes first: it is probably full, and so the same as none.
+#: Maximum buckets kept. The oldest goes first: it is probably full, and so no different from a new
+#: one.
 MAX_BUCKETS = 10_000
 
 
 class TokenBuckets:
-    """A bucket per key: ``burst`` tokens at once, ``rate`` per second on average. For any
+    """A bucket per key: ``burst`` tokens at once, ``rate`` per second on average. Use it from any
     thread."""
 
     def __init__(
@@ -30,7 +31,8 @@ class TokenBuckets:
         self._buckets: dict[Hashable, tuple[float, float]] = {}
 
     def take(self, key: Hashable) -> int | None:
-        """Take one token. Return None, or the whole milliseconds until there will be one."""
+        """Take one token and return None. If there is none, return the whole milliseconds until
+        there will be."""
         with self._lock:
             now = self._clock()
             tokens, since = self._buckets.pop(key, (float(self._burst), now))

@@ -25,7 +25,7 @@ from callboard.errors import RefusedByArtist
 from callboard.ports.capability_names import FILESYSTEM_READ
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Maximum workspaces whose ids are remembered; the oldest goes first.
+#: Maximum workspaces whose ids are remembered. The oldest is forgotten first.
 MAX_WORKSPACES = 256
 
 
@@ -42,7 +42,7 @@ class Workspaces:
 
     @property
     def offered(self) -> bool:
-        """True unless the artist withdrew ``filesystem.read``, so that files may be given out."""
+        """True when files may be given out: unless the artist withdrew ``filesystem.read``."""
         return FILESYSTEM_READ not in self._capabilities.withdrawn
 
     @property
@@ -51,12 +51,12 @@ class Workspaces:
         return (CAPABILITY,) if self.offered else ()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call ``listener`` when :attr:`provided` may have changed. Return a function to stop
-        it."""
+        """Call ``listener`` when :attr:`provided` may have changed. Return a function that removes
+        the listener."""
         return self._capabilities.watch(listener)
 
     def extensions(self) -> dict[str, Any]:
-        """Return what is advertised to bundles under ``extensions``; a fresh dict each time."""
+        """Return what is advertised to bundles under ``extensions``, a fresh dict each time."""
         return {CAPABILITY: advertisement()} if self.offered else {}
 
     def name(self, roots: WorkspaceRoots | None) -> str:

@@ -3,7 +3,7 @@
 Each bundle has its own folder, with a folder per version and ``current.json``, which names the
 version in use. A version is unpacked elsewhere and renamed into place, and ``current.json`` is
 replaced as a whole. So at any moment the folder has either the old state or the new one. The next
-step removes the leftovers of an interrupted one.
+change removes what an interrupted one left behind.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _VERSION_FOLDER = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]*-[0-9a-f]{8}")
 
 
 class InstallError(SkillError):
-    """An installation, confirmation or removal failed; the former state is still there."""
+    """An installation, confirmation or removal failed. The former state remains."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ class Bundles:
         """Install, or upgrade, the bundle in ``source``, a folder or a zip archive, for a host that
         provides these capabilities. It is in use at once, as pending.
 
-        ``check`` is called with it before that; when it raises, everything stays as it was.
-        ``settings`` are the user's answers to its ``user_config``; answers to an earlier version
-        are kept. Raises UnpackError, ManifestError, SettingError, CapabilityUnavailable,
+        ``check`` is called with the bundle before that. If ``check`` raises, everything stays as it
+        was. ``settings`` are the user's answers to its ``user_config``; answers to an earlier
+        version are kept. Raises UnpackError, ManifestError, SettingError, CapabilityUnavailable,
         InstallError, and OSError for a failing disk.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -197,8 +197,9 @@ class Bundles:
         return _current(home)
 
     def revert(self, name: str, version: Path | None = None) -> InstalledBundle | None:
-        """Go back from a pending version that did not load to the one before it, or remove a bundle
-        without one. Return the bundle in use now. Raises InstallError, as :meth:`confirm` does."""
+        """Go back from a pending version that did not load to the one before it, or remove the
+        bundle when there is none. Return the bundle in use now. Raises InstallError, as
+        :meth:`confirm` does."""
         with self._alone():
             home, state = self._known(name, version)
             if not state.get("pending"):
@@ -208,7 +209,7 @@ class Bundles:
                 return None
             _write_state(home, state["previous"])
             _clear(home)
-            # Watchers of this folder notice that another version is in use.
+            # Lets watchers of this folder notice that another version is in use.
             os.utime(self.folder)
         return _current(home)
 
@@ -271,7 +272,7 @@ class Bundles:
 
 
 def bundle_in(folder: Path) -> InstalledBundle | None:
-    """Return the bundle whose files are in this folder, if it is the version in use; else None.
+    """Return the bundle whose files are in this folder, if it is the version in use, else None.
     Reads two small files."""
     bundle = _bundle(folder.parent.parent) if folder.parent.parent.name == folder.name else None
     return bundle if bundle is not None and bundle.folder == folder else None
@@ -331,7 +332,7 @@ def _versions(state: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
 
 def _kept(state: dict[str, Any]) -> dict[str, Any] | None:
     """Return the state that a new version falls back to: the newest that has loaded, or else the
-    one in use. None without any."""
+    one in use. Return None when there is neither."""
     loaded = next((one for one in _versions(state) if not one.get("pending")), None)
     return loaded or ({**state, "previous": None} if state else None)
 

@@ -19,7 +19,7 @@ from callboard.ground.folders import data_folder, site_folder
 
 BundleScope = Literal["user", "project", "site"]
 
-#: The host capabilities that this host provides; the check at installation compares with them.
+#: The host capabilities that this host provides, with which the check at installation compares.
 PROVIDED = (CAPABILITY,)
 
 
@@ -59,8 +59,8 @@ def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
 def as_offered(
     bundle: InstalledBundle, provided: Collection[str] = PROVIDED
 ) -> tuple[InstalledBundle, tuple[str, ...]]:
-    """Return the bundle with its missing capabilities, and the names of those that it requires.
-    ``provided`` may have changed since the installation."""
+    """Return the bundle with its missing capabilities, and the names of the missing ones that it
+    requires. ``provided`` may have changed since the installation."""
     wanted = bundle.manifest.capabilities
     missing = tuple(name for name in wanted if name not in provided)
     return replace(bundle, missing=missing), tuple(name for name in missing if wanted[name])

@@ -31,7 +31,7 @@ MAX_BYTES = 2**20
 
 _NAME = re.compile(r"(?:@[a-z0-9][a-z0-9-]{0,38}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}")
-#: Control characters, which a terminal obeys, and half surrogate pairs, which have no UTF-8.
+#: Control characters, which a terminal obeys, and half surrogate pairs, which UTF-8 can't encode.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _NO_ARGUMENT = re.compile(r"[\x00\ud800-\udfff]")
 _CAPABILITY = re.compile(r"[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+(?:/[A-Za-z0-9._-]{1,128})?", re.I)
@@ -75,9 +75,10 @@ class ServerCommand:
     ) -> tuple[list[str], dict[str, str]]:
         """Return ``(argv, environment additions)`` for the bundle in ``folder``.
 
-        ``settings`` are the user's answers, an empty list for none. An argument, or a variable of
-        the environment, that is exactly one setting becomes as many as the setting has values, or
-        is left out. Raises UnknownVariable for a variable that isn't set.
+        ``settings`` are the user's answers, an empty list where there is none. An argument that is
+        exactly one setting becomes one argument for each of the setting's values. An environment
+        variable that is exactly a setting without a value is left out. Raises UnknownVariable for a
+        variable that isn't set.
         """
         values = {
             **places_of_user(),
@@ -98,7 +99,7 @@ class ServerCommand:
             return [fill(text)] if alone is None else _listed(meaning(alone[1]))
 
         command = fill(self.command)
-        # A program that comes with the bundle is named relative to it; others are looked up.
+        # A program that comes with the bundle is named relative to it. Others are looked up.
         if (folder / command).is_file():
             command = str(folder / command)
         arguments = [argument for text in self.args for argument in several(text)]
@@ -136,7 +137,8 @@ def folder_name(name: str) -> str:
 
 
 def gate(manifest: BundleManifest, provided: Collection[str]) -> tuple[str, ...]:
-    """Return missing preferred capabilities. Raises CapabilityUnavailable for required ones."""
+    """Return the missing preferred capabilities. Raises CapabilityUnavailable when a required one
+    is missing."""
     missing = [name for name in manifest.capabilities if name not in provided]
     if required := [name for name in missing if manifest.capabilities[name]]:
         raise CapabilityUnavailable(manifest.name, required, provided)

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def bundle_of(folder: Path) -> dict[str, Any] | None:
-    """Return a description of the bundle that a skill's folder came with, None for other skills.
+    """Return a description of the bundle that a skill's folder came with, or None for other skills.
     Call it from any thread."""
     if not (folder.parent.parent / "current.json").is_file():
         return None

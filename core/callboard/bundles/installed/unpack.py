@@ -1,6 +1,6 @@
 """Unpacks a bundle from a folder or an archive, which may be hostile, into an empty folder.
 
-Every name is checked before the first byte is written. Sizes are counted as they are read, not as
+Every name is checked before the first byte is written. Sizes are counted while reading, whatever
 the archive claims.
 """
 
@@ -24,7 +24,7 @@ from callboard.errors import SkillError
 MAX_FILES = 10_000
 MAX_TOTAL = 512 * 2**20
 MAX_PATH = 200
-#: Never part of a bundle.
+#: Names of files and folders that are never part of a bundle.
 IGNORED = frozenset({".git", "__pycache__", ".DS_Store", "__MACOSX"})
 
 _FORBIDDEN = re.compile(r'[\x00-\x1f<>:"|?*\\]')
@@ -53,7 +53,8 @@ def unpack(
     source: Path, target: Path, *, max_files: int = MAX_FILES, max_total: int = MAX_TOTAL
 ) -> None:
     """Write the files of ``source``, a folder or a zip archive, into ``target``, an empty folder.
-    Raises UnpackError, also for too many files or bytes, and OSError, perhaps after writing some.
+    Raises UnpackError, also for too many files or bytes, and OSError, perhaps after writing some
+    files.
     """
     if source.is_dir():
         _write(_checked(_folder_entries(source), max_files), target, max_total)
@@ -153,5 +154,5 @@ def _archive_entries(archive: zipfile.ZipFile) -> Iterable[_Entry]:
 
 def remove_tree(path: Path) -> None:
     """Delete a folder and its content, as far as possible. A file that another program holds open
-    stays for the next time."""
+    is left for the next time."""
     shutil.rmtree(path, ignore_errors=True)

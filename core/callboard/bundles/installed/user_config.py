@@ -42,7 +42,8 @@ class Setting:
     most: float = math.inf
 
     def read(self, texts: Sequence[str]) -> Answer:
-        """Return the answer written in one text, or several if allowed. Raises SettingError."""
+        """Return the answer that is written in one text, or in several if the setting allows that.
+        Raises SettingError."""
         if self.multiple:
             return [self._one(text) for text in texts]
         if len(texts) != 1:
@@ -156,8 +157,8 @@ def how_to_answer(missing: Sequence[Setting]) -> str:
 def values_of(
     settings: Mapping[str, Setting], answers: Mapping[str, Answer]
 ) -> dict[str, str | list[str]]:
-    """Return the values of ``${user_config.…}``: answers and defaults, as text; an empty list when
-    there is neither. A default may name the user's folders; an answer is used unchanged."""
+    """Return the values of ``${user_config.…}``: answers and defaults as text, or an empty list
+    when there is neither. A default may name the user's folders. An answer is used unchanged."""
     values: dict[str, str | list[str]] = {}
     for key, setting in settings.items():
         value = answers.get(key)

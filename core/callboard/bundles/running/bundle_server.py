@@ -43,10 +43,11 @@ from callboard.workspace.roots import RootsBook
 L = TypeVar("L")
 log = logging.getLogger(__name__)
 
-#: Seconds before a server that died is started again: the first pause, doubled up to the longest.
+#: Seconds before a server that died is started again: the first pause, which is doubled up to the
+#: longest.
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
-#: Seconds of a run after which the pauses begin at the first one again.
+#: Seconds that a server must run before the pauses start from the first one again.
 HEALTHY = 60.0
 #: Seconds that a call waits for a server that is being started.
 PATIENCE = 15.0
@@ -61,8 +62,8 @@ _CLIENT = {"name": "callboard", "version": __version__}
 class BundleServer:
     """One bundle's server. Made and used on the loop.
 
-    ``changed`` is called when the tools changed. ``opened`` is done when the first start has
-    succeeded, with None, or failed, with the reason.
+    ``changed`` is called when the tools changed. ``opened`` is done once the first start has
+    succeeded (with None) or failed (with the reason).
     """
 
     def __init__(
@@ -74,8 +75,8 @@ class BundleServer:
         roots: Callable[[], WorkspaceRoots] | None = None,
     ) -> None:
         """``roots`` returns the roots that the process sees outside calls, by default the host's
-        own. Without ``changed`` nothing is listed: the server is an additional process of a bundle,
-        for clients of another workspace."""
+        own. If ``changed`` is None, nothing is listed: the server is an additional process of a
+        bundle, for clients of another workspace."""
         self.bundle = bundle
         self.tools: list[Tool] = []
         self.prompts: list[FunctionPrompt] = []
@@ -131,8 +132,8 @@ class BundleServer:
         return self._workspaces.name(self._roots())
 
     async def roots_changed(self) -> bool:
-        """Notify the process that its roots changed. Wait a short time until a process that read
-        its roots before has read them again. Return whether it uses no outdated roots now."""
+        """Notify the process that its roots changed. If it read its roots before, wait a short time
+        until it has read them again. Return whether it no longer uses outdated roots."""
         connection, talk = self._connection, self._talk
         if connection is None or talk is None:
             return False  # it is being started, and may have read them already
@@ -267,7 +268,7 @@ class BundleServer:
         key: ListKey,
         read: Callable[[str, list[Any], AskServer], list[L]],
     ) -> list[L]:
-        """Return another list than the tools; empty when the server can't give it."""
+        """Return the server's prompts or resources, or an empty list when it can't give them."""
         if not talk.offers("prompts" if key == "prompts" else "resources"):
             return []
         try:

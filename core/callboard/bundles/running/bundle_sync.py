@@ -1,7 +1,7 @@
 """Keeps what is served in step with the installed bundles.
 
 A new version is in use as soon as it is installed. It is confirmed once its skill has loaded and
-its server has listed its tools; otherwise the version before it comes back. ``bundle_server``, not
+its server has listed its tools. Otherwise the version before it comes back. ``bundle_server``, not
 this module, restarts a server that dies.
 """
 
@@ -37,7 +37,8 @@ log = logging.getLogger(__name__)
 Place = tuple[Bundles, SkillScope]
 
 
-#: Serves these resources in place of those with these URIs, and returns the served ones.
+#: Serves these resources in place of those with the given URIs, and returns the URIs that it
+#: serves.
 ServeResources = Callable[[Sequence[str], Sequence[ListedResource]], Sequence[str]]
 
 
@@ -51,8 +52,9 @@ class ServedContents:
 
 
 class BundleSync:
-    """Keeps the served bundles up to date. ``base`` are skills' search paths without the bundles'.
-    ``refresh`` may be called from any thread; everything about servers runs on the loop."""
+    """Keeps the served bundles up to date. ``base`` are the search paths of skills, without the
+    bundles'. ``refresh`` may be called from any thread. Everything about servers runs on the
+    loop."""
 
     def __init__(
         self,
@@ -77,9 +79,10 @@ class BundleSync:
         self._loop = loop
         self._lock = threading.Lock()
         self._projects: tuple[str, ...] = ()
-        #: The host capabilities that bundles got when they were last looked for.
+        #: The host capabilities that bundles got when bundles were last searched for.
         self._provided: tuple[str, ...] = ()
-        #: Reasons why bundles aren't used, by their folders; and the folders of those that are.
+        #: Reasons why bundles aren't used, by their folders, and the folders of those that are
+        #: used.
         self._held: dict[Path, str] = {}
         self._usable: set[Path] = set()
         self._seen: object = None
@@ -110,7 +113,7 @@ class BundleSync:
 
     def refresh(self, *, load: bool = True) -> None:
         """Find the installed bundles and start using them. ``load`` also loads new skills; at the
-        start they are loaded with all others."""
+        start new skills are loaded with all others."""
         with self._lock:
             self._seen = self._stamp()
             installed = self._find()
@@ -225,7 +228,7 @@ class BundleSync:
 
     def platform(self, call: Call) -> HostResources | None:
         """Return what this host offers a tool of an installed bundle, for
-        :func:`callboard.extensions.host`; None for other tools. Call it from any thread."""
+        :func:`callboard.extensions.host`, or None for other tools. Call it from any thread."""
         bundle = self.of_skill(call.tool.skill)
         if bundle is None or not self.workspaces.offered:
             return None
@@ -318,7 +321,7 @@ class BundleSync:
         if problem is None:
             await asyncio.to_thread(self._confirm, place, bundle)
         elif bundle.previous is None or (await asyncio.to_thread(trouble_here, bundle)) is not None:
-            # A fault of this machine or host is no reason to revert it for the others.
+            # A fault of this machine or host is no reason to revert the version for others.
             log.warning("bundle '%s' isn't loaded, because its server %s", bundle.name, problem)
         else:
             await asyncio.to_thread(self._revert, place, bundle, f"its server {problem}")

@@ -112,7 +112,8 @@ class Caller:
         return result
 
     def _key(self, ask: Ask) -> str:
-        """Return the same key for the same question when the tool is run again with the answer."""
+        """Return a key for the question that is the same when the tool is run again with the
+        answer."""
         params = {key: value for key, value in ask.params.items() if key != "elicitationId"}
         text = json.dumps([ask.method, params], sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -121,7 +122,8 @@ class Caller:
 
 
 async def roots_answer(roots: WorkspaceRoots | None) -> Json:
-    """Return the result of ``roots/list``: the existing folders only, with newly written URIs."""
+    """Return the result of ``roots/list``: only the existing folders, with URIs made from their
+    paths."""
     paths = [(root.path, root.name) for root in roots.roots] if roots is not None else []
     return {"roots": await asyncio.to_thread(_folders, paths)}
 

@@ -1,4 +1,5 @@
-"""The calls that a bundle's server works on, and so the clients of its questions and progress."""
+"""The calls that a bundle's server works on, and so the clients that its questions and progress are
+for."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class Callers:
         self._bundle = bundle
         self._workspaces = workspaces
         self._own_roots = own_roots
-        #: Done once the server has read its roots, in a call or not; None until it did so once.
+        #: Done once the server has read its roots, in a call or not. None until it has read them
+        #: once.
         self._known_roots: asyncio.Future[None] | None = None
         self._waiting: dict[int, Caller] = {}
         #: Cancelled calls with their times: the server may not have noticed.
@@ -51,7 +53,7 @@ class Callers:
             del self._waiting[id]
 
     def asking(self, method: str) -> tuple[int, Caller | None]:
-        """Return the call that the server asks for, None when no call is running. A question
+        """Return the call that the server asks for, or None when no call is running. A question
         doesn't name its call, so it is refused (PeerError) when it could be another client's."""
         if not self._waiting:
             return 0, None
@@ -77,8 +79,8 @@ class Callers:
         raise MethodNotFound(f"method not found outside a call: {method[:80]}")
 
     def notified(self, method: str) -> None:
-        """Note that a question of the server was answered. It may read its roots at its start,
-        while a call has also begun, and keep them."""
+        """Note that a question of the server was answered. The server may read its roots when it
+        starts, while a call has also begun, and keep them."""
         if method == ROOTS:
             if self._known_roots is None:
                 self._known_roots = asyncio.get_running_loop().create_future()
@@ -86,7 +88,8 @@ class Callers:
                 self._known_roots.set_result(None)
 
     def expect_roots(self) -> asyncio.Future[None] | None:
-        """Return a future, done once the server has read its roots again; None if it never did."""
+        """Return a future that is done once the server has read its roots again, or None if it
+        never read them."""
         if self._known_roots is None:
             return None
         if self._known_roots.done():
@@ -106,7 +109,8 @@ class Callers:
             )
 
     def log(self, params: Json) -> None:
-        """Pass ``notifications/message`` on to the client it must be for, else to our log."""
+        """Pass ``notifications/message`` on to the client that it must be for, or else to our
+        log."""
         data, level = params.get("data"), params.get("level")
         text = (data if isinstance(data, str) else str(data))[:4000]
         peers = {one.call.request.peer for one in self._possible()}
@@ -116,7 +120,7 @@ class Callers:
             log.info("%s: %.400s", self._bundle, text)
 
     def _possible(self) -> list[Caller]:
-        """Return the calls that the server may be speaking of."""
+        """Return the calls that the server may be asking or reporting about."""
         oldest = monotonic() - AFTERLIFE
         while self._abandoned and self._abandoned[0][0] < oldest:
             self._abandoned.popleft()

@@ -1,4 +1,5 @@
-"""A bundle's own server as a process: messages in, messages out, and an end that leaves nothing.
+"""A bundle's own server as a process: messages in, messages out, and an end that leaves nothing
+behind.
 
 Three threads move the bytes: a pipe that isn't read or filled must not block the server's loop or
 the host, and Windows' pipes can't be waited for with sockets.
@@ -33,11 +34,11 @@ log = logging.getLogger(__name__)
 MAX_MESSAGE = 16 * 2**20
 #: Maximum messages handed over and not yet taken.
 ROOM = 64
-#: Messages read in one second; a process that sends more waits at its pipe.
+#: Maximum messages read per second. A process that sends more has to wait.
 LINES_A_SECOND = 2_000
 #: Maximum bytes waiting for a process that doesn't read.
 MAX_WAITING = 64 * 2**20
-#: Lines of stderr logged in one second, and lines of noise on stdout logged in total.
+#: Maximum lines of stderr logged per second, and maximum lines of noise on stdout logged in total.
 LOGGED_A_SECOND = 50
 LOGGED_NOISE = 5
 NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
@@ -51,14 +52,14 @@ _INHERITED = {
 
 
 def environment(additions: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a bundle's process. It isn't complete: a host's ``PYTHONHOME``
-    would break another Python, and the host's secrets must not be passed on."""
+    """Return the environment of a bundle's process. It isn't all of the host's: a host's
+    ``PYTHONHOME`` would break another Python, and the host's secrets must not be passed on."""
     harmless = {
         name: value
         for name, value in os.environ.items()
         if name.upper() in _INHERITED or name.startswith(("LC_", "XDG_"))
     }
-    # Python's standard streams would have an old code page on Windows, and MCP is UTF-8.
+    # On Windows Python's standard streams would use an old code page, but MCP is UTF-8.
     return {"PYTHONUTF8": "1", **harmless, **additions}
 
 
@@ -79,7 +80,7 @@ class ChildProcess:
         self._outbox: queue.SimpleQueue[bytes | Callable[[], None] | None] = queue.SimpleQueue()
         self._waiting = 0
         self._lock = threading.Lock()
-        #: Our reason for ending it, if we did.
+        #: Our reason for ending the process, if we did.
         self._blame: str | None = None
         self._process = subprocess.Popen(
             list(command),
@@ -103,9 +104,10 @@ class ChildProcess:
     def start(self, received: Callable[[Any], None], ended: Callable[[str], None]) -> None:
         """Begin to read.
 
-        ``received`` is called with every JSON value it sends, ``ended`` once, with a sentence, when
-        it ends without :meth:`stop`. Both are called on this object's threads, so they must pass
-        things on and return. Call :meth:`taken` for every value once it has been handled.
+        ``received`` is called with every JSON value that the process sends. ``ended`` is called
+        once, with a sentence, when the process ends without :meth:`stop`. Both are called on this
+        object's threads, so they must pass things on and return. Call :meth:`taken` for every value
+        once it has been handled.
         """
         self._received = received
         self._ended = ended
@@ -148,7 +150,8 @@ class ChildProcess:
             self._outbox.put(message + b"\n")
 
     async def written(self) -> None:
-        """Return once everything sent before was written; never if the process ends before."""
+        """Return once everything sent so far has been written. Never returns if the process ends
+        first."""
         loop = asyncio.get_running_loop()
         left = asyncio.Event()
 
@@ -217,7 +220,7 @@ class ChildProcess:
         self._close(stdout)
 
     def _settle(self) -> None:
-        """Handle the end of its output: the process has ended or is about to."""
+        """Handle the end of the process's output: it has ended or is about to."""
         try:
             status = self._process.wait(0.5)
         except subprocess.TimeoutExpired:

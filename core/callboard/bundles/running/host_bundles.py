@@ -86,7 +86,8 @@ class HostBundles:
             self.refresh()
 
     def platform(self, call: Call) -> HostResources | None:
-        """Return what this host offers a bundle's tool; None for other tools. For any thread."""
+        """Return what this host offers a bundle's tool, or None for other tools. Call it from any
+        thread."""
         return None if self.keeper is None else self.keeper.platform(call)
 
     def missing(self) -> dict[str, tuple[str, ...]]:
@@ -115,5 +116,6 @@ class HostBundles:
 
 
 def _folders() -> list[Path]:
-    """Return the folders for bundles; without them their code isn't even imported."""
+    """Return the folders for bundles. If they don't exist, the code for bundles isn't even
+    imported."""
     return [home / "bundles" for home in (data_folder(), site_folder()) if home is not None]

@@ -32,7 +32,7 @@ AskServer = Callable[[AsyncToolContext, str, Json], Awaitable[Json]]
 @dataclass(frozen=True)
 class ListedResource:
     """A resource, or a template if the URI has ``{variables}``. ``read`` is a coroutine that takes
-    those by name, and ``ctx``."""
+    the variables by name, and ``ctx``."""
 
     uri: str
     name: str
@@ -43,7 +43,7 @@ class ListedResource:
 
 
 def prompts_of(bundle: str, entries: list[Any], ask: AskServer) -> list[FunctionPrompt]:
-    """Return the prompts to serve, named ``<bundle>.<name>``; others are logged and left out."""
+    """Return the prompts to serve, named ``<bundle>.<name>``. Others are logged and left out."""
     by_name: dict[str, FunctionPrompt] = {}
     for entry in entries:
         try:
@@ -90,7 +90,7 @@ def _prompt(bundle: str, entry: Any, ask: AskServer) -> FunctionPrompt:
 
 
 def resources_of(bundle: str, entries: list[Any], ask: AskServer) -> list[ListedResource]:
-    """Return the resources and templates that can be served; others are logged and left out."""
+    """Return the resources and templates that can be served. Others are logged and left out."""
     resources: dict[str, ListedResource] = {}
     for entry in entries:
         uri = _text(entry, "uri") or _text(entry, "uriTemplate")

@@ -42,7 +42,7 @@ def prefix(bundle: str) -> str:
 
 
 def tools_of(bundle: str, entries: list[Any], run: RunTool) -> list[Tool]:
-    """Return the tools that can be served, in the list's order; others are logged and left out."""
+    """Return the tools that can be served, in the list's order. Others are logged and left out."""
     by_name: dict[str, Tool] = {}
     for entry in entries:
         try:
@@ -118,7 +118,7 @@ def result_of(answer: Mapping[str, Any]) -> Result:
 
 
 def _is_whole(block: Json) -> bool:
-    """Return whether the block has what every client reads of its type."""
+    """Return whether the block has the fields that every client reads in a block of its type."""
     if block["type"] == "text":
         return isinstance(block.get("text"), str)
     if block["type"] in ("image", "audio"):

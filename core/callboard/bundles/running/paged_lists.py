@@ -1,4 +1,4 @@
-"""A server's lists, complete, however many pages they have."""
+"""Reads a server's lists completely, however many pages they have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ MAX_ENTRIES = 1000
 
 
 async def listed(connection: Conversation, talk: Dialect, key: ListKey) -> list[Any]:
-    """Return the entries, at most ``MAX_ENTRIES``. Raises BundleError for any other answer."""
+    """Return the entries, at most ``MAX_ENTRIES``. Raises BundleError for an answer of another
+    form."""
     method = _METHODS.get(key, f"{key}/list")
     entries: list[Any] = []
     cursor: str | None = None

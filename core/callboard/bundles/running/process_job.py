@@ -1,4 +1,4 @@
-"""A process and all processes that it starts, ended together, on Windows: a job object.
+"""A Windows job object, which ends a process together with all processes that it starts.
 
 Ending only ``npx.cmd`` or ``uvx`` would leave the server that it started. When the job's last
 handle closes, even when the host crashes, Windows ends every process in it.
@@ -40,7 +40,8 @@ if sys.platform == "win32":
         )
 
     class ProcessJob:
-        """Controls ``process`` and those it starts from now on. For any thread. Raises OSError."""
+        """Controls ``process`` and those it starts from now on. Use it from any thread. Raises
+        OSError."""
 
         def __init__(self, process: subprocess.Popen[bytes]) -> None:
             self._kernel = kernel = ctypes.WinDLL("kernel32", use_last_error=True)

@@ -1,7 +1,7 @@
 """Finds the program that a bundle names: on the artist's own path, never beside the host.
 
-Windows would look in the folder of the starting application first, then in the current one. Its
-path has aliases that open a store instead of Python. And it starts a program only by its full name
+Windows would search the folder of the starting application first, then the current folder. Its path
+has aliases that open a store instead of Python. And it starts a program only by its full name
 (``npx.cmd``).
 """
 
@@ -23,8 +23,8 @@ def as_called_here(
     *,
     windows: bool = os.name == "nt",
 ) -> list[str]:
-    """Return ``command`` with the full path of its program, or unchanged when it isn't found, which
-    its start then reports. May wait for a disk."""
+    """Return ``command`` with the full path of its program, or unchanged when that isn't found.
+    Starting the program then reports it. May wait for a disk."""
     name = command[0]
     if Path(name).is_absolute():
         return command

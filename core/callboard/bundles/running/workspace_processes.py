@@ -22,7 +22,7 @@ from callboard.workspace.containment import WorkspaceRoots
 
 #: Maximum processes of one bundle besides its first.
 MAX_PROCESSES = 8
-#: Seconds for which an unused one is kept.
+#: Seconds for which an unused process is kept.
 IDLE = 300.0
 
 
@@ -35,22 +35,22 @@ class WorkspaceServer(Protocol):
 
     @property
     def workspace(self) -> str:
-        """The workspace of the roots that it sees outside calls."""
+        """The workspace of the roots that the process sees outside calls."""
 
     async def roots_changed(self) -> bool:
-        """Notify it of changed roots. Return whether it uses the new ones now."""
+        """Notify the process of changed roots. Return whether it uses the new ones now."""
 
     async def perform(self, caller: Caller, method: str, params: Json) -> Json:
-        """Send a request to it."""
+        """Send a request to the process."""
 
     async def close(self) -> None:
-        """End it."""
+        """End the process."""
 
 
 @dataclass(eq=False)
 class WorkspaceProcess:
     """One process. ``busy`` counts its running calls, ``peers`` are its callers so far. ``moved``
-    is true when it must be notified of other roots, and ``moving`` is locked meanwhile."""
+    is true when it must be notified of other roots, and ``moving`` is locked while that happens."""
 
     roots: WorkspaceRoots
     server: WorkspaceServer = field(init=False)
@@ -70,7 +70,7 @@ class WorkspaceProcesses:
         make: Callable[[Callable[[], WorkspaceRoots]], WorkspaceServer],
         workspaces: Workspaces,
     ) -> None:
-        """``make`` starts a process with these roots."""
+        """``make`` starts a process with the given roots."""
         self._first = first
         self._make = make
         self._workspaces = workspaces
@@ -102,8 +102,8 @@ class WorkspaceProcesses:
                 worker.ending = loop.call_later(IDLE, self._end, worker)
 
     async def _move(self, worker: WorkspaceProcess) -> None:
-        """Keep calls from a process that still uses its former roots: when it is late, or never
-        reads them again, a new one replaces it."""
+        """Keep calls away from a process that still uses its former roots. When it reads the new
+        ones too late or never, a new process replaces it."""
         if not await worker.server.roots_changed():
             before, worker.server = worker.server, self._make(lambda: worker.roots)
             self._close(before)
@@ -115,7 +115,7 @@ class WorkspaceProcesses:
         roots = caller.roots or WorkspaceRoots()
         peer = caller.call.request.peer
         for before, worker in self._processes.items():
-            # The only client went to another workspace, and takes the process along.
+            # The process's only client went to another workspace, and takes the process along.
             if not worker.busy and peer.features.sessions and set(worker.peers) == {peer}:
                 worker.roots, worker.moved = roots, True
                 self._processes[name] = self._processes.pop(before)
