@@ -1,4 +1,4 @@
-"""The Callboard panel that the artist sees. Importing this package loads no Qt; making a panel
+"""The Callboard panel that the artist sees. Importing this package doesn't load Qt. Making a panel
 does."""
 
 from __future__ import annotations

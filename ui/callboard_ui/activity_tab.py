@@ -30,7 +30,7 @@ from callboard_ui.link import Link
 from callboard_ui.save_run_dialog import SaveRunDialog
 from callboard_ui.theme import em
 
-#: Seconds. A call that ends sooner than this never shows as running, because it would only flicker.
+#: Seconds. A call that ends sooner never shows as running, because it would only flicker.
 FLICKER = 0.3
 TICK_MS = 250
 #: Milliseconds after the last key press before the filter applies.
@@ -324,7 +324,7 @@ class ActivityTab(QWidget):
             self.details.show_running(
                 row, self.model.title_of(row), self.model.word(row.state), call
             )
-        else:  # also where its row still says that it runs
+        else:  # even if its row still says that it runs
             self._show_record(row)
 
     def _show_record(self, row: CallRow) -> None:

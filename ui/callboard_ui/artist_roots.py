@@ -58,7 +58,7 @@ class ArtistRoots:
     def _take(self, snapshot: Snapshot) -> None:
         roots = tuple(map(_root, (r for r in snapshot.roots if r.source == "artist")))
         policy: RootsPolicy = "strict" if snapshot.roots_policy == "strict" else "advisory"
-        # A snapshot may have been under way when the artist changed something; it is older then.
+        # A snapshot that was under way when the artist changed something is older than the change.
         if (roots, policy) == (self.roots, self.policy) or monotonic() > self._changing_until:
             self._changing_until = 0.0
             self.roots, self.policy = roots, policy

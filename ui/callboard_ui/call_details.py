@@ -28,7 +28,7 @@ from callboard_ui.theme import bold, em, fixed
 
 #: Width in ems above which every known fact about a call fits.
 _WIDE = 24.0
-#: Maximum height, in ems, that the details take from the list unasked.
+#: Maximum height, in ems, that the details take from the list on their own.
 _HIGH = 14.0
 
 
@@ -124,7 +124,7 @@ class CallDetails(QWidget):
         changes: Sequence[SceneChange] = (),
     ) -> None:
         """Show a call that ended. ``record`` is None until it has been read. ``changes`` are all
-        those that can be undone here."""
+        changes that can be undone here."""
         self._begin(row, title)
         self._record = record
         facts = [word, visible(row.client), clock(row.started)]
@@ -263,6 +263,6 @@ class CallDetails(QWidget):
 
 
 def _put(text: QPlainTextEdit, content: str) -> None:
-    """Replace the text if it differs, so that the selection and scroll position otherwise stay."""
+    """Replace the text only if it differs, because that loses the selection and scroll position."""
     if text.toPlainText() != content:
         text.setPlainText(content)

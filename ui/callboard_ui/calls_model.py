@@ -210,7 +210,7 @@ class CallsModel(QAbstractTableModel):
 
     def set_newest(self, rows: Sequence[CallRow]) -> bool:
         """Put the newest ended calls before those already there. If calls in between may be
-        missing, replace them instead and return False."""
+        missing, replace the old ones and return False."""
         joined = any(row.id in self._ids for row in rows)
         if not joined:
             self.clear()
@@ -269,7 +269,7 @@ class CallsModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        # Painting requests nine roles of every cell.
+        # Painting requests nine roles for every cell.
         if role not in _ROLES:
             return None
         row = self.row(index)

@@ -1,4 +1,5 @@
-"""The list of calls. Columns follow the width, and rows keep still under a pointer."""
+"""The list of calls. The width decides which columns show, and rows keep still under the
+pointer."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from callboard_ui.theme import em
 
 #: Milliseconds for which the list keeps still after the pointer moved over it.
 POINTING_MS = 1500
-#: Width of the list, in ems, from which a column shows.
+#: Minimum width of the list, in ems, at which a column shows.
 _FROM = {
     columns.STATE: 25.0,
     columns.CLIENT: 33.0,

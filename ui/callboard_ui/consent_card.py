@@ -26,11 +26,11 @@ from callboard_ui.labels import plain, tint
 from callboard_ui.shown_text import MOST, arguments_text, one_line
 from callboard_ui.theme import bold, em, fixed
 
-#: Milliseconds after a card appears or moves in which it can't be accepted, so that a stray click
-#: allows nothing.
+#: Milliseconds after a card appears or moves during which it can't be accepted, so that a stray
+#: click allows nothing.
 GUARD_MS = 500
 
-#: Lines of a card's text that show without scrolling.
+#: Maximum lines of a card's text that show without scrolling.
 _MOST_LINES = 14
 
 Answered = Callable[[str, Decision], None]
@@ -94,7 +94,7 @@ class ConsentCard(QFrame):
         self.guard()
 
     def guard(self) -> None:
-        """Accept no yes for a moment."""
+        """Disable the yes buttons for a moment."""
         self._waited = False
         self._arm()
         self._guard.start()
@@ -169,7 +169,7 @@ class ConsentCard(QFrame):
         buttons.addWidget(self.refuse)
         buttons.addStretch(1)
         buttons.addWidget(self.once)
-        # On a row of their own: beside the others a narrow dock would cut them.
+        # On a row of their own, because beside the others a narrow dock would cut them.
         lasting = QHBoxLayout()
         lasting.setSpacing(space)
         lasting.addStretch(1)
@@ -201,9 +201,9 @@ class _Text(QPlainTextEdit):
         super().__init__(parent)
         self._moved = moved
         self._settled = False
-        #: Characters left out, which scrolling can't reach.
+        #: Number of characters left out, which scrolling can't reach.
         self.left_out = max(0, len(text) - MOST)
-        #: Characters below the visible part.
+        #: Number of characters below the visible part.
         self.below = 0
         #: True once the end of the text has been on the screen.
         self.end_seen = False

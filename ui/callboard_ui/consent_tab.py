@@ -204,7 +204,7 @@ class _DeliberateComboBox(QComboBox):
 
 
 def area_of(inner: QWidget, parent: QWidget) -> QScrollArea:
-    """Return an area that scrolls ``inner`` vertically only. The content keeps to the available
+    """Return an area that scrolls ``inner`` only vertically. The content keeps to the available
     width."""
     area = QScrollArea(parent)
     area.setWidgetResizable(True)
@@ -243,7 +243,7 @@ class ConsentNotice(QWidget):
     def show_questions(
         self, questions: Sequence[QuestionStatus], titles: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """Show the window for new questions, hide it when there are none."""
+        """Show the window for new questions, and hide it when there are none."""
         new = {question.id for question in questions} - self._dismissed
         self.cards.show_questions(questions, titles)
         if not questions:

@@ -9,7 +9,7 @@ from time import monotonic
 
 from callboard_ui.qt_threads import Background
 
-#: Seconds for which an answer counts.
+#: Seconds for which a checked state counts.
 FRESH = 5.0
 
 
@@ -28,7 +28,7 @@ class FolderStates:
         return self._states.get(path, "")
 
     def ask(self, paths: Iterable[str]) -> None:
-        """Check the paths that weren't checked lately."""
+        """Check the paths that weren't checked recently."""
         now = monotonic()
         due = [path for path in paths if now - self._asked.get(path, -FRESH) >= FRESH]
         self._asked.update(dict.fromkeys(due, now))

@@ -145,7 +145,7 @@ class Header(QWidget):
         buttons.setSpacing(space)
         for button in (self.pause, self.stop, self.connect_button):
             buttons.addWidget(button, 1)
-        # The state has its own row: it is what the artist must be able to read in a narrow dock.
+        # The state has its own row, because the artist must be able to read it in a narrow dock.
         grid.addLayout(state, 1, 0, 1, 2)
         grid.addWidget(self.clients, 2, 0)
         grid.addWidget(self.manage, 2, 1)

@@ -12,8 +12,8 @@ from callboard.panel.records import CallRecord, Filter, Page, Reader
 from callboard_ui.qt_threads import Background
 
 PAGE = 200
-#: The least seconds between two reads, and how many times longer than the read itself, so that
-#: reading costs a few percent at most.
+#: The minimum seconds between two reads, and the minimum as a multiple of the read's own time. So
+#: reading takes a few percent of the time at most.
 PAUSE, SHARE = 0.3, 30.0
 #: Seconds between two reads while calls end faster than the list shows them.
 FLOOD_PAUSE = 2.0

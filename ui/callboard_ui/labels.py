@@ -1,4 +1,5 @@
-"""Labels for text from outside. They never format it, and shorten it where it doesn't fit."""
+"""Labels for text from outside. They never interpret formatting in it, and shorten it where it
+doesn't fit."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ class Tinted(QLabel):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        # An ancestor receives this event before its children have the new palette; this label has
-        # it.
+        # An ancestor receives this event before its children have the new palette. This label
+        # already has it.
         if event.type() == QEvent.Type.PaletteChange and self.kind is not None:
             tint(self, self.kind)
 

@@ -1,4 +1,5 @@
-"""The missing capabilities that a plug-in would provide: the reason, and a button that loads it."""
+"""The missing capabilities that a plug-in would provide: each with the reason and a button that
+loads the plug-in."""
 
 from __future__ import annotations
 

@@ -41,15 +41,15 @@ print(json.dumps(names + [name for name in sys.argv[2:] if names and lacks(name)
 
 def advice(path: Sequence[str]) -> str | None:
     """Return what to install so that the PySide6 on this Python ``path`` can open a window on X11.
-    Return None when no library is missing or it can't be found out. Takes up to a second. Call it
-    from any thread."""
+    Return None when no library is missing, or when that can't be determined. Takes up to a second.
+    Call it from any thread."""
     plugin = _output_of([sys.executable, "-I", "-c", _WHERE, *path])
     missing = missing_libraries(plugin.strip()) if plugin else []
     return what_to_install(missing) if missing else None
 
 
 def missing_libraries(plugin: str) -> list[str]:
-    """Return the missing libraries, such as ``libxcb-icccm.so.4``, that keep this one from
+    """Return the missing libraries, such as ``libxcb-icccm.so.4``, that keep ``plugin`` from
     loading."""
     output = _output_of([sys.executable, "-I", "-c", _LOAD, plugin, *_SELDOM_THERE])
     return list(dict.fromkeys(json.loads(output))) if output else []

@@ -23,8 +23,8 @@ _RUN = QEvent.Type.User
 
 
 class _Inbox(QObject):
-    """The target of posted events. It lives as long as the application, so no event meets a deleted
-    object."""
+    """The target of posted events. It lives as long as the application, so no event reaches a
+    deleted object."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,8 +102,8 @@ class Background:
     """One thread for work that may wait for the disk. Its answers come on Qt's thread."""
 
     def __init__(self, *, may_hang: bool = False) -> None:
-        """Make the thread. ``may_hang`` is for work that may never end, such as looking at a dead
-        mount; the application's exit doesn't wait for it."""
+        """Make the thread. ``may_hang`` is for work that may never end, such as checking a dead
+        mount. The application's exit doesn't wait for it."""
         name = "callboard-panel"
         self._pool: Executor = (
             Workers(1, name) if may_hang else ThreadPoolExecutor(1, thread_name_prefix=name)
@@ -113,8 +113,8 @@ class Background:
     def run(
         self, work: Callable[[], T], done: Callable[[T | None, Exception | None], None]
     ) -> None:
-        """Run ``work``, then call ``done(value, error)``, one of which is None, unless closed
-        meanwhile. Call it on Qt's thread."""
+        """Run ``work``, then call ``done(value, error)``, where one of the two is None. Don't call
+        it when this was closed meanwhile. Call it on Qt's thread."""
         if self._closed:
             return
 

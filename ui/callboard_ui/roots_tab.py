@@ -180,7 +180,7 @@ class RootsTab(QWidget):
         box.addLayout(buttons)
         box.addWidget(self._note)
         box.addLayout(below)
-        # The policy, path and answer follow the list's buttons; the list comes first.
+        # The list comes first, then its buttons, then the policy, the path and the answer.
         self.setTabOrder(self.view, self.add)
 
     def _draw(self) -> None:

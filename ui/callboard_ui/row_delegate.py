@@ -1,4 +1,4 @@
-"""Rows with some space, the same height with or without an icon."""
+"""Rows with some padding, equally high with and without an icon."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ _ROOT = QModelIndex()
 
 @dataclass(frozen=True)
 class Row:
-    """One row. ``key`` is unique among its siblings. ``cells`` are the columns' texts; ``glyph``
-    stands before the first. A row whose ``checked`` is None has no box."""
+    """One row. ``key`` is unique among its siblings. ``cells`` are the columns' texts. ``glyph``
+    stands before the first text. A row whose ``checked`` is None has no box."""
 
     key: str
     cells: tuple[str, ...]
@@ -36,7 +36,7 @@ class Row:
     enabled: bool = True
     heading: bool = False
     rows: tuple[Row, ...] = ()
-    #: Data for the tab to find again.
+    #: The tab's own data about the row.
     data: Any = None
 
 

@@ -1,4 +1,4 @@
-"""Values from outside as text that an artist can trust. Invisible characters, and those that turn
+"""Values from outside as text that an artist can trust. Invisible characters, and those that change
 the reading direction, are written as escapes, and nothing is formatted."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The texts of every panel, Qt's and Blender's sidebar. Loads neither Blender nor Qt; ``tr`` is the
+"""The texts of every panel, Qt's and Blender's sidebar. Loads neither Blender nor Qt. ``tr`` is the
 panel's translation function."""
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def title(shown: Snapshot, tool: str) -> str:
 
 
 def _own_title(shown: Snapshot, tool: str) -> str:
-    """Return the title as it came, or an empty text."""
+    """Return the tool's own title, or an empty text."""
     return next((one.title for one in shown.tools if one.name == tool), "")
 
 

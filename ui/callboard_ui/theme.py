@@ -1,7 +1,8 @@
 """Colors, sizes and fonts, all taken from the host's palette and font.
 
-Colors come in two sets, for light and for dark palettes, that people with any color vision can tell
-apart (after Okabe and Ito). None stands without a shape or a word beside it.
+There is one set of colors for light palettes and one for dark ones. People with any color vision
+can tell the colors of a set apart (after Okabe and Ito). No color stands without a shape or a word
+beside it.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _luminance(one: QColor) -> float:
 
 def _legible(wanted: QColor, text: QColor, grounds: Sequence[QColor]) -> QColor:
     """Return the color moved towards the host's text, then black or white, until it is legible on
-    all ``grounds``; the most legible one where none is."""
+    all ``grounds``, or the most legible color if none is."""
     far = QColor("white" if _luminance(text) > _luminance(grounds[0]) else "black")
     steps = [_between(wanted, text, share / 10) for share in range(10)]
     steps += [_between(text, far, share / 10) for share in range(11)]
