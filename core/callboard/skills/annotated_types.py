@@ -50,7 +50,7 @@ class AnnotatedTypes:
                 self._aliases[node.target.id] = node.value
 
     def schema(self, node: ast.expr | None, depth: int = 0) -> Json:
-        """Return the schema; ``{}`` without an annotation, and for one that can't be read."""
+        """Return the schema, or ``{}`` when there is no annotation or it can't be read."""
         self._nodes += 1
         if node is None or depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
             return {}
@@ -160,7 +160,8 @@ class AnnotatedTypes:
         return {**schema, "required": required} if required else schema
 
     def _fields(self, node: ast.ClassDef, depth: int) -> dict[str, tuple[Json, bool]] | None:
-        """Return a ``TypedDict``'s fields and whether each is required; None for other classes."""
+        """Return a ``TypedDict``'s fields and whether each is required, or None for other
+        classes."""
         self._nodes += 1
         if depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
             return None
@@ -189,7 +190,8 @@ class AnnotatedTypes:
 
 
 def literal(node: ast.expr) -> Iterator[Any]:
-    """Yield the value that the source spells out, as in JSON; nothing for any other."""
+    """Yield the value that the source spells out, if it is one of JSON's. Yield nothing for any
+    other."""
     try:
         text = json.dumps(ast.literal_eval(node), allow_nan=False, ensure_ascii=False)
         yield json.loads(text.encode())  # half a surrogate pair isn't JSON either
@@ -238,7 +240,7 @@ def _members(node: ast.expr) -> list[ast.expr]:
 
 
 def last_name(node: ast.expr) -> str:
-    """Return ``Optional`` for ``typing.Optional``; empty when the node isn't a name."""
+    """Return ``Optional`` for ``typing.Optional``, or an empty text when the node isn't a name."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""

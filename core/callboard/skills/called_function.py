@@ -17,7 +17,7 @@ from callboard.skills.syntax_tree import parsed
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 #: Parameters that callboard fills in, for functions that take them.
 HANDED = frozenset({"ctx", "_workspace_roots"})
-#: Return types of a function that yields; the last of three is the tool's answer.
+#: Return types of a function that yields. The last of three type arguments is the tool's answer.
 _YIELDS = frozenset(("Generator", "Iterator", "Iterable"))
 
 
@@ -51,8 +51,8 @@ class Signatures:
         self._trees: dict[Path, ast.Module | None] = {}
 
     def of(self, script: Path, tool: str, entry_point: object = None) -> Signature | None:
-        """Return the signature; None when the function isn't made by a plain ``def``, or the script
-        can't be read, which calls and lint report."""
+        """Return the signature, or None when the function isn't made by a plain ``def``, or the
+        script can't be read, which calls and lint report."""
         if script not in self._trees:
             try:
                 self._trees[script] = parsed(read_text(self._folder, script))
@@ -98,7 +98,8 @@ def _input(function: Function, types: AnnotatedTypes, texts: Mapping[str, str]) 
 
 
 def _output(function: Function, types: AnnotatedTypes) -> Json | None:
-    """Return None when the result isn't an object, or its content isn't described."""
+    """Return the result's schema, or None when the result isn't an object or its content isn't
+    described."""
     returns = function.returns
     if isinstance(returns, ast.Subscript):
         name = last_name(returns.value)

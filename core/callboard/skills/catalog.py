@@ -1,7 +1,7 @@
 """The skills that exist, and those that are loaded.
 
-Loading a skill makes its tools and prompts part of the server; it imports nothing. The server that
-offers them watches for changes. Methods may be called from any thread. Listeners run under the
+Loading a skill makes its tools and prompts part of the server, and imports nothing. That server
+watches the disk for changes. Methods may be called from any thread. Listeners run under the
 catalog's lock, so that a list requested after a change shows it.
 """
 
@@ -55,8 +55,8 @@ def scoped_paths(
     project: Path | None = None,
     shipped: Iterable[str | Path] = (),
 ) -> list[tuple[Path, SkillScope]]:
-    """Return search paths with their scope: a project's own skills first, shipped ones last, and of
-    these a host's before those for every host."""
+    """Return search paths with their scope: a project's own skills first, shipped ones last. Of the
+    shipped skills, a host's come before those for every host."""
     theirs = [Path(path) for path in shipped]
     scoped: list[tuple[Path, SkillScope]] = [] if project is None else [(project, "project")]
     for path in search_paths(dcc, extra):
@@ -70,7 +70,7 @@ def scoped_paths(
 class SkillCatalog:
     """The known and the loaded skills. ``paths`` are search paths, the most important first.
     ``cache_file`` makes the next start faster and may be deleted at any time. ``came_with`` returns
-    what a skill's folder was installed with, None for most."""
+    what a skill's folder was installed with, which for most is None."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class SkillCatalog:
         #: Called with the skills that a refresh newly found, under the catalog's lock.
         self.arrived: Callable[[list[str]], None] = lambda names: None
         self._indexed: dict[str, SkillMetadata] = {}
-        #: Tools that bundles' servers list, by the bundle's path; and those in the index.
+        #: Tools that bundles' servers list, by the bundle's path, and those of them in the index.
         self._served: Mapping[str, Sequence[Tool]] = {}
         self._indexed_served: dict[str, Sequence[Tool]] = {}
         self._changes: Changes[[CatalogChange]] = Changes()
@@ -139,7 +139,8 @@ class SkillCatalog:
         return self._failures
 
     def watch(self, listener: Callable[[CatalogChange], None]) -> Callable[[], None]:
-        """Call ``listener`` with every change, under the catalog's lock. Return the way to stop."""
+        """Call ``listener`` with every change, under the catalog's lock. Return a function that
+        removes the listener."""
         return self._changes.watch(listener)
 
     def get(self, name: str) -> SkillMetadata:
@@ -157,7 +158,7 @@ class SkillCatalog:
             return skill
 
     def why_absent(self, tool: str) -> str | None:
-        """Return how to get a tool that isn't served, by wire name; None if no skill has it."""
+        """Return how to get a tool that isn't served, by wire name, or None if no skill has it."""
         with self._lock:
             for skill in (*self._known.values(), *self._elsewhere):
                 if all(skill.wire_name(one.name) != tool for one in skill.tools):
@@ -174,7 +175,8 @@ class SkillCatalog:
         return None
 
     def why_old(self, name: str) -> str | None:
-        """Return a sentence on why a skill's newest files aren't used, or None. Any thread."""
+        """Return a sentence on why a skill's newest files aren't used, or None. Call it from any
+        thread."""
         if (failure := self._worse.get(name)) is None:
             return None
         return f"the newest files of '{name}' aren't used, these are older: {_reported(failure)}"
@@ -250,7 +252,7 @@ class SkillCatalog:
             self._tell(CatalogChange(unloaded=(name,)))
 
     def refresh(self) -> CatalogChange:
-        """Look at the disk again. Loaded skills whose files changed are replaced, unless the new
+        """Check the disk again. Loaded skills whose files changed are replaced, unless the new
         files are broken in a way the old ones weren't. Skills whose files are gone are unloaded."""
         with self._lock:
             shipped = [path for path, scope in self._scopes.items() if scope == "bundled"]
@@ -304,7 +306,7 @@ class SkillCatalog:
         broken = [failure for skill in skills for failure in script_failures(skill)]
         with self._lock:
             if number < self._reported_by:
-                return  # a later, better informed check was faster
+                return  # a later check, which knows more, was faster
             self._reported_by = number
             others = [failure for failure in self._failures if failure not in self._broken]
             self._broken = broken

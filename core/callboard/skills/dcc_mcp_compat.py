@@ -31,7 +31,7 @@ DccMcpCancelledError = CancelledError = CallCancelled
 
 
 def stand_in(name: str) -> ModuleType | None:
-    """Return the module for ``import dcc_mcp_core`` and those of ``MODULES``; None when the
+    """Return the module for ``import dcc_mcp_core`` and those of ``MODULES``, or None when the
     interpreter handles the import. Raises ModuleNotFoundError for the package's other modules."""
     if name.partition(".")[0] != PACKAGE or importlib.util.find_spec(PACKAGE) is not None:
         return None
@@ -80,7 +80,7 @@ check_dcc_cancelled = check_cancelled
 
 def cancelling(entry: Entry) -> Entry:
     """Return the same entry with a function that can check whether its call was cancelled: through
-    this module, or through the real package if a script loaded that."""
+    this module, or through the real package if a script loaded it."""
     if entry.kind != "function":
         return entry
     function, takes_ctx = entry.function, entry.takes_ctx

@@ -9,8 +9,8 @@ from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
 
 
 def load_order(name: str, skills: Mapping[str, SkillMetadata]) -> list[str]:
-    """Return ``name`` and all skills it needs, in loading order; by name where the order is free.
-    Raises SkillError that names the missing skill or the whole cycle."""
+    """Return ``name`` and all skills it needs, in loading order, and by name where the order is
+    free. Raises SkillError that names the missing skill or the whole cycle."""
     return list(_walk(name, skills, {}, {}))
 
 

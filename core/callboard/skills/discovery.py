@@ -1,4 +1,4 @@
-"""The places where skills are searched, and what is found there."""
+"""The places where skills are searched for, and what is found in them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def skill_folders(search_path: Path) -> Iterator[Path]:
 
 
 def has_skill(search_path: Path) -> bool:
-    """Return whether the path has a skill, or can't be read, which the search reports."""
+    """Return whether the path has a skill, or can't be read, because the search reports that."""
     try:
         return next(skill_folders(search_path), None) is not None
     except OSError:

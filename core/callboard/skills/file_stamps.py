@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-#: Time of the last change in ns, size in bytes, inode; None for a missing file.
+#: Time of the last change in ns, size in bytes, and inode, or None for a missing file.
 Stamp = tuple[int, int, int] | None
 
 MAX_FILES = 5000
@@ -27,8 +27,8 @@ def stamp(path: str | Path) -> Stamp:
 
 
 def settled(stamps: Iterable[Stamp], reading_began_ns: int) -> bool:
-    """Return whether equal stamps will mean unchanged files: nothing changed since shortly before
-    ``reading_began_ns``, on the clock of ``time.time_ns``."""
+    """Return whether equal stamps will mean unchanged files, because nothing changed since shortly
+    before ``reading_began_ns``, on the clock of ``time.time_ns``."""
     latest = reading_began_ns - _SETTLED_NS
     return all(one is None or one[0] < latest for one in stamps)
 

@@ -26,7 +26,7 @@ def split_frontmatter(text: str) -> tuple[str, int] | None:
 
 
 def frontmatter(folder: Path) -> safe_yaml.Document | None:
-    """Return a skill's frontmatter; None when it can't be read, which loading reports."""
+    """Return a skill's frontmatter, or None when it can't be read, which loading reports."""
     try:
         parts = split_frontmatter(read_text(folder, resolve_inside(folder, SKILL_FILE)))
         return None if parts is None else safe_yaml.load(*parts)
@@ -35,8 +35,8 @@ def frontmatter(folder: Path) -> safe_yaml.Document | None:
 
 
 def written_line(folder: Path, key: str, value: str | None = None) -> int:
-    """Return the line, counted from 1, of a key of ``metadata.dcc-mcp`` or of the top; or the line
-    of ``value`` if the key has a list with it."""
+    """Return the line, counted from 1, of a key in ``metadata.dcc-mcp`` or at the top level. If the
+    key has a list that contains ``value``, return the line of that item."""
     document = frontmatter(folder)
     if document is None:
         return 1

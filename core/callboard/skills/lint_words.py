@@ -18,7 +18,7 @@ from callboard.skills.tool_entry import HINT_WORDS, KNOWN_KEYS
 #: File, line, message.
 Odd = tuple[str, int, str]
 
-#: Least similarity of a word to the one that was meant.
+#: Minimum similarity of a word to the one that was meant.
 _ALIKE = 0.8
 #: Common substitutes for known words, too different for the similarity check.
 _MEANT = {
@@ -66,7 +66,7 @@ def odd_in_workflows(skill: SkillMetadata) -> Iterator[Odd]:
 
 
 def tools_document(skill: SkillMetadata) -> tuple[str, safe_yaml.Document] | None:
-    """Return the tools' file and its content; None when there is none, or it can't be read."""
+    """Return the tools' file and its content, or None when there is none, or it can't be read."""
     file = tools_file(skill)
     document = None if file == SKILL_FILE else _document(skill, file)
     return None if document is None else (file, document)
@@ -177,8 +177,8 @@ def _steps(steps: Any, at: safe_yaml.Path) -> Iterator[tuple[safe_yaml.Path, dic
 
 
 def _own_tools(skill: SkillMetadata) -> set[str] | None:
-    """Return the skill's tools as written; an entry's own mistakes are reported elsewhere. None
-    when they can't be read."""
+    """Return the skill's tools as written, or None when they can't be read. An entry's own mistakes
+    are reported elsewhere."""
     read = tools_document(skill)
     if read is None:
         return set() if tools_file(skill) == SKILL_FILE else None
@@ -216,7 +216,7 @@ def _keys(
 
 
 def _one(file: str, line: int, what: str, word: Any, known: Iterable[str]) -> Iterator[Odd]:
-    """Yield a finding when the word isn't known, and much like a known one."""
+    """Yield a finding when the word isn't known, but is much like a known one."""
     if not isinstance(word, str) or word in known:
         return
     usual = _MEANT.get(word, "")

@@ -47,7 +47,7 @@ class _Reader:
         self._name = shown_folder(folder.absolute() if folder.name else self._folder)
         self._failures: list[Failure] = []
         self._document = safe_yaml.Document({})
-        #: Paths in the document of the ``dcc-mcp`` block's keys.
+        #: The paths of the ``dcc-mcp`` block's keys in the document.
         self._places: dict[str, safe_yaml.Path] = {}
 
     def read(self) -> SkillMetadata:
@@ -125,7 +125,8 @@ class _Reader:
         return front
 
     def _block(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``metadata.dcc-mcp``, from a mapping or from flat keys as ``dcc-mcp.tools: …``."""
+        """Return ``metadata.dcc-mcp``, from a mapping or from flat keys such as ``dcc-mcp.tools:
+        …``."""
         block: dict[str, Any] = {}
         for key, value in metadata.items():
             if key.startswith("dcc-mcp."):

@@ -57,10 +57,11 @@ class ToolDeclaration(NamedTuple):
     description: str
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any] | None = None
-    #: The ones of these three that ``tools.yaml`` leaves to the script's function.
+    #: The names of those of the three fields above that ``tools.yaml`` leaves to the script's
+    #: function.
     unwritten: tuple[str, ...] = ()
     required_capabilities: tuple[str, ...] = ()
-    #: The reason why ``script.execute`` was added to its undeclared capabilities; else None.
+    #: The reason why ``script.execute`` was added to its undeclared capabilities, else None.
     runs_code: str | None = None
     script: Path | None = None
     affinity: Affinity = "main"
@@ -88,18 +89,19 @@ def own_name(tool: str) -> str:
 
 
 def entry_names(tool: str, script: Path | None, entry_point: object) -> list[str]:
-    """Return the possible names of the function that a call of the tool enters; the first that
+    """Return the possible names of the function that a call of the tool enters. The first that
     exists counts. ``entry_point`` is the tool's own setting."""
     own = own_name(tool)
-    # A script with one tool is entered through main, one that several tools share through the
-    # tool's name.
+    # A script with one tool is entered through main. A script that several tools share is entered
+    # through the tool's name.
     alone = script is not None and script.stem in (tool, own)
     names = ["main", own] if alone else [own, "main"]
     return [entry_point, *names] if isinstance(entry_point, str) else names
 
 
 class SkillMetadata(NamedTuple):
-    """One skill package. References (``prompts`` …) are kept as written and read late."""
+    """One skill package. References (``prompts`` …) are kept as written, and read only when
+    needed."""
 
     name: str
     description: str
@@ -143,11 +145,11 @@ class SkillMetadata(NamedTuple):
 
 
 def shown_folder(folder: Path) -> str:
-    """Return a skill's folder for messages; with its parent's name if it is a version."""
+    """Return a skill's folder for messages, with its parent's name if the folder is a version."""
     above = folder.parent.name if folder.name.lstrip("v")[:1].isdecimal() else ""
     return f"{above}/{folder.name}" if above else folder.name
 
 
 def is_usable(skill: SkillMetadata) -> bool:
-    """Return whether the skill's ``SKILL.md`` could be read; else ``failures`` says why not."""
+    """Return whether the skill's ``SKILL.md`` could be read. If not, ``failures`` says why."""
     return bool(skill.description)

@@ -27,7 +27,7 @@ class ModuleSpace:
     """
 
     def __init__(self, name: str, folder: Path, ran: dict[Path, bytes]) -> None:
-        """``ran`` is the source of files that ran, used when a file no longer parses."""
+        """``ran`` are the sources of files that ran, for use when a file no longer parses."""
         self._ran = ran
         self._name = name
         self._folder = folder
@@ -137,7 +137,7 @@ class ModuleSpace:
 
 
 def _execute(path: Path, module: ModuleType, folder: Path, ran: dict[Path, bytes]) -> None:
-    # No byte-code cache: it distinguishes edits by the second and the size only.
+    # No byte-code cache: it distinguishes edits only by the second and the size.
     before = list(sys.path)
     source = path.read_bytes()
     try:

@@ -11,7 +11,7 @@ from callboard.skills.file_stamps import Stamp, settled, tree_stamps
 from callboard.skills.model import Failure, SkillMetadata
 
 _TESTS = f"tests{os.sep}"
-#: Failures of a whole file, as a half-written one has.
+#: Kinds of failures that concern a whole file, such as a half-written one.
 _FILE_KINDS = ("read", "parse", "missing", "empty")
 
 
@@ -28,7 +28,8 @@ class SeenSkill(NamedTuple):
         return same and newer.skill.path == self.skill.path
 
     def spoiled_by(self, newer: SeenSkill) -> list[Failure]:
-        """Return new problems of whole newer files. Reads the scripts that changed."""
+        """Return the problems of whole files that are new in ``newer``. Reads the scripts that
+        changed."""
         from callboard.skills.syntax_tree import syntax_error  # only for changed files
 
         new = newer.skill

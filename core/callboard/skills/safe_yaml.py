@@ -1,8 +1,8 @@
 """Untrusted YAML as plain JSON values with line numbers.
 
-Size, depth, number of nodes, and nodes after aliases are followed are all limited while reading;
-see :mod:`.yaml_events`. Scalars follow YAML 1.2's core schema (``on`` and ``2024-01-01`` are
-strings, ``true`` is a boolean), for which skills are written. All of it is valid JSON.
+Size, depth, and the number of nodes, before and after aliases are followed, are all limited while
+reading. See :mod:`.yaml_events`. Scalars follow YAML 1.2's core schema (``on`` and ``2024-01-01``
+are strings, ``true`` is a boolean), for which skills are written. All of it is valid JSON.
 """
 
 from __future__ import annotations

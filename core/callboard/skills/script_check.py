@@ -58,7 +58,7 @@ def script_failures(skill: SkillMetadata) -> Iterator[Failure]:
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:
-    """Yield the names bound at module level, also inside if, try and with."""
+    """Yield the names bound at module level, even inside if, try and with."""
     for statement in body:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield statement.name

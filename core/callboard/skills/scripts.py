@@ -37,8 +37,8 @@ class SkillScripts:
     """The scripts of one load of one skill. Methods may be called from any thread.
 
     After :meth:`close`, functions that are still running finish on the code they started with.
-    ``older`` are the scripts of the load that this one replaces. If a file of it ran, wasn't saved
-    since and breaks later, the code that ran is used.
+    ``older`` are the scripts of the load that this one replaces. If one of their files ran and
+    wasn't saved since, the code that ran is used when the file breaks later.
     """
 
     def __init__(self, skill: SkillMetadata, older: SkillScripts | None = None) -> None:
@@ -49,7 +49,7 @@ class SkillScripts:
         self._spaces: dict[Path, ModuleSpace] = {}
         self._lock = threading.RLock()
         self._closed = False
-        #: Number of threads importing a script; its imports must stay findable until they finish.
+        #: Number of threads importing a script. Its imports must stay findable until they finish.
         self._importing = 0
         self._path: ImportPath | None = None
 

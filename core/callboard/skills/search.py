@@ -23,7 +23,7 @@ MAX_QUERY_WORDS = 16
 _MAX_DESCRIPTION = 2000
 _MAX_PREFIX_MATCHES = 50
 
-# A name counts for more than an alias, and that for more than a description.
+# A name counts for more than an alias, and an alias for more than a description.
 _NAME, _ALIAS, _HINT, _DESCRIPTION, _PARAMETER = 8.0, 6.0, 4.0, 2.0, 1.5
 _PREFIX_SHARE = 0.5
 
@@ -180,7 +180,8 @@ def _served_entry(tool: Tool) -> _Entry:
 
 
 def _weigh(*fields: tuple[float, Iterable[str]]) -> dict[str, float]:
-    """Return each word's weight in its most prominent field, a little less in a long one."""
+    """Return each word's weight in its most prominent field. It is a little less in a long
+    field."""
     weights: dict[str, float] = {}
     for weight, texts in fields:
         listed = words(" ".join(texts))

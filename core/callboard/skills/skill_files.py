@@ -46,7 +46,7 @@ def resolve_inside(folder: Path, reference: str) -> Path:
 
 def expand(folder: Path, reference: str) -> tuple[list[Path], list[FileProblem]]:
     """Return the files that a reference names: one, or for a glob every match, sorted. A match that
-    leads out of the folder is its own problem and hides no other."""
+    leads out of the folder is a problem of its own and hides no other match."""
     try:
         if is_glob(reference):
             return _matches(folder, reference)

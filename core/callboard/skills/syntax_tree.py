@@ -22,12 +22,12 @@ def parse(source: str | bytes) -> tuple[ast.Module | None, tuple[int, str]]:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """Return the script's syntax tree; None when it isn't Python."""
+    """Return the script's syntax tree, or None when it isn't Python."""
     return parse(source)[0]
 
 
 def syntax_error(path: Path) -> tuple[int, str] | None:
-    """Return line and message when a script isn't Python; None when it is, or can't be read."""
+    """Return line and message when a script isn't Python, or None when it is or can't be read."""
     try:
         tree, error = parse(path.read_bytes())
     except OSError:

@@ -129,7 +129,7 @@ def read_most(
 
 
 def texts(key: str, value: Any) -> tuple[str, ...]:
-    """Return a list of strings, also from one string with commas. Raises EntryProblem."""
+    """Return a list of strings. A single string is split at its commas. Raises EntryProblem."""
     if value is None:
         return ()
     if isinstance(value, str):
@@ -187,7 +187,7 @@ def _of_function(signature: Signature | None, key: str) -> Mapping[str, Any] | N
 
 
 def _refuse_outside_references(key: str, node: Any) -> None:
-    # A validator would fetch them, and a skill must not make the server fetch.
+    # A validator would fetch outside references, and a skill must not make the server fetch.
     if isinstance(node, dict):
         target = node.get("$ref")
         if isinstance(target, str) and not target.startswith("#"):

@@ -96,8 +96,8 @@ def is_requirement(text: str) -> bool:
 
 
 def satisfies(version: str, requirement: str) -> bool:
-    """Return whether an installed version meets the requirement, as far as numbers show. Anything
-    else, such as a marker, an address or ``===``, is left to pip."""
+    """Return whether an installed version meets the requirement, as far as version numbers show.
+    Anything else, such as a marker, an address or ``===``, is left to pip."""
     wanted, number = _WANTED.fullmatch(requirement), _NUMBER.match(version)
     if wanted is None or number is None:
         return True

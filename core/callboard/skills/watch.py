@@ -1,7 +1,7 @@
 """Reports changes below the search paths.
 
-It uses the system's notifications where they exist, else it looks every two seconds. A burst of
-changes is reported once, after a quiet moment: an editor's save is several changes, a copy of a
+It uses the system's notifications where they exist, and otherwise checks every two seconds. A burst
+of changes is reported once, after a quiet moment: an editor's save is several changes, a copy of a
 skill hundreds.
 """
 
@@ -102,7 +102,7 @@ class SkillWatcher:
                     dirty.set()
 
         if getattr(Observer, "__name__", "") == "KqueueObserver":
-            return self._paths  # it would hold a descriptor for every file
+            return self._paths  # it would hold a descriptor for each file
         observer = Observer()
         handler = Handler()
         polled: list[Path] = []

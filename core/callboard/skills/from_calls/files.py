@@ -54,7 +54,8 @@ class Draft:
 
 
 def facts(result: Json) -> Json:
-    """Return what a result shows on any host: counts of created and deleted, and positions."""
+    """Return what a result shows on any host: counts of created and deleted objects, and
+    positions."""
     kept: Json = {
         key: len(result[key])
         for key in ("created", "deleted")

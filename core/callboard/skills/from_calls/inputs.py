@@ -29,7 +29,7 @@ _TRIVIAL = (0, 1, -1)
 
 @dataclass
 class Wanted:
-    """One input. ``file`` is a file's name; ``reads`` means that it must exist before."""
+    """One input. ``file`` is a file's name. ``reads`` is true when that file must exist before."""
 
     name: str
     schema: Json

@@ -64,7 +64,8 @@ def _copies(step: Made) -> bool:
 
 
 def _kind(step: Made, key: str) -> str:
-    """Return the kind of object that an argument names; kinds may share a name."""
+    """Return the kind of object that an argument names. Objects of different kinds may share a
+    name."""
     if key == "material" or (step.skill.name == "materials" and key == "name"):
         return "material"
     if key == "group" or ("group" in step.tool.name and key == "name"):
@@ -77,7 +78,7 @@ class _Things:
 
     def __init__(self) -> None:
         self._references: dict[tuple[str, str], str] = {}
-        #: Made without a known result: base name -> references, the first one first.
+        #: Objects made without a known result: base name -> references, the first one first.
         self._by_base: dict[tuple[str, str], list[str]] = {}
         self._parents: dict[str, str] = {}
         #: Objects whose paths are no longer known.

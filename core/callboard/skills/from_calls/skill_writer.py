@@ -23,7 +23,7 @@ _MAX_REQUEST = 400
 
 @dataclass(frozen=True)
 class NewSkill:
-    """The new skill. ``left_out`` says in one sentence each which calls aren't in it."""
+    """The new skill. ``left_out`` are sentences, each about calls that aren't in it."""
 
     draft: Draft
     files: dict[str, str]
@@ -36,7 +36,7 @@ def make_skill(
     skills: Iterable[SkillMetadata],
     redact: Callable[[str], str],
 ) -> NewSkill:
-    """Make a skill from the calls of one run, oldest first. ``redact`` takes secrets out of a text.
+    """Make a skill from the calls of one run, oldest first. ``redact`` removes secrets from a text.
     Reads and writes nothing. Raises SkillError when no skill can be made."""
     calls, undone = without_undone(calls)
     steps, left_out = steps_of(calls, known_tools(skills))
@@ -102,8 +102,9 @@ def _end(path: re.Match[str]) -> str:
 def without_undone(
     calls: Sequence[RecordedCall],
 ) -> tuple[list[RecordedCall], list[RecordedCall]]:
-    """Return the calls of one host, oldest first, without undo, redo and undone calls; and the
-    undone calls. When results weren't kept, an undo step is matched with the newest changes."""
+    """Return the calls of one host, oldest first, without undo, redo and undone calls, and
+    separately the undone calls. When results weren't kept, an undo step is matched with the newest
+    changes."""
     #: Numbers of the calls whose changes are in the scene, and of the calls undone, newest last.
     done: list[int] = []
     undone: list[int] = []

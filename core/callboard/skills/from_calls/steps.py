@@ -26,7 +26,7 @@ class Reference(str):
 
 
 class RecordedCall(Protocol):
-    """The parts of a record that are needed. ``result`` is None when it wasn't kept."""
+    """The parts of a record that are needed here. ``result`` is None when it wasn't kept."""
 
     @property
     def tool(self) -> str: ...
@@ -87,7 +87,7 @@ def steps_of(
     for call in calls:
         if call.outcome != "ok":
             continue
-        #: The ids of a batch's steps so far; empty for steps left out.
+        #: The ids of a batch's steps so far, with an empty text for each step left out.
         numbered: list[str] = []
         for wire, arguments, result in _single(call):
             id, uses = "", set[str]()
@@ -114,7 +114,7 @@ def _unknown(wire: str) -> str:
 
 
 def _single(call: RecordedCall) -> Iterator[tuple[str, Any, Json | None]]:
-    """Yield tool, arguments and result; for a batch, those of each of its calls."""
+    """Yield the call's tool, arguments and result, or for a batch those of each of its calls."""
     result = call.result if isinstance(call.result, dict) else None
     listed = call.arguments.get("calls") if isinstance(call.arguments, dict) else None
     if call.tool != BATCH or not isinstance(listed, list):

@@ -1,1 +1,1 @@
-"""Prompts of skills: their files, templates, and the register that serves them."""
+"""Prompts of skills: their files, templates, and the registry that serves them."""

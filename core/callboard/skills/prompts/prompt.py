@@ -45,7 +45,7 @@ class Prompt(NamedTuple):
 
     @property
     def served_name(self) -> str:
-        """``<skill>.<name>``; the bare name for one that an adapter registered."""
+        """``<skill>.<name>``, or the bare name for a prompt that an adapter registered."""
         if self.skill == MANUAL_SKILL or self.name.startswith(f"{self.skill}."):
             return self.name
         return f"{self.skill}.{self.name}"

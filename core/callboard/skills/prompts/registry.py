@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from callboard.skills.prompts.derived import PromptReading
     from callboard.skills.prompts.prompt_set import PromptSet
 
-# The files are checked each time: a watcher reports later than a client that edits and requests.
+# The files are checked each time, because a client that edits one and asks at once is faster than a
+# watcher's report.
 #: Maximum seconds that a check for changed files may take on the server's loop.
 AT_ONCE = 0.002
 
@@ -92,8 +93,8 @@ class FunctionPrompt:
 
 
 class PromptReader:
-    """Reads prompts, and again only those that changed on disk. Use it from any number of threads:
-    none waits for another's disk."""
+    """Reads prompts, and reads only those again that changed on disk. Use it from any number of
+    threads: none waits for another's disk."""
 
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
@@ -105,7 +106,7 @@ class PromptReader:
         return known.reading.sorted(), list(known.reading.failures)
 
     def known(self, skill: SkillMetadata) -> dict[str, Prompt] | None:
-        """Return the prompts by served name, as :meth:`read` last read them; None when the files
+        """Return the prompts by served name, as :meth:`read` last read them, or None when the files
         changed since, or checking them is slow. Opens no file."""
         known = self._known.get(skill.name)
         if known is None or known.reading.skill is not skill or not known.quick:
@@ -176,11 +177,11 @@ class PromptRegistry:
         self._manual: dict[str, Prompt] = {}
         self._functions: dict[str, FunctionPrompt] = {}
         self._changes: Changes[[]] = Changes()
-        #: Number of changes; anything read under another number may be out of date.
+        #: Number of changes. Anything read under another number may be out of date.
         self.version = 0
 
     def all(self) -> PromptSet:
-        """Return the prompts as they are on disk now; changed files are read again. Call it on any
+        """Return the prompts as they are on disk now. Changed files are read again. Call it on any
         thread except the loop's and the main one, because a disk may be slow."""
         with self._lock:
             skills = self._skills
@@ -192,7 +193,8 @@ class PromptRegistry:
 
     def find(self, name: str) -> Prompt:
         """Return the prompt of that served name, or of a bare name that only one prompt has. A
-        skill's prefix limits the reading to it. Threads as for :meth:`all`. Raises InvalidParams.
+        skill's prefix limits the reading to that skill. Call it on the same threads as :meth:`all`.
+        Raises InvalidParams.
         """
         wanted = self.registered(name)
         if wanted is not None:
@@ -209,7 +211,8 @@ class PromptRegistry:
 
     def at_hand(self, name: str) -> Prompt | None:
         """Return the prompt of that served name if it was registered, or was read and its skill's
-        files are unchanged; None when files must be read. Any thread: it opens none."""
+        files are unchanged, or None when files must be read. Call it from any thread, because it
+        opens no file."""
         wanted = self.registered(name)
         if wanted is None:
             for skill in self._skills_of(name):
@@ -255,7 +258,8 @@ class PromptRegistry:
         self._changes.tell()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call ``listener`` whenever the list may have changed. Return a function that stops it."""
+        """Call ``listener`` whenever the list may have changed. Return a function that removes the
+        listener."""
         return self._changes.watch(listener)
 
     # -- for adapters ---------------------------------------------------------------------
@@ -321,7 +325,7 @@ class PromptRegistry:
         return [one.prompt.served_name for one in served]
 
     def unregister_prompt(self, name: str) -> None:
-        """Remove a registered prompt; an unknown name isn't an error."""
+        """Remove a registered prompt. An unknown name isn't an error."""
         with self._lock:
             removed = self._manual.pop(name, None) or self._functions.pop(name, None)
             self.version += 1
@@ -329,7 +333,7 @@ class PromptRegistry:
             self.changed()
 
     def clear(self) -> None:
-        """Remove every registered prompt; those of skills stay."""
+        """Remove every registered prompt. Those of skills stay."""
         with self._lock:
             empty = not self._manual and not self._functions
             self._manual.clear()

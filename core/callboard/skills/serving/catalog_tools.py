@@ -151,8 +151,8 @@ def _missing(known: KnownSkill, kind: str, name: str, offer: Offer) -> list[str]
 
 
 def describe_skill(catalog: SkillCatalog, known: KnownSkill, offer: Offer) -> Json:
-    """Return a skill's description for ``skills__describe`` and REST. While broken files aren't
-    used, their failures come from the catalog's."""
+    """Return a skill's description for ``skills__describe`` and REST. If its newest files are
+    broken and so not used, their failures are taken from the catalog's."""
     skill, declared = known.skill, offer.to(known.scope == "bundled")
     own = [*skill.failures, *(each for each in catalog.failures if each.skill == skill.name)]
     bundle = catalog.came_with(skill.path)

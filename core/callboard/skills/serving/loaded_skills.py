@@ -25,11 +25,11 @@ log = logging.getLogger(__name__)
 #: Maximum tools of the user's own skills that are loaded at start without a request. With more,
 #: agents find skills by search, so that the list of tools stays short.
 LOAD_AT_START = 100
-#: The scopes of these skills.
+#: The scopes of the user's own skills.
 OWN: tuple[SkillScope, ...] = ("user", "project", "site")
-#: Maximum tools that calls may load; further ones need skills__load.
+#: Maximum tools that calls may load. Further ones need skills__load.
 LOAD_BY_CALLS = 100
-#: With more skills than this the search is prepared in advance.
+#: If there are more skills than this, the search is prepared in advance.
 FEW_SKILLS = 20
 
 
@@ -69,8 +69,9 @@ class LoadedSkills:
         return work
 
     def watcher(self, paths: Sequence[Path], poll: bool = False) -> SkillWatcher | None:
-        """Return a watcher that, once started, keeps the skills in step with the disk; None without
-        paths. ``poll`` looks repeatedly, for drives that report no changes."""
+        """Return a watcher that, once started, keeps the skills in step with the disk, or None when
+        there are no paths. With ``poll`` it checks repeatedly, for drives that report no
+        changes."""
         if not paths:
             return None
         from callboard.skills.watch import SkillWatcher

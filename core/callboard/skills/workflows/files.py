@@ -43,7 +43,7 @@ class WorkflowProblem(Exception):
 
 
 def read_workflows(skill: SkillMetadata) -> tuple[list[Workflow], list[Failure]]:
-    """Return a skill's workflows, sorted by file; the first of a name wins."""
+    """Return a skill's workflows, sorted by file. The first of a name wins."""
     by_name: dict[str, Workflow] = {}
     failures: list[Failure] = []
     listed = skill.workflows
@@ -99,7 +99,7 @@ def read_whole(skill: SkillMetadata, path: Path) -> tuple[Workflow | None, list[
 
 
 class _TooLong(WorkflowProblem):
-    """The workflow has too many steps; reading stops."""
+    """The workflow has too many steps, so reading stops."""
 
 
 class _Reader:

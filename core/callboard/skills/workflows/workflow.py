@@ -2,8 +2,8 @@
 
 A reference is a dotted path: ``inputs.name`` (or just ``name``), the id of an earlier step, or the
 variable of a surrounding ``foreach``, each followed by keys or list positions, as in
-``{{list.files.0}}``. A string that is one reference and nothing else becomes the value itself;
-within other text it becomes text. ``$.list.files`` is the same as ``{{list.files}}``.
+``{{list.files.0}}``. A string that is one reference and nothing else becomes the value itself.
+Within other text it becomes text. ``$.list.files`` is the same as ``{{list.files}}``.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ForeachStep:
 
 @dataclass(frozen=True)
 class ParallelStep:
-    """Runs ``steps`` at the same time; they are calls of tools with ``affinity: any``."""
+    """Runs ``steps`` at the same time. They are calls of tools with ``affinity: any``."""
 
     id: str
     steps: tuple[ToolStep, ...]
@@ -85,8 +85,9 @@ class ParallelStep:
 
 @dataclass(frozen=True)
 class BranchStep:
-    """Runs ``then`` when ``on`` is true, or equals ``equals`` if given; else ``otherwise``. Without
-    ``equals`` and with ``otherwise`` None it is a check: the run fails when not true."""
+    """Runs ``then`` when ``on`` is true, or equals ``equals`` if given; else ``otherwise``. When
+    ``equals`` isn't given and ``otherwise`` is None, it is a check: the run fails unless ``on`` is
+    true."""
 
     id: str
     on: Any

@@ -19,7 +19,7 @@ MODELS = frozenset(suffix for suffixes in SUFFIXES.values() for suffix in suffix
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".exr", ".tif", ".tiff", ".webp", ".tga"})
 HDRIS = frozenset({".hdr", ".exr"})
 PREVIEWS = frozenset({".png", ".jpg", ".jpeg", ".webp"})
-#: Names of a material's maps in file names, before a resolution.
+#: Names of a material's maps as file names have them, before the resolution.
 MAPS: Mapping[str, tuple[str, ...]] = {
     "color": ("diff", "diffuse", "albedo", "basecolor", "base_color", "col", "color", "colour"),
     "normal": ("nor_gl", "normalgl", "normal_gl", "normal_opengl", "normal", "nor", "nrm"),
@@ -34,7 +34,7 @@ MAPS: Mapping[str, tuple[str, ...]] = {
     "displacement": ("disp", "displacement", "height"),
 }
 _MOST_MANIFEST = 256 * 1024
-#: JSON's whole numbers have no limit.
+#: The largest number accepted, because JSON's whole numbers have no limit.
 _LARGEST = sys.float_info.max
 #: Characters with a special meaning in some application's paths.
 _ODD = re.compile(r"[\x00-\x1f\x7f\\$<>%*?\"|:#~`]|^[.\s]|[.\s]$")
@@ -164,7 +164,7 @@ def _require(path: Path, kind: str, id: str) -> None:
 
 
 def text(manifest: Json, key: str) -> str | None:
-    """Return the text under that key; None when there is none."""
+    """Return the text under that key, or None when there is none."""
     value = manifest.get(key)
     return value[:500] if isinstance(value, str) and value.strip() else None
 
@@ -175,7 +175,7 @@ def _list(manifest: Json, key: str) -> list[Any]:
 
 
 def numbers(manifest: Json, key: str) -> tuple[float, ...] | None:
-    """Return one to three numbers above zero; None for anything else."""
+    """Return one to three numbers above zero, or None for anything else."""
     value = manifest.get(key)
     values = value if isinstance(value, list) else [value]
     right = 0 < len(values) <= 3 and all(

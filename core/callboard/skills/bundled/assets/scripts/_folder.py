@@ -99,8 +99,8 @@ def _folders(folder: Path, problems: list[str]) -> Iterator[tuple[Path, list[str
 
 
 def _is_own(path: Path) -> bool:
-    """Return whether the file isn't a link out of its folder. The reader of an ``asset.json``
-    checks and reports that itself."""
+    """Return whether the file isn't a link that leads out of its folder. For an ``asset.json``, the
+    code that reads it checks and reports that."""
     if path.name == MANIFEST or not path.is_symlink():
         return True
     try:

@@ -1,4 +1,4 @@
-"""Poly Haven's public API: its assets, and the files of one. Runs beside the main thread.
+"""Poly Haven's public API: its assets, and the files of one. Runs off the main thread.
 
 A server's answer isn't trusted: every text, number, name and address in it is checked.
 """
@@ -24,7 +24,7 @@ CREDIT = "Powered by Poly Haven"
 _API = "https://api.polyhaven.com"
 _TYPES = {"hdri": "hdris", "textures": "textures", "model": "models"}
 _KINDS = ("hdri", "textures", "model")
-#: Our maps and Poly Haven's names for them; the first existing one counts.
+#: Our maps and Poly Haven's names for them. The first name that exists counts.
 _MAPS = {
     "color": ("diffuse", "diff", "albedo", "color", "col_01", "col_1", "col1"),
     "normal": ("nor_gl",),
@@ -52,7 +52,7 @@ class Remote:
 
 
 def offered(port: Any, kind: str | None) -> list[Asset]:
-    """Return all assets of the kind, or all."""
+    """Return all assets of the kind, or of every kind for None."""
     assets: list[Asset] = []
     for one in _KINDS if kind is None else (kind,):
         listed = _list(port, _TYPES[one])
@@ -77,8 +77,8 @@ def info(port: Any, id: str) -> tuple[Asset, str | None]:
 def files_of(
     port: Any, asset: Asset, resolution: str, format: str
 ) -> tuple[dict[str, str], list[Remote]]:
-    """Return the purposes of the asset's files, and all files to fetch. ``format`` is a model's.
-    Raises HostError."""
+    """Return the asset's files by purpose, and all files to fetch. ``format`` is for models. Raises
+    HostError."""
     tree = _json(port, f"{_API}/files/{asset.id}")
     if asset.kind == "hdri":
         return _hdri(tree, resolution)
@@ -176,7 +176,7 @@ def _remote(entry: object, name: str | None, suffixes: frozenset[str]) -> Remote
 
 
 def _asset(id: object, entry: object) -> Asset | None:
-    """Return the asset that the API describes; None when it isn't one."""
+    """Return the asset that the API describes, or None when it isn't one."""
     if not isinstance(id, str) or not _ID.fullmatch(id) or not isinstance(entry, dict):
         return None
     number = entry.get("type")

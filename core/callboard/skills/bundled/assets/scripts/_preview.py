@@ -8,7 +8,7 @@ from pathlib import Path
 from callboard.content import Block, Image, Json, Result
 from callboard.skill import NotAPicture, decode, fitted, jpeg_size, png_size, shrunk
 
-#: Pixels on the longer side, most bytes shown, and most bytes read.
+#: Maximum pixels on the longer side, maximum bytes shown, and maximum bytes read.
 _LONGEST, _MOST_SHOWN, _MOST_READ = 512, 700_000, 40_000_000
 
 
@@ -22,7 +22,8 @@ def preview_of(file: Path | None, reported: Json) -> Result:
 
 
 def picture(data: bytes) -> Image | None:
-    """Return the picture, small; None when it isn't one, or is too large to be shrunk here."""
+    """Return the picture, small enough to show, or None when ``data`` isn't a picture or can't be
+    shrunk here."""
     if png_size(data) is not None:
         try:
             return Image(fitted(shrunk(decode(data), _LONGEST), _MOST_SHOWN)[1])

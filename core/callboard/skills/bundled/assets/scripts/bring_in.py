@@ -1,4 +1,4 @@
-"""Imports an asset, checked and as one undo step. Main thread."""
+"""Imports an asset as one undo step, and checks the result. Runs on the main thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from callboard.skill import (
 from ._asset import Asset
 from ._folder import asset, library
 
-#: The slots of each map, and the channel: of an ARM, green is roughness and blue metalness.
+#: The slots that each map drives, and the map's channel for each: in an ARM map, green is roughness
+#: and blue is metalness.
 _SLOTS = {
     "color": (("color", None),),
     "arm": (("roughness", "g"), ("metalness", "b")),
@@ -37,7 +38,7 @@ _WHY_NOT = {
     "displacement": "no slot takes it",
     "specular": "it belongs to another kind of shader",
 }
-#: Factor by which a model may differ from its provider's size before that is doubted.
+#: Factor by which a model may differ from its provider's size before the import is doubted.
 _TOLERANCE = 1.5
 #: Arguments that apply to one kind only.
 _ABOUT = {"parent": "model", "objects": "textures", "uv_scale": "textures"} | dict.fromkeys(
@@ -156,7 +157,7 @@ def _textures(
 
 
 def _named(name: str) -> str | None:
-    """Return a name that every host accepts for a material; None when nothing is left of it."""
+    """Return a name that every host accepts for a material, or None when nothing is left of it."""
     plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:62]
     return f"_{plain}" if plain[:1].isdigit() else plain or None
 

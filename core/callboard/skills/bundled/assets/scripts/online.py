@@ -1,5 +1,5 @@
-"""Tools that download assets into a folder, where the other tools find them. They run beside the
-main thread, and only after the artist allowed the network."""
+"""Tools that download assets into a folder, where the other tools find them. They run off the main
+thread, and only after the artist allowed the network."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def download(
 def _place(
     ctx: Any, port: Any, target: Path, remotes: Sequence[Remote], manifest: Json, preview: bytes
 ) -> None:
-    """Write the asset under a temporary name until it is complete."""
+    """Write the asset under a temporary name, and rename it once it is complete."""
     staging = target.with_name(f".{target.name}.{token_hex(4)}")
     total, done = sum(one.size for one in remotes), 0
     require_folder(target)
@@ -146,7 +146,8 @@ def _manifest(asset: Asset, files: Json, preview: str | None) -> Json:
 
 
 def _preview(port: Any, url: str | None) -> bytes:
-    """Return the picture's file; empty when there is none, since an asset works without one."""
+    """Return the picture file's bytes, or none when it can't be had, because an asset works without
+    it."""
     if url is None:
         return b""
     try:

@@ -8,9 +8,9 @@ from typing import Any
 from callboard.skill import Fault, MeshFacts, Severity
 
 RULES = ("non_manifold", "inside_out", "zero_faces", "ngons", "uvs_missing", "uvs_overlap")
-#: Maximum faces of a mesh that is still checked; more take too many seconds.
+#: Maximum faces of a mesh that is checked. A larger mesh takes too many seconds.
 LARGEST = 500_000
-#: Share of the UV area that may be used twice: seams touch.
+#: Share of the UV area that may be used twice, because seams touch.
 _SHARED = 0.02
 
 

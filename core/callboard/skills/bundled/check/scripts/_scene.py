@@ -19,7 +19,7 @@ _DEFAULT = re.compile(
 )
 #: Maximum objects that are compared with those near them.
 _MOST = 5000
-#: Meters that a whole scene is hardly ever below or above.
+#: Sizes in meters that a whole scene is hardly ever below or above.
 _TINY, _HUGE = 0.001, 20_000.0
 
 
@@ -161,7 +161,8 @@ class Seen:
             parent = self._objects[parent]["parent"]
 
     def _lifted(self, path: str, by: float) -> Json | None:
-        """Return the call that moves the object up; None below a parent, where up may differ."""
+        """Return the call that moves the object up, or None when it has a parent, where up may be
+        another direction."""
         each = self._objects[path]
         if each["parent"] is not None:
             return None

@@ -21,7 +21,7 @@ _SLICE = 50
 def run(
     ctx: Any, rules: Sequence[str] = RULES, objects: Sequence[str] = (), limit: int = 100
 ) -> Generator[None, None, Json]:
-    """Check the scene, one mesh per slice so that the artist can go on in between. A mesh that
+    """Check the scene, one mesh per slice so that the artist can work in between. A mesh that
     several objects share is analyzed once."""
     port, reader = ctx.port("check"), ctx.port("scene.read")
     chosen = set(rules or RULES)
@@ -62,7 +62,7 @@ def usd_file(ctx: Any, path: str) -> Json:
 
 
 def _reported(findings: list[Fault], limit: int) -> Json:
-    """Return the findings as an answer, the gravest first."""
+    """Return the findings as an answer, the most severe first."""
     order = ("error", "warning", "hint")
     findings.sort(key=lambda each: order.index(each.severity))
     return {

@@ -12,7 +12,7 @@ from callboard.content import Json
 
 #: Seconds that one slice holds the main thread.
 SLICE = 0.005
-#: Entries between two looks at the clock.
+#: Entries between two checks of the clock.
 STRETCH = 50
 #: Maximum characters of an entry's text.
 TEXT_LIMIT = 600
@@ -23,7 +23,8 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
-    """Look words up, in slices: the first search takes a second, and the host must go on."""
+    """Look words up, in slices, because the first search takes a second and the host must keep
+    running."""
     port, identity = ctx.port("docs"), ctx.host_identity
     wanted = words.strip().lower().removeprefix("bpy.types.")
     asked = list(dict.fromkeys(_WORD.findall(wanted)))
@@ -73,8 +74,8 @@ def _hint(asked: Sequence[str], known: set[str], vocabulary: Iterable[str]) -> s
 
     reported = []
     for word in unknown[:_MOST_UNKNOWN]:
-        # A misspelled word mostly begins right, and comparing all words of a large application is
-        # slow.
+        # A misspelled word usually begins correctly, and comparing all words of a large application
+        # is slow.
         alike = difflib.get_close_matches(word, [w for w in vocabulary if w[0] == word[0]], 3, 0.7)
         reported.append(f"no entry has '{word}'" + (f", but {', '.join(alike)}" if alike else ""))
     others = " ".join(word for word in asked if word in known)

@@ -15,15 +15,15 @@ MOST = 10_000_000
 
 
 def alike(asked: Any, actual: Any) -> bool:
-    """Return whether values are alike, including words and switches; None is like None."""
+    """Return whether values are alike. Words and switches must be equal, and None is like None."""
     if isinstance(asked, (str, bool)) or actual is None:
         return bool(asked == actual)
     return near_alike(asked, actual, 1e-5)
 
 
 def refuse_endless(before: Json, times: float) -> None:
-    """Raise HostError when ``times`` the shown vertices would be too many. ``before`` is the port's
-    information on the object."""
+    """Raise HostError when ``times`` times the displayed vertices would be too many. ``before`` is
+    the port's information on the object."""
     shown = before["result"]
     if shown is not None and (wanted := int(shown["vertices"] * times)) > MOST:
         raise HostError(

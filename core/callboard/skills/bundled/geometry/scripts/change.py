@@ -195,7 +195,7 @@ def _turns(mesh: MeshData) -> list[set[tuple[int, int]]]:
 
 
 def _all_sharp(mesh: MeshData, angle: float) -> bool:
-    """Return whether no edge is flatter than ``angle``, so that a smooth shape looks flat."""
+    """Return whether no edge is flatter than ``angle``, so that smooth shading looks flat."""
     smooth, _ = normals_of(mesh, True, angle)
     flat, _ = normals_of(mesh, False, None)
     of_face = [
@@ -205,7 +205,8 @@ def _all_sharp(mesh: MeshData, angle: float) -> bool:
 
 
 def _has_doubles(points: Sequence[Sequence[float]], distance: float) -> bool:
-    """Return whether two points are surely that close: in one cell half as wide."""
+    """Return whether two points are certainly that close, because both are in one cell half as
+    wide."""
     seen = set()
     width = distance / 2 or 1e-9
     for point in points:

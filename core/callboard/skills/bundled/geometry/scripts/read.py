@@ -8,7 +8,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.skill import mesh_facts, uv_facts
 
-#: Maximum faces of a mesh that is still analyzed; more take too many seconds.
+#: Maximum faces of a mesh that is analyzed. A larger mesh takes too many seconds.
 LARGEST = 500_000
 
 

@@ -1,4 +1,4 @@
-"""Tools that change objects. Each checks the result, and whether the saved file will have it."""
+"""Tools that change objects. Each checks the result, and whether the saved file will contain it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that look and change nothing."""
+"""Tools that read the scene and change nothing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from callboard.content import Json
 
-# A change in between doesn't start the list again: beside an artist who works it would never end.
+# A change in between doesn't restart the list, which would never end while an artist works.
 #: Seconds that one slice of a search holds the main thread.
 SLICE = 0.005
-#: Objects between two looks at the clock.
+#: Objects between two checks of the clock.
 STRETCH = 50
 
 
@@ -31,7 +31,8 @@ def list_objects(
     limit: int = 100,
     details: bool = False,
 ) -> Generator[None, None, Json]:
-    """List objects in slices, because a search of a whole scene is slow and the host must go on."""
+    """List objects in slices, because a search of a whole scene is slow and the host must keep
+    running."""
     reader = ctx.port("scene.read")
     page = yield from _listed(ctx, reader, pattern, type, parent, offset, limit)
     if details:
@@ -85,7 +86,7 @@ def _fitting(pattern: str) -> Callable[[str], bool]:
 
 
 def _stretches(summaries: Any, count: int | None) -> Iterable[Any]:
-    """Return parts of the summaries. Those without a length stay one part, which is valid only
+    """Return parts of the summaries. Summaries without a length stay one part, which is valid only
     while the scene is unchanged."""
     if count is None:
         return [summaries]

@@ -34,7 +34,7 @@ def execute(ctx: Any, code: str, language: str = "python", time_limit: float | N
 
 def _plain(value: object) -> Any:
     try:
-        # There and back: a tuple, or a number's subclass, becomes plain JSON.
+        # The round trip turns a tuple, or a number's subclass, into plain JSON.
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         return repr(value)[:REPR_LIMIT]

@@ -45,7 +45,7 @@ def create_empty(
     still = {"translate": [0, 0, 0], "rotate": [0, 0, 0], "scale": [1, 1, 1]}
     wanted = [still[key] if value is None else value for key, value in asked.items()]
     there = [entry[key] for key in asked]
-    # The same turn has several Euler angles.
+    # Different Euler angles can describe the same rotation.
     same = all(_close(a, b) for a, b in zip(compose(*wanted), compose(*there), strict=True))
     expect(same, "its place", wanted, there)
     doubt = entry.get("doubt")

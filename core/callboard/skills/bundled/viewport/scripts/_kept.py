@@ -1,4 +1,5 @@
-"""The newest pictures, so that an agent can compare a later one with them. Main thread."""
+"""The newest pictures, so that an agent can compare a later one with them. Use it on the main
+thread."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from callboard.errors import WrongArgument
 from callboard.skill import Picture, decode, encode
 
 _MOST = 8
-#: Kept as files, a tenth of the size. Ids can't be guessed, because an id gives access.
+#: Pictures are kept as files, which are a tenth of the size. Ids can't be guessed, because an id
+#: gives access.
 _kept: dict[str, bytes] = {}
 
 
@@ -22,7 +24,7 @@ def keep(picture: Picture) -> str:
 
 
 def earlier(id: str) -> Picture:
-    """Return a kept picture. Raises WrongArgument when it isn't kept any more."""
+    """Return a kept picture. Raises WrongArgument when it is no longer kept."""
     if id not in _kept:
         raise WrongArgument(
             f"the picture '{id}' isn't kept: only the newest {_MOST} are; look without 'before', "

@@ -33,7 +33,7 @@ def main(
     before: str | None = None,
     max_bytes: int = 600_000,
 ) -> Generator[None, None, Result]:
-    """Take the pictures, one per slice so that the artist can go on in between."""
+    """Take the pictures, one per slice so that the artist can work in between."""
     old = earlier(before) if before is not None else None
     port = ctx.port("look")
     count = count_of(camera, frame, angles) * max(1, len(frames))
