@@ -103,7 +103,7 @@ class CallDetails(QWidget):
         return record if record is not None and record.call_id == call_id else None
 
     def show_running(self, row: CallRow, title: str, word: str, call: CallStatus) -> None:
-        """Show a call that runs or waits. ``title`` describes it; ``word`` is its state."""
+        """Show a call that runs or waits. ``title`` describes the call. ``word`` is its state."""
         self._begin(row, title)
         facts = [f"{word}, {duration((time() - row.started) * 1000)}", visible(row.client)]
         if row.share is not None:
@@ -263,6 +263,7 @@ class CallDetails(QWidget):
 
 
 def _put(text: QPlainTextEdit, content: str) -> None:
-    """Replace the text only if it differs, because that loses the selection and scroll position."""
+    """Replace the text only if it differs, because replacing it loses the selection and scroll
+    position."""
     if text.toPlainText() != content:
         text.setPlainText(content)

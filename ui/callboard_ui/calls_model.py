@@ -50,7 +50,7 @@ _GLYPHS: dict[str, tuple[str, Kind]] = {
 @dataclass(frozen=True)
 class CallRow:
     """One call, running or ended. ``done`` and ``total`` are its progress. ``here`` is True when
-    this server ran it; other processes, and those that have ended, write into the same records."""
+    this server ran it. Other processes, some of which have ended, write into the same records."""
 
     id: str
     tool: str

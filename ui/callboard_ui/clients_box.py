@@ -107,7 +107,7 @@ class ClientRow(QWidget):
         grants: Sequence[GrantStatus],
         titles: dict[str, str],
     ) -> None:
-        """Show one client. ``clients`` are its sessions; ``titles`` are the tools' titles by wire
+        """Show one client. ``clients`` are its sessions. ``titles`` are the tools' titles by wire
         name."""
         here = [one for one in clients if not one.lost]
         named = ", ".join(dict.fromkeys(one_line(one.name) for one in here or clients))

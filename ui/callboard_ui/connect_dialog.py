@@ -51,7 +51,7 @@ TYPING_MS = 250
 
 class ConnectDialog(QDialog):
     """The dialog to connect a client. ``folder`` is where clients with settings per project look
-    for them. Use it on Qt's thread; another thread reads and writes files."""
+    for them. Use it on Qt's thread. Another thread reads and writes files."""
 
     def __init__(
         self, instance: Instance, folder: str | None, parent: QWidget | None = None

@@ -263,7 +263,7 @@ class ConsentNotice(QWidget):
         self._place()
 
     def _height(self) -> int:
-        """Return the height of the cards, limited to the screen's; beyond that they scroll."""
+        """Return the height of the cards, limited to the screen's. Beyond that they scroll."""
         screen = self._owner.window().screen().availableGeometry()
         wanted = self.cards.sizeHint().height() + 2 * em(self)
         return min(wanted, screen.height() - 6 * em(self))

@@ -83,7 +83,7 @@ class Header(QWidget):
         """Show a new state. ``again`` redraws everything, after the look changed."""
         before, self._snapshot = self._snapshot, snapshot
         self._show_state()
-        # Calls come and go often; the rest of the head changes seldom.
+        # Calls come and go often, but the rest of the head seldom changes.
         if again or _lasting(before) != _lasting(snapshot):
             self._show_rest(snapshot)
 

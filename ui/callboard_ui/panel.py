@@ -134,7 +134,7 @@ class Panel(QWidget):
 
     def _set_up_keys(self) -> None:
         """Let Ctrl and a digit select a tab and Ctrl+F its filter. They work only while the
-        keyboard focus is in the panel; elsewhere these keys are the host's."""
+        keyboard focus is in the panel. Elsewhere these keys are the host's."""
         keys = [(f"Ctrl+{number + 1}", partial(self._turn_to, number)) for number in range(5)]
         for key, act in [*keys, ("Ctrl+F", self._to_filter)]:
             shortcut = QShortcut(QKeySequence(key), self)

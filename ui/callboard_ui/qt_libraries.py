@@ -1,6 +1,7 @@
 """The missing system libraries that Qt needs to open a window on X11, and how to install them.
 
-Qt itself always names libxcb-cursor0, whatever is missing. Imports no Qt; another process loads it.
+Qt itself always names libxcb-cursor0, whatever is missing. This module doesn't import Qt: another
+process loads it.
 """
 
 from __future__ import annotations

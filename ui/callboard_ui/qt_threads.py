@@ -81,7 +81,7 @@ class LatestValue(Generic[T]):
         self._closed = False
 
     def put(self, value: T) -> None:
-        """Pass a value on. Call it from any thread; it never waits."""
+        """Pass a value on. Call it from any thread. It never waits."""
         self._value = [value]
         if not self._posted:
             self._posted = True
@@ -113,8 +113,8 @@ class Background:
     def run(
         self, work: Callable[[], T], done: Callable[[T | None, Exception | None], None]
     ) -> None:
-        """Run ``work``, then call ``done(value, error)``, where one of the two is None. Don't call
-        it when this was closed meanwhile. Call it on Qt's thread."""
+        """Run ``work``, then call ``done(value, error)``, where one of the two is None. ``done``
+        isn't called if this was closed meanwhile. Call it on Qt's thread."""
         if self._closed:
             return
 

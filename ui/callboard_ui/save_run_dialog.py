@@ -28,7 +28,7 @@ from callboard_ui.theme import em
 
 
 class SaveRunDialog(QDialog):
-    """The dialog. Use it on Qt's thread; another thread reads the records and writes the files."""
+    """The dialog. Use it on Qt's thread. Another thread reads the records and writes the files."""
 
     def __init__(
         self, runs: SavedRuns, ids: Sequence[str], background: Background, parent: QWidget

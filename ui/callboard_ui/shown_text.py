@@ -29,12 +29,12 @@ def one_line(text: str) -> str:
 
 def _indented(value: Any) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    # JSON escapes line ends; this makes the rest visible.
+    # JSON escapes line ends, and this makes the rest visible.
     return visible(text)
 
 
 def arguments_text(arguments: Any) -> str:
-    """Return all of a call's arguments. Code comes last, as the host would run it; everything after
+    """Return all of a call's arguments. Code comes last, as the host would run it. Everything after
     its heading is code, whatever it looks like."""
     code = code_of(arguments)
     if code is None:

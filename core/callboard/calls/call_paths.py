@@ -20,7 +20,7 @@ from callboard.workspace.roots import RootsBook
 
 
 class CallPaths:
-    """Resolves roots and paths. Used on the loop; disk access runs on ``workers``."""
+    """Resolves roots and paths. Used on the loop. Disk access runs on ``workers``."""
 
     def __init__(
         self, host: Host, roots: RootsBook, consent: ConsentDesk, workers: CallWorkers

@@ -84,7 +84,7 @@ class Offer(NamedTuple):
 
     declared: tuple[str, ...] = ()
     #: The declared capabilities that the host has a port for. A program may declare more for tools
-    #: of its own; a shipped tool always needs a port.
+    #: of its own, but a shipped tool always needs a port.
     ported: tuple[str, ...] = ()
     #: The host's ports at that moment, by capability.
     ports: Mapping[str, object] = MappingProxyType({})

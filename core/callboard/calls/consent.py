@@ -185,8 +185,8 @@ class ConsentDesk:
             return "refuse"
 
     async def ask_about_map(self, call: Call, mapped: Tool, why: str, shown: Json) -> None:
-        """Ask whether ``mapped`` may run on the farm; ``why`` and ``shown`` describe the map. Every
-        map is asked about while an artist attends. Raises RefusedByArtist."""
+        """Ask whether ``mapped`` may run on the farm. ``why`` and ``shown`` describe the map. While
+        an artist attends, every map is asked about. Raises RefusedByArtist."""
         for subject in mapped.concerned:
             if self.policies[subject] == "refuse":
                 raise _refused(call, self._settings_refuse(subject))

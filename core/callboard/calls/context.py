@@ -235,7 +235,7 @@ class ToolContext(BaseContext):
     """The ``ctx`` of a plain function or a generator."""
 
     def elicit(self, message: str, schema: Mapping[str, Any], *, key: str = "") -> Elicited:
-        """Ask the person to fill in a form; see :func:`client_questions.elicitation`. ``key`` names
+        """Ask the person to fill in a form. See :func:`client_questions.elicitation`. ``key`` names
         the question when a tool asks several. By default questions are numbered. Raises AskFailed
         when the client can't or won't answer."""
         answer: Elicited = self._ask_one(key, client_questions.elicitation(message, schema))

@@ -18,8 +18,8 @@ class Entry(NamedTuple):
     """The function that a tool runs.
 
     ``takes_ctx`` and ``takes_workspace_roots`` are true only for a parameter with exactly that name
-    (``ctx``, ``_workspace_roots``). ``kind`` is read from the function itself; a function wrapped
-    by a plain decorator may still return a generator.
+    (``ctx``, ``_workspace_roots``). ``kind`` is read from the function itself, but a function
+    wrapped by a plain decorator may still return a generator.
     """
 
     function: Callable[..., Any]

@@ -6,7 +6,7 @@ from callboard.errors import SkillError
 
 
 class BadSchema(SkillError):
-    """A tool's JSON Schema is wrong; the message names the keyword."""
+    """A tool's JSON Schema is wrong. The message names the keyword."""
 
 
 class UnsupportedSchema(BadSchema):

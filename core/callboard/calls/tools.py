@@ -336,7 +336,7 @@ class ToolRegistry:
         ``function`` is called with the arguments by name, and with ``ctx`` and ``_workspace_roots``
         if it takes them. It may be a plain function, a generator, whose slices share the main
         thread with the artist, or a coroutine, which runs on the server's loop. ``input_schema`` is
-        served unchanged; None means no arguments. ``options`` are :class:`Tool`'s other fields,
+        served unchanged. None means no arguments. ``options`` are :class:`Tool`'s other fields,
         such as ``output_schema``, ``required_capabilities`` and ``affinity``.
 
         Raises ValueError for a name, a description or a schema that clients may refuse, SkillError

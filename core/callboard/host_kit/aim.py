@@ -51,7 +51,7 @@ def point_of(reader: SceneReader, target: str | Point) -> list[float]:
 
 
 def facing(eye: Point, target: Point, up_axis: str) -> Rows:
-    """Return the axes and the place of an object at ``eye`` that looks at ``target``, upright."""
+    """Return the axes and the place of an upright object at ``eye`` that looks at ``target``."""
     back = [a - b for a, b in zip(eye, target, strict=True)]
     length = sqrt(sum(value * value for value in back))
     if length < 1e-9:

@@ -52,7 +52,7 @@ _UP = (
 
 def check_file(path: str) -> None:
     """Refuse a file that can't be of its type, before an application fails on it. If the call is
-    held to its roots, refuse also a file that names files outside of them."""
+    held to its roots, also refuse a file that names files outside of them."""
     file = Path(path)
     if not file.is_file():
         raise HostError(f"there is no file '{file.name}' there")
@@ -135,7 +135,7 @@ def is_such(file: Path) -> bool:
     if suffix == ".gltf":
         gltf_parts(_read(file), file.name)
     if suffix == ".obj":
-        # An OBJ has no mark, but is text.
+        # An OBJ has no signature, but it is text.
         return size > 0 and b"\0" not in start
     return start.startswith(_STARTS.get(suffix, b""))
 

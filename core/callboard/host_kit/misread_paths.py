@@ -1,5 +1,5 @@
 """Paths that an application would misread: checks that several hosts share, for ``Host.misreads``.
-Strings only; use it from any thread."""
+They look only at the text. Call them from any thread."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ AROUND, ACROSS = 48, 24
 
 
 class Torus(NamedTuple):
-    """A mesh. ``normals`` belong to ``points``; each face has four of their indices."""
+    """A mesh. ``normals`` belong to ``points``. Each face has the indices of four points."""
 
     points: list[Triple]
     normals: list[Triple]

@@ -16,7 +16,7 @@ WRITE = (".usd", ".usda", ".usdc")
 
 
 def opened(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
-    """Return the file's stage as it is now; its prims live as long as the caller keeps the stage.
+    """Return the file's stage as it is now. Its prims live as long as the caller keeps the stage.
     The modules are ``pxr.Sdf``, ``Tf`` and ``Usd``. Raises HostError for a file that isn't USD."""
     name = Path(path).name
     checked_suffix(path, READ)

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class ChangeControls:
-    """The actions on changes. Call them from any thread; every method returns at once."""
+    """The actions on changes. Call them from any thread. Every method returns at once."""
 
     def __init__(
         self, host: Host, dispatcher: Dispatcher, do: Callable[[Callable[[], None]], None]

@@ -164,7 +164,7 @@ class Controls:
         self._do(self._capabilities.restore, capability)
 
     def set_roots(self, roots: Sequence[Root]) -> None:
-        """Replace the artist's own roots; the first is the workspace."""
+        """Replace the artist's own roots. The first is the workspace."""
         self._do(self._roots.set_artist, list(roots))
 
     def set_roots_policy(self, policy: RootsPolicy) -> None:

@@ -27,7 +27,8 @@ _ANGLES: dict[str, tuple[float, float]] = {
 
 def around_point(middle: Point, away: float, turn: float, rise: float, up_axis: str) -> list[float]:
     """Return the point at distance ``away`` from ``middle``. ``turn`` is degrees about the up axis
-    from the front, which is -Y when Z is up and Z when Y is; ``rise`` is degrees above ground."""
+    from the front, which is -Y when Z is up and Z when Y is up. ``rise`` is degrees above
+    ground."""
     a, b = radians(turn), radians(rise)
     x, y, z = away * cos(b) * sin(a), -away * cos(b) * cos(a), away * sin(b)
     offset = [x, z, -y] if up_axis == "Y" else [x, y, z]

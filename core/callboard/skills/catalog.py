@@ -102,7 +102,8 @@ class SkillCatalog:
         #: Called with the skills that a refresh newly found, under the catalog's lock.
         self.arrived: Callable[[list[str]], None] = lambda names: None
         self._indexed: dict[str, SkillMetadata] = {}
-        #: Tools that bundles' servers list, by the bundle's path, and those of them in the index.
+        #: Tools that bundles' servers list, by the bundle's path, and those of these tools that the
+        #: index has.
         self._served: Mapping[str, Sequence[Tool]] = {}
         self._indexed_served: dict[str, Sequence[Tool]] = {}
         self._changes: Changes[[CatalogChange]] = Changes()
@@ -226,7 +227,7 @@ class SkillCatalog:
 
     def load_scope(self, scope: SkillScope, *, at_start: bool = False) -> list[SkillMetadata]:
         """Load every skill of a scope. A skill that can't be loaded is logged and skipped.
-        ``at_start`` skips those that are loaded when they are called."""
+        ``at_start`` skips skills that are loaded only when they are called."""
         loaded: list[SkillMetadata] = []
         with self._lock:
             for name in sorted(name for name, given in self._scope_of.items() if given == scope):

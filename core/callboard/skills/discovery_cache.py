@@ -129,7 +129,8 @@ def _skill_json(skill: SkillMetadata, schemas: dict[str, int]) -> dict[str, Any]
 
 
 def _tool_json(tool: ToolDeclaration, schemas: dict[str, int]) -> dict[str, Any]:
-    """Return a tool as JSON. Its schemas move to ``schemas``; their position replaces them."""
+    """Return a tool as JSON. Its schemas move to ``schemas``, and their positions there replace
+    them."""
     written = {name: getattr(tool, name) for name in _TOOL_FIELDS}
     for name in _SHARED:
         schema = json.dumps(written[name], ensure_ascii=False, allow_nan=False)

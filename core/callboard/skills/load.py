@@ -33,7 +33,7 @@ def load_skill(folder: Path) -> SkillMetadata:
     """Load a skill. Never raises for a bad skill: problems are in ``failures``, and the rest is
     loaded.
 
-    When ``SKILL.md`` itself is unusable the skill has no description; see
+    When ``SKILL.md`` itself is unusable the skill has no description. See
     :func:`callboard.skills.model.is_usable`.
     """
     return _Reader(folder).read()

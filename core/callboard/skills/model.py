@@ -21,7 +21,7 @@ _NOTHING: Mapping[str, Any] = {}
 class Failure(NamedTuple):
     """One problem of one skill.
 
-    ``reference`` is the path inside the skill's folder, as written; messages contain no absolute
+    ``reference`` is the path inside the skill's folder, as written. Messages contain no absolute
     path. ``line`` counts from 1. ``tool`` is the tool that is lost because of it.
     """
 

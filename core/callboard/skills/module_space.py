@@ -112,7 +112,8 @@ class ModuleSpace:
                 raise ImportError("attempted relative import beyond the scripts' folder")
             parts = (*here[: len(here) - level + 1], *parts)
         elif parts[0] in sys.stdlib_module_names or (
-            # A tool may well be called `copy` or `select`; its neighbors still mean Python's.
+            # A tool may well be called `copy` or `select`, but its neighbors still mean Python's
+            # module.
             parts[:1] not in self._modules and self._find(parts[:1]) is None
         ):
             self.uses_dcc_mcp = self.uses_dcc_mcp or name.startswith(PREFIX)

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-#: Prefixes of the server's own tools, and the skills that single applications bring.
+#: Prefixes of the server's own tools, and of the skills that come with single applications.
 _OWN = frozenset(
     (
         *("batch", "farm", "files", "hosts", "instances", "jobs", "skills", "tools", "workflows"),

@@ -1,7 +1,7 @@
 """Finds skills and tools among thousands by a few words.
 
 An inverted index records for every word which entries have it and how prominently. A query adds up
-prominence times rarity for each of its words; a word also matches longer words that it begins.
+prominence times rarity for each of its words. A word also matches longer words that begin with it.
 Equal scores are ordered by name, so the same query always gets the same answer.
 """
 

@@ -136,7 +136,8 @@ def _refuse_what_leaves(reference: str) -> None:
 
 
 def _is_file(path: Path) -> bool:
-    # Path.is_file raises for a folder that may not be searched; os.path.isfile returns False.
+    # Path.is_file raises for a folder that this user can't search, but os.path.isfile returns
+    # False.
     return os.path.isfile(path)  # noqa: PTH113
 
 

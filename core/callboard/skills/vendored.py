@@ -49,7 +49,7 @@ def this_python() -> str:
 
 def vendor_folder(skill: Path, version: str = "") -> Path:
     """Return the folder of the skill's packages for a version of Python, such as ``3.11``, on this
-    system; by default this one's. It need not exist."""
+    system, by default for this Python's version. The folder need not exist."""
     version = version or this_python()
     return skill / VENDORED[0] / f"py{version.replace('.', '')}-{sys.platform}"
 

@@ -52,8 +52,8 @@ class InstallError(SkillError):
 @dataclass(frozen=True)
 class InstalledBundle:
     """A bundle in use. ``folder`` contains its files. It is ``pending`` until
-    :meth:`Bundles.confirm`; ``previous`` is the version it would fall back to. ``missing`` are the
-    preferred host capabilities that this host didn't have at the installation."""
+    :meth:`Bundles.confirm`; ``previous`` is the version that it would fall back to. ``missing`` are
+    the preferred host capabilities that this host didn't have at the installation."""
 
     manifest: BundleManifest
     folder: Path
@@ -116,7 +116,7 @@ class Bundles:
         provides these capabilities. It is in use at once, as pending.
 
         ``check`` is called with the bundle before that. If ``check`` raises, everything stays as it
-        was. ``settings`` are the user's answers to its ``user_config``; answers to an earlier
+        was. ``settings`` are the user's answers to its ``user_config``. Answers to an earlier
         version are kept. Raises UnpackError, ManifestError, SettingError, CapabilityUnavailable,
         InstallError, and OSError for a failing disk.
         """

@@ -81,7 +81,7 @@ class BundleServer:
         self.tools: list[Tool] = []
         self.prompts: list[FunctionPrompt] = []
         self.resources: list[ListedResource] = []
-        #: The reason why it doesn't run; None while it runs.
+        #: The reason why the server doesn't run, or None while it runs.
         self.problem: str | None = "it is being started"
         loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[str | None] = loop.create_future()

@@ -112,8 +112,8 @@ class BundleSync:
         return self._stamp() != self._seen
 
     def refresh(self, *, load: bool = True) -> None:
-        """Find the installed bundles and start using them. ``load`` also loads new skills; at the
-        start new skills are loaded with all others."""
+        """Find the installed bundles and start using them. ``load`` also loads new skills. At the
+        start they are loaded with all others instead."""
         with self._lock:
             self._seen = self._stamp()
             installed = self._find()

@@ -77,7 +77,7 @@ class Inputs:
             return self._input(place, last_part(value), last_part(value))
         if hidden or ABSOLUTE.search(value):
             return self._input(place, value, None)
-        # A workflow would take these for references; an input's default is plain text.
+        # A workflow would take these for references, but an input's default is plain text.
         written = "{{" in value or value.startswith("$.")
         if "enum" in place.schema and not written:
             return None

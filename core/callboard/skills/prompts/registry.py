@@ -43,7 +43,7 @@ class FunctionPrompt:
     """A prompt whose messages a function makes.
 
     The function is called with the prompt's arguments as strings. It may take ``ctx`` and ask the
-    client. It returns text, a content block, or a list of either; every item becomes one user
+    client. It returns text, a content block, or a list of either. Every item becomes one user
     message. It may return :class:`Messages` instead.
     """
 
@@ -167,8 +167,8 @@ def _glob(folder: Path, reference: str) -> list[Path]:
 
 
 class PromptRegistry:
-    """Every prompt of one server. Register prompts from any thread, before or after start; that
-    never waits for a reader's disk."""
+    """Every prompt of one server. Register prompts from any thread, before or after start.
+    Registering never waits for a reader's disk."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -296,7 +296,7 @@ class PromptRegistry:
         affinity: Affinity = "any",
         complete: Completer | None = None,
     ) -> None:
-        """Add a prompt whose messages ``function`` makes; see :class:`FunctionPrompt`."""
+        """Add a prompt whose messages ``function`` makes. See :class:`FunctionPrompt`."""
         prompt = Prompt(
             name, MANUAL_SKILL, "manual", description or name, "", tuple(arguments), literal=True
         )

@@ -34,7 +34,8 @@ FEW_SKILLS = 20
 
 
 class LoadedSkills:
-    """Follows a catalog. Use it from any thread; a list requested after a change shows it."""
+    """Follows a catalog. Use it from any thread. A list requested after a change shows that
+    change."""
 
     def __init__(self, catalog: SkillCatalog, tools: ToolRegistry, prompts: PromptRegistry) -> None:
         self.catalog = catalog

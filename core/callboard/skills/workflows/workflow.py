@@ -32,7 +32,7 @@ class Retry:
     max_delay_secs: float = 30.0
 
     def delay_before(self, attempt: int) -> float:
-        """Return the seconds to wait before attempt ``attempt``; the second attempt is 2."""
+        """Return the seconds to wait before attempt ``attempt``. The second attempt is 2."""
         passed = attempt - 1
         if self.backoff == "fixed":
             factor = 1
@@ -85,7 +85,7 @@ class ParallelStep:
 
 @dataclass(frozen=True)
 class BranchStep:
-    """Runs ``then`` when ``on`` is true, or equals ``equals`` if given; else ``otherwise``. When
+    """Runs ``then`` when ``on`` is true, or equals ``equals`` if given, else ``otherwise``. When
     ``equals`` isn't given and ``otherwise`` is None, it is a check: the run fails unless ``on`` is
     true."""
 

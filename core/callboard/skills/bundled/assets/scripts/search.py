@@ -1,4 +1,4 @@
-"""Tools that look at assets. They run off the main thread."""
+"""Tools that find and show assets. They run off the main thread."""
 
 from __future__ import annotations
 

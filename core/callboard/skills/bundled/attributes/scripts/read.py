@@ -1,4 +1,4 @@
-"""Tools that look at attributes."""
+"""Tools that read attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that look at cameras."""
+"""Tools that read cameras."""
 
 from __future__ import annotations
 

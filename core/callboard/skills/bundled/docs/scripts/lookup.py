@@ -84,7 +84,7 @@ def _hint(asked: Sequence[str], known: set[str], vocabulary: Iterable[str]) -> s
 
 
 def _score(entry: Any, wanted: str, asked: Sequence[str]) -> float:
-    """Return the score; 0 when a word of the question is missing from the entry."""
+    """Return the score, or 0 when a word of the question is missing from the entry."""
     name = entry.name.lower()
     if name == wanted:
         return 1000.0

@@ -1,4 +1,4 @@
-"""Tools that look at shapes."""
+"""Tools that read shapes."""
 
 from __future__ import annotations
 

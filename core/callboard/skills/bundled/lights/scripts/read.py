@@ -1,4 +1,4 @@
-"""Tools that look at lights."""
+"""Tools that read lights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that look at materials."""
+"""Tools that read materials."""
 
 from __future__ import annotations
 

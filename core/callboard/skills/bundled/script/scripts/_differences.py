@@ -7,7 +7,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 
-#: Maximum objects that are compared one by one; in a larger scene only names are compared.
+#: Maximum objects that are compared one by one. In a larger scene only names are compared.
 READ_LIMIT = 500
 #: Maximum paths of each kind that an answer lists.
 NAMED_LIMIT = 100

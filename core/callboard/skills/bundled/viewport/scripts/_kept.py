@@ -9,7 +9,7 @@ from callboard.errors import WrongArgument
 from callboard.skill import Picture, decode, encode
 
 _MOST = 8
-#: Pictures are kept as files, which are a tenth of the size. Ids can't be guessed, because an id
+#: Pictures are kept encoded, as in a file: a tenth of the size. Ids can't be guessed, because an id
 #: gives access.
 _kept: dict[str, bytes] = {}
 
