@@ -1,5 +1,5 @@
-"""The listed tool that makes several calls as one. :mod:`callboard.calls.batch` runs it, and is
-imported by the first batch."""
+"""The entry of the tool that makes several calls as one. :mod:`callboard.calls.batch`, which the
+first batch imports, runs that tool."""
 
 from __future__ import annotations
 

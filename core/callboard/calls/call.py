@@ -223,8 +223,8 @@ class RunningCalls:
         return self.stopped
 
     def stop_client(self, holder: str) -> int:
-        """Cancel one client's calls that run, wait or ask, and keep taking new ones. ``holder`` is
-        the name of the client's token. Return the number of cancelled calls."""
+        """Cancel one client's calls that run, wait or ask. Its new calls are still accepted.
+        ``holder`` is the name of the client's token. Return the number of cancelled calls."""
         theirs = [one for one in self.calls.values() if one.request.peer.holder.name == holder]
         for call in theirs:
             self.cancel(call.id)
@@ -268,8 +268,8 @@ class RunningCalls:
 
 
 class _Counted:
-    """The context manager around a running call. A generator would cost more than all that this
-    does."""
+    """The context manager around a running call. A generator would cost more than everything that
+    this class does."""
 
     def __init__(self, running: RunningCalls, call: Call) -> None:
         self._running = running

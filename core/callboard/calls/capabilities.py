@@ -65,7 +65,7 @@ VOCABULARY = (
     FARM,
     SCRIPT,
 )
-#: Capabilities offered only while an artist is there to be asked, unless allowed from the start.
+#: Capabilities offered only while an artist can be asked, unless allowed from the start.
 ATTENDED_ONLY = frozenset({FARM, SCRIPT})
 #: Capabilities that are off until the artist switches them on, unless allowed from the start.
 OFF_AT_FIRST = frozenset({NETWORK})

@@ -1,4 +1,4 @@
-"""The questions that a tool may ask its client, the same in both eras.
+"""The questions that a tool may ask its client, the same in both protocol eras.
 
 A tool asks by calling ``ctx.elicit(…)`` and friends. While the answer is missing, that raises
 :class:`InputNeeded`: the call ends, its undo step is rolled back, the client is asked, and the

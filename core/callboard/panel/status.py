@@ -222,8 +222,8 @@ class PathAnswer:
 @dataclass(frozen=True)
 class UndoAnswer:
     """The numbers of changes that were undone, and that were not. ``problem`` is the application's
-    error. When changes are left and it is empty, a change that callboard didn't make lies on top of
-    them."""
+    error. When changes are left and ``problem`` is empty, a change that callboard didn't make lies
+    on top of them."""
 
     undone: int
     left: int

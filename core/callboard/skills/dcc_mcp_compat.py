@@ -162,7 +162,7 @@ def skill_exception(
     _meta: dict[str, Any] | None = None,
     **context: Any,
 ) -> dict[str, Any]:
-    # Always without the traceback, because the result reaches the client with all its paths.
+    # Always without the traceback, which would reach the client with all its paths.
     kind = type(exc).__name__
     context.setdefault("error_type", kind)
     return skill_error(

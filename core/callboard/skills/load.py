@@ -125,8 +125,8 @@ class _Reader:
         return front
 
     def _block(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``metadata.dcc-mcp``, from a mapping or from flat keys such as ``dcc-mcp.tools:
-        …``."""
+        """Return ``metadata.dcc-mcp``, from a mapping or from flat keys such as
+        ``dcc-mcp.tools``."""
         block: dict[str, Any] = {}
         for key, value in metadata.items():
             if key.startswith("dcc-mcp."):

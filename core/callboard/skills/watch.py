@@ -1,8 +1,8 @@
 """Reports changes below the search paths.
 
 It uses the system's notifications where they exist, and otherwise checks every two seconds. A burst
-of changes is reported once, after a quiet moment: an editor's save is several changes, a copy of a
-skill hundreds.
+of changes is reported once, after a quiet moment: an editor's save is several changes, and a copied
+skill is hundreds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class SkillWatcher:
         self._poll_secs = poll_secs
         self._dirty = PausableEvent()
         self._permit = PythonPermit()
-        #: Set when a folder was added. watchdog 6, for Python 3.10, doesn't watch one moved here.
+        #: Set when a folder was added. watchdog 6, for Python 3.10, doesn't watch a folder that is
+        #: moved in.
         self._folder_came = threading.Event()
         self._stopping = False
         self._thread: threading.Thread | None = None
@@ -102,7 +103,7 @@ class SkillWatcher:
                     dirty.set()
 
         if getattr(Observer, "__name__", "") == "KqueueObserver":
-            return self._paths  # it would hold a descriptor for each file
+            return self._paths  # notifications would hold a descriptor for each file
         observer = Observer()
         handler = Handler()
         polled: list[Path] = []

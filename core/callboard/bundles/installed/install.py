@@ -52,7 +52,7 @@ class InstallError(SkillError):
 @dataclass(frozen=True)
 class InstalledBundle:
     """A bundle in use. ``folder`` contains its files. It is ``pending`` until
-    :meth:`Bundles.confirm`; ``previous`` is the version that it would fall back to. ``missing`` are
+    :meth:`Bundles.confirm`. ``previous`` is the version that it would fall back to. ``missing`` are
     the preferred host capabilities that this host didn't have at the installation."""
 
     manifest: BundleManifest

@@ -12,7 +12,7 @@ from callboard.skills.load import load_skill
 from callboard.skills.model import SkillMetadata, is_usable
 from callboard.skills.syntax_tree import syntax_error
 
-#: Failures of a whole file.
+#: Kinds of failures that concern a whole file.
 _FILE_KINDS = ("read", "parse", "missing", "empty")
 
 

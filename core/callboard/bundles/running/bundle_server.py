@@ -332,7 +332,7 @@ class BundleServer:
     # -- its questions and notifications ----------------------------------------------------------
 
     async def _asked(self, method: str, params: Json) -> Json:
-        # Decide now whom it is for: a moment later another client's call may be running.
+        # Decide now whom the question is for: a moment later another client's call may be running.
         id, caller = self._callers.asking(method)
         if method in METHODS and self._process is not None:
             # Files are large: each is read only after the one before was sent, however many are

@@ -1,4 +1,4 @@
-"""Replaces arguments that an earlier step made with references to its result."""
+"""Replaces arguments that came from an earlier step by references to that step's result."""
 
 from __future__ import annotations
 

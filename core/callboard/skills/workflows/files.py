@@ -169,7 +169,8 @@ class _Reader:
         return tuple(self._step_or_none(entry, (*path, index)) for index, entry in enumerate(value))
 
     def _step_or_none(self, entry: Any, path: safe_yaml.Path) -> Step:
-        """Return the step, or an empty one for a wrong one, so that the rest is read as usual."""
+        """Return the step, or an empty step in place of a wrong one, so that the rest is read as
+        usual."""
         try:
             return self._step(entry, path)
         except _TooLong:
