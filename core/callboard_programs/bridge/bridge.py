@@ -1,4 +1,4 @@
-"""Answers a bridge's client, with the host that is there or alone."""
+"""Answers a bridge's client: through a host if one runs, otherwise on its own."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _LAST_ANSWERS = 1.0
 
 LISTEN = "subscriptions/listen"
 
-#: Lines as they come: bytes, None for one that is too long, EOFError at the end.
+#: Input lines: bytes for a line, None for a line that is too long, EOFError at the end.
 Lines = asyncio.Queue[bytes | EOFError | None]
 
 
 @dataclass(eq=False)
 class RequestInProgress:
-    """A request that isn't answered yet."""
+    """A request that hasn't been answered yet."""
 
     request: Request
     task: asyncio.Task[Json | None]
@@ -94,7 +94,7 @@ class Bridge:
             task = self._begin(message)
             task.add_done_callback(self._answer_with)
             if message.method == "initialize":
-                await asyncio.wait([task])  # later messages belong to the session that it opens
+                await asyncio.wait([task])  # later messages belong to the session it opens
         elif isinstance(message, Invalid):
             self._refuse(message.id, message.error)
         else:
@@ -179,5 +179,5 @@ async def _refused(request: Request, error: CallboardError) -> Json:
 def _error(id: Id | None, error: CallboardError) -> Json:
     message = jsonrpc.error_message(id, error)
     if id is None:
-        message.pop("id", None)  # MCP's errors have no null id
+        message.pop("id", None)  # in MCP, an error's id is never null
     return message

@@ -1,4 +1,4 @@
-"""Standard input and output for the protocol alone: lines in, lines out, nothing in between."""
+"""Standard input and output, reserved for the protocol: lines in, lines out, nothing else."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from callboard.content import Json
 from callboard.protocol.jsonrpc import encode
 from callboard.transport.http.access import BODY_LIMIT
 
-#: Bytes of one line; no host takes more in one request.
+#: Maximum bytes of one line. No host accepts more in one request.
 LINE_LIMIT = BODY_LIMIT
-#: Seconds in which the last answers may be written.
+#: Seconds allowed for writing the last answers.
 _FLUSH_TIMEOUT = 2.0
 
 
 def claim() -> tuple[int, int]:
-    """Return new descriptors for stdin and stdout. From then on all other output, from Python or
-    from a library in C, goes to stderr, and nothing else reads the input."""
+    """Take over stdin and stdout, and return new descriptors for them. From then on all other
+    output, from Python or from a C library, goes to stderr, and nothing else can read the input."""
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -39,8 +39,8 @@ def claim() -> tuple[int, int]:
 
 
 def read_lines(source: int) -> Iterator[bytes | None]:
-    """Yield the lines without their ends, or None for a line over LINE_LIMIT, which is dropped.
-    Blocks, and ends with the input."""
+    """Yield the lines without their line endings, or None for a line over LINE_LIMIT, which is
+    dropped. Blocks until a line arrives. The iteration ends with the input."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -81,7 +81,7 @@ class LineWriter:
         return True
 
     def close(self) -> None:
-        """Wait a little until the queued messages are written."""
+        """Wait briefly for the queued messages to be written."""
         self._waiting.put(None)
         self._thread.join(_FLUSH_TIMEOUT)
 

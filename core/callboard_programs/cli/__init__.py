@@ -1,5 +1,5 @@
-"""The ``callboard`` command. Every subcommand is a module with ``add_arguments`` and ``run``, which
-is imported only when that command is called."""
+"""The ``callboard`` command. Every subcommand is a module with ``add_arguments`` and ``run``. The
+module is imported only when its command is called."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ COMMANDS = {
     "completion": "print the script that lets your shell complete these commands",
 }
 
-#: Commands in other packages, which applications bring along too.
+#: Commands in other packages, which are part of the applications' archives too.
 _HOMES = {"serve": "callboard.headless.serve"}
 
 
@@ -57,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser for those words. Only the command that they name gets its options."""
+    """Return the parser for a command line. Only the command that ``words`` names gets its
+    options."""
     parser = Parser(
         prog="callboard", description="An MCP server inside Maya, 3ds Max, Houdini and Blender."
     )

@@ -10,13 +10,13 @@ from pathlib import Path, PurePosixPath
 from xml.parsers.expat import ExpatError
 
 SLOWS = sys.platform == "darwin"
-#: macOS doesn't slow down a Python without windows.
+#: The identifier of a Python without windows, which macOS doesn't slow down.
 _WITHOUT_WINDOWS = "org.python.python"
 
 
 def advice(pid: int) -> str | None:
-    """Return the command that keeps the process's application awake, or None if nothing slows
-    it."""
+    """Return the command that keeps the process's application awake, or None if nothing slows it
+    down."""
     application = _application(pid)
     if application is None:
         return None
@@ -41,7 +41,7 @@ def _application(pid: int) -> Path | None:
 
 
 def _ask(*command: str) -> str:
-    """Return the output of a system's program, or an empty text if it failed."""
+    """Return a system program's output, or an empty text if the program failed."""
     try:
         done = subprocess.run(
             command, capture_output=True, encoding="utf-8", errors="replace", timeout=5, check=True

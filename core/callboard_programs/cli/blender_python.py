@@ -1,5 +1,6 @@
-"""The wrong Python library for Blender. A Blender on the system's Python, such as Debian's, takes
-the library of the first ``python3`` on the path, and one that was built differently doesn't fit."""
+"""The wrong Python library for Blender. A Blender that uses the system's Python, such as Debian's,
+loads the library of the first ``python3`` on the path. A library that was built differently doesn't
+fit."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ from pathlib import Path
 
 
 def findings() -> list[tuple[bool, str]]:
-    """Return a warning if a Blender that is started from here gets the wrong library. From a menu
-    it may get another path, so nothing need be wrong."""
+    """Return a warning if a Blender that is started from here would load the wrong library. It is
+    only a warning because a Blender that is started from a menu may have another path."""
     program, first = shutil.which("blender"), shutil.which("python3")
     if sys.platform != "linux" or program is None or first is None:
         return []
     blender = Path(program).resolve()
-    # Snap's and Flatpak's programs have other names, and Blender's own builds bring Python along.
+    # Snap's and Flatpak's programs have other names, and Blender's own builds include Python.
     own = blender.parent / "python3"
     if not blender.name.startswith("blender") or not own.is_file():
         return []

@@ -20,8 +20,8 @@ from callboard_testing.lint.skill_lint import Finding
 
 
 def findings_about(source: Path, *, start: bool) -> list[Finding]:
-    """Return the findings about a bundle, a folder or an archive. Its server is started only if
-    ``start``. Raises UnpackError, OSError."""
+    """Return the findings about a bundle, given as a folder or an archive. Its server is started
+    only if ``start`` is true. Raises UnpackError, OSError."""
     with unpacked(source) as folder:
         findings = lint_bundle(folder, source)
         if start and not any(finding.severity == "error" for finding in findings):
@@ -31,8 +31,8 @@ def findings_about(source: Path, *, start: bool) -> list[Finding]:
 
 @contextmanager
 def unpacked(source: Path) -> Iterator[Path]:
-    """Yield a copy in a folder with the bundle's name, as an installation makes it. It is removed
-    after the block. Raises UnpackError, OSError."""
+    """Yield a copy in a folder named after the bundle, as an installation would make it. The copy
+    is removed after the block. Raises UnpackError, OSError."""
     with tempfile.TemporaryDirectory(prefix="callboard-bundle-", ignore_cleanup_errors=True) as top:
         first = Path(top, "home", "version", "bundle")
         first.mkdir(parents=True)
@@ -64,11 +64,11 @@ def start_findings(folder: Path) -> list[Finding]:
 
 
 def _blamed(folder: Path, first: FirstStart) -> tuple[str, int]:
-    """Return the file and the line to blame: where the server's last words say that it ended, or
-    else the file that is run, or else the command that runs it."""
+    """Return the file and line to blame: the place where the server ended according to its last
+    output, or else the file that is run, or else the command that runs it."""
     lines = ManifestLines(folder)
     entry_point = str(lines.at("server").get("entry_point"))
-    # The forms in which tracebacks of Python and JavaScript name a file and its line.
+    # Python's and JavaScript's tracebacks name a file and a line in these forms.
     named = re.compile(re.escape(str(folder)) + r'[/\\]([^":\n]+)(?:", line |:)(\d+)')
     places = [place for word in first.words for place in named.findall(word)]
     for file, line in reversed(places):

@@ -84,8 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
 def given_arguments(text: str) -> dict[str, Any]:
     """Return the arguments from the command line, a pipe or a file. Raises PeerError."""
     try:
-        # Bytes, because PowerShell may pipe UTF-16 or begin with a mark, which JSON's reader
-        # handles.
+        # Read bytes, because PowerShell may pipe UTF-16 or begin with a byte order mark. The JSON
+        # reader handles both.
         if text == "-":
             given = json.loads(sys.stdin.buffer.read())
         elif text.startswith("@"):

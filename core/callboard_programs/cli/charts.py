@@ -1,4 +1,5 @@
-"""Small SVG charts, coloured by the page's CSS variables so that they fit light and dark."""
+"""Small SVG charts, coloured by the page's CSS variables so that they suit its light and dark
+themes."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ def bar(value: float, most: float, colour: str) -> str:
 
 
 def calls_per_day(days: Sequence[dict[str, Any]]) -> str:
-    """Return stacked columns, one a day: succeeded, failed, refused. ``days`` are as reported, not
-    empty."""
+    """Return stacked columns of succeeded, failed and refused calls, one column for each day.
+    ``days`` comes from the report and isn't empty."""
     step, top = _scale(max(day["calls"] for day in days))
     plot = _HEIGHT - _TOP - _BOTTOM
     slot = (_WIDTH - _LEFT - _RIGHT) / len(days)
@@ -72,7 +73,8 @@ def _column(day: dict[str, Any], left: float, width: float, plot: float, top: fl
 
 
 def _scale(most: int) -> tuple[int, int]:
-    """Return a round step, and the least multiple of it, at most five, that reaches ``most``."""
+    """Return a round step, and the smallest multiple of it that reaches ``most``, at most five
+    steps."""
     step = 1
     for factor in itertools.cycle((2, 2.5, 2)):  # 1, 2, 5, 10, 20, 50 …
         if step * 5 >= most:
@@ -82,7 +84,7 @@ def _scale(most: int) -> tuple[int, int]:
 
 
 def _labelled(count: int) -> set[int]:
-    """Return the days that get a date: at most about twelve, always with the last."""
+    """Return the indexes of the days that get a date: at most twelve, always including the last."""
     every = math.ceil(count / 12)
     return set(range(count - 1, -1, -every))
 

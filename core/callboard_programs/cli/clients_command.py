@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     approving = actions.add_parser("approve", help="let a client come from other machines, too")
     approving.add_argument("name", metavar="NAME")
     for action in (ending, approving):
-        # The default would otherwise override a --json before the action.
+        # Without SUPPRESS, the default would override a --json given before the action.
         action.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
 
 

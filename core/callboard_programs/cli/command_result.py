@@ -1,4 +1,5 @@
-"""The end of a command that calls a tool: its answer on stdout, or the failure in one shape."""
+"""The end of a command that calls a tool: prints the answer on stdout, or any failure in one
+shape."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from callboard_programs.cli.result_files import files_in, keep, require_place
 from callboard_programs.client import tool_call
 from callboard_programs.client.tool_call import content_of, failure
 
-#: The command's exit code, by the failure's kind. 0 is success, 130 Ctrl+C.
+#: The command's exit code, by the failure's kind. 0 means success, and 130 means Ctrl+C.
 EXITS = {
     tool_call.FAILED: 1,
     tool_call.WRONG: 2,

@@ -13,7 +13,7 @@ from callboard_programs.cli.instance import tools_of
 SHELLS = ("bash", "fish", "powershell", "zsh")
 #: The placeholders of arguments that name a file or a folder without being parsed as a Path.
 _FILES = ("DIR", "FILE", "FILES", "WHAT")
-#: For a zsh in which completion isn't set up.
+#: Sets completion up in a zsh where that hasn't been done.
 _COMPDEF = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }"
 
 
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def complete(parser_of: Callable[[Sequence[str]], argparse.ArgumentParser]) -> None:
-    """Answer the shell, whose script has set the environment, and end the process."""
+    """Answer the shell's script, which asks through environment variables, and end the process."""
     import argcomplete
     from argcomplete.lexers import split_line
 
@@ -64,7 +64,7 @@ def _files(prefix: str) -> Iterator[str]:
 
 
 def _known(command: str, name: str) -> Iterable[str]:
-    """Return the values that an argument may have here."""
+    """Return the values that an argument may have on this machine."""
     if name == "instance":
         return _instances()
     if name == "tool":

@@ -35,7 +35,7 @@ _OPTIONAL = {
     "pxr": f"the OpenUSD host: {pip_install('usd')}",
     "bpy": f"Blender headless: {pip_install('blender')} on Python 3.11",
 }
-#: Bytes of a server's answer about its skills.
+#: Maximum bytes of a server's answer about its skills.
 _MOST_BYTES = 64 * 2**20
 
 
@@ -113,8 +113,8 @@ def findings() -> Iterator[tuple[bool, str]]:
 
 
 def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
-    """Yield the findings about instances. ``served`` gets the faults that servers report of their
-    skills."""
+    """Yield the findings about instances. The faults that servers report in their skills are added
+    to ``served``."""
     yield from private_folders.findings(folder())
     running = listed(everywhere=True)
     for entry in running:
@@ -170,7 +170,8 @@ def _variables() -> Iterator[tuple[bool, str]]:
 
 
 def _gateway() -> Iterator[tuple[bool, str]]:
-    """Yield the findings about the gateway, even one that doesn't run but that clients may know."""
+    """Yield the findings about the gateway, even about one that no longer runs but whose address
+    clients may still have."""
     from callboard_programs.gateway.kept_address import gateway_url, read_address
     from callboard_programs.gateway.running_gateway import folder, running_gateway
 
@@ -212,7 +213,8 @@ def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool,
 
 
 def _sentence(failure: Mapping[str, Any]) -> str:
-    """Return a sentence for a failure as JSON, which may come from a server of another version."""
+    """Return a sentence for a failure given as JSON, which may come from a server of another
+    version."""
     if failure.get("reference") == ".":
         return plain(f"{failure.get('skill')}: {failure.get('message')}")
     line = f", line {failure['line']}" if failure.get("line") else ""
@@ -232,7 +234,7 @@ def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
         where = "the setting skill_paths" if set_so else "CALLBOARD_SKILL_PATHS"
         if not path.is_dir():
             if set_so:
-                continue  # reported with the settings
+                continue  # already reported with the settings
             yield False, f"the skill path {path} does not exist; correct {where}"
         elif not has_skill(path):
             wanted = "name a skill's folder, or the one right above it"
@@ -241,7 +243,7 @@ def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
     yield True, f"{len(skills)} skills are in the folders of this Python"
     for skill in skills:
         skipped += skill.failures
-        if skill.path.parent != BUNDLED:  # what ships was checked before it was shipped
+        if skill.path.parent != BUNDLED:  # skills that ship were checked before release
             skipped += script_failures(skill)
     sentences = {
         _sentence(failure.as_json()): (failure.kind == "replaced", failure.skill)

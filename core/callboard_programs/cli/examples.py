@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-#: For each command, what is written after ``callboard``, and what that does.
+#: For each command, the words after ``callboard``, and their effect.
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "setup": (
         ("setup --dry-run", "show what it would do here, and do nothing"),
@@ -136,7 +136,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 
-#: What to do after the command.
+#: The next step after the command.
 NEXT = {
     "setup": "start the application, restart your client, and ask it what is in the scene",
     "serve": "callboard call scene__scene_info, or callboard config CLIENT --write",
@@ -159,7 +159,7 @@ _MORE_EXITS = ("call", "run", "batch", "farm run")
 
 
 def show_examples(parser: argparse.ArgumentParser, command: str) -> None:
-    """Put the examples under the parser's help."""
+    """Put the examples below the parser's help."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     lines = [f"  callboard {written}\n      {what}" for written, what in EXAMPLES[command]]
     exits = f"{_EXITS}; 3 to 6: docs/commands.md" if command in _MORE_EXITS else _EXITS

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from callboard_programs.cli.examples import show_examples
 
-#: The parts of the command, each a module that is imported when it is asked for.
+#: The command's parts. Each is a module that is imported only when it is called.
 PARTS = {
     "local": "a scheduler and hosts on this machine",
     "worker": "one host that takes part in a farm",

@@ -1,4 +1,4 @@
-"""``callboard farm export``: the same work as ``farm run``, as a job for a render manager."""
+"""``callboard farm export``: exports the work of ``farm run`` as a job for a render manager."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     tasks = tasks_over(arguments.over)
-    # A session runs in a folder of its own.
+    # Make the paths absolute, because a session runs in a folder of its own.
     for folders in (arguments.skills, arguments.roots):
         folders[:] = [str(Path(folder).absolute()) for folder in folders]
     name = arguments.name or arguments.tool

@@ -25,7 +25,7 @@ from callboard_programs.farm.local import LocalScheduler, LocalSupervisors
 from callboard_programs.farm.machine import offers
 from callboard_programs.farm.security import require_private, security_of
 
-#: Seconds between two looks for Ctrl+C, which doesn't end a wait on Windows.
+#: Seconds between two checks for Ctrl+C, which doesn't interrupt a wait on Windows.
 _LOOK = 0.5
 
 
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print ``{"event": "ready", "scheduler", "dashboard", "pid"}`` when all hosts take part."""
+    """Print ``{"event": "ready", "scheduler", "dashboard", "pid"}`` once all hosts have joined."""
     certificates = certificates_of(arguments)
     require_private(arguments.listen, certificates)
     security = security_of(certificates)

@@ -13,8 +13,8 @@ from callboard.headless.stop_signals import end_with_stdin
 from callboard.mapping.host_process import GOODBYE
 from callboard_programs.farm.security import Certificates
 
-#: Seconds for a supervisor to end its host, and for a farm to end its supervisors. Each must
-#: outlast what it ends.
+#: Seconds for a supervisor to end its host, and for a farm to end its supervisors. Each must be
+#: longer than the time that the ended process itself needs.
 SUPERVISOR_GOODBYE, FARM_GOODBYE = GOODBYE + 4.0, GOODBYE + 8.0
 
 
@@ -53,7 +53,7 @@ def certificates_of(arguments: argparse.Namespace) -> Certificates | None:
 
 
 def add_wear(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say when a fresh host replaces another one."""
+    """Add the options that decide when a fresh host replaces a worn one."""
     parser.add_argument("--max-tasks", metavar="N", type=count, help="a fresh host after this many")
     parser.add_argument(
         "--max-memory",

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_wear(parser)
     add_certificates(parser)
     add_attached(parser)
-    # The client that the hosts' records name, when a program runs this for that client.
+    # The client to name in the hosts' records, when a program runs this command for a client.
     parser.add_argument("--asker", type=_asker, help=argparse.SUPPRESS)
 
 
@@ -75,7 +75,8 @@ def _run(arguments: argparse.Namespace) -> int:
             _scheduler(arguments) as address,
             DaskHosts(address, security, needs, reported) as executor,
         ):
-            # An exception from a signal may come while Dask releases an object, and be lost there.
+            # Set a flag: an exception from a signal might arise while Dask releases an object, and
+            # be lost.
             Ending(stopped.set)
             yield executor
 
@@ -84,7 +85,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def _scheduler(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield the address of the named scheduler, or of a farm that lives as long as this run."""
+    """Yield the address of the named scheduler, or of a farm that exists only during this run."""
     if arguments.scheduler is not None:
         yield arguments.scheduler
         return

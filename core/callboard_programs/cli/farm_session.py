@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run one step. A task prints its line of JSON, and its progress for the manager."""
+    """Run one step. For a task, print its line of JSON, and its progress for the manager."""
 
     def work() -> int:
         if arguments.step == "task":
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _task(arguments: argparse.Namespace) -> int:
-    # A manager cancels like Ctrl+C: the host is notified, and undoes its changes.
+    # Treat a manager's cancellation like Ctrl+C: the host is notified, and undoes its changes.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     order = order_of(arguments.orders, arguments.index)
     result = perform(arguments.folder, order, _show)

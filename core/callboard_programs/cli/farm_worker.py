@@ -47,13 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a ready line for each of its hosts, one after the other."""
+    """Keep a host running, and print a ready line for each one, one after the other."""
     certificates = certificates_of(arguments)
     require_private_address(arguments.scheduler, certificates)
     security = security_of(certificates)
     warn_of_folders(arguments)
     options = [*host_options(arguments), *(certificates.options() if certificates else [])]
-    # A farm on this machine has already divided it among its hosts.
+    # A farm on this machine has already divided the resources among its hosts.
     alone = {} if arguments.attached else offers()[0]
     with tempfile.TemporaryDirectory(prefix="callboard-farm-") as folder:
         member = {

@@ -1,4 +1,5 @@
-"""Starts a bundle's server once before it is used, to see whether it runs, and its tools."""
+"""Starts a bundle's server once before it is used, to see whether it runs and which tools it
+has."""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ from callboard.protocol import jsonrpc
 from callboard.protocol.conversation import Conversation
 from callboard.protocol.handshake import open_talk
 
-#: Seconds. A server may have to download itself first, as ``npx`` and ``uvx`` do.
+#: Seconds to wait. The server may have to be downloaded first, as ``npx`` and ``uvx`` do.
 PATIENCE = 60.0
-#: Lines of the server's output that are kept, and the last of them that are shown.
+#: Lines of the server's output that are kept, and the number of last lines that are shown.
 _KEPT_LINES = 200
 _LAST_LINES = 5
 
@@ -31,7 +32,7 @@ _LAST_LINES = 5
 @dataclass(frozen=True)
 class FirstStart:
     """The outcome of the start. ``problem`` says in one line why there are no tools. ``late`` is
-    true when the server only took too long, which a slow network can explain."""
+    true when the server merely took too long, which a slow network can explain."""
 
     tools: tuple[str, ...] = ()
     problem: str | None = None
@@ -43,7 +44,7 @@ class FirstStart:
 def start_once(bundle: InstalledBundle, patience: float = PATIENCE) -> FirstStart:
     """Start the bundle's server, ask for its tools and end it. The server gets no folders, and no
     answers to its questions. Blocks; call it outside of any loop. The bundle must have a server,
-    and this machine all that it needs."""
+    and this machine must have everything that the server needs."""
     lines: deque[str] = deque(maxlen=_KEPT_LINES)
     listener = _Listener(lines)
     logger = logging.getLogger(child_process.__name__)
@@ -79,7 +80,7 @@ class _Listener(logging.Handler):
 async def _start(bundle: InstalledBundle, patience: float) -> FirstStart:
     """Raises SkillError, OSError, TimeoutError."""
     command, additions = command_of(bundle)
-    # In the same folder as under a host: outside the version's own.
+    # Run it in the same folder as under a host, which is outside the version's own folder.
     home = bundle.folder.parent.parent.parent
     process = ChildProcess(bundle.name, command, environment(additions), home)
     connection = Conversation(

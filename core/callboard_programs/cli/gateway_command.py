@@ -138,7 +138,7 @@ async def _serve(gateway: Gateway, *, opens: bool) -> None:
             flush=True,
         )
         if opens:
-            # The browser may be slow, and nothing else waits for it.
+            # On a thread, because the browser may be slow and nothing else should wait for it.
             loop.run_in_executor(None, _open, link)
 
     await gateway.serve(ready, ending)

@@ -43,8 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def tell(arguments: argparse.Namespace, work: Callable[[Installer, Path | None], list[str]]) -> int:
-    """Run ``work`` with the host's module and the folder in the arguments, and print its lines
-    about what was done. Raises HostError."""
+    """Run ``work`` with the host's module and the folder from the arguments, and print the lines
+    that it returns. Raises HostError."""
     host = installer(arguments.host)
     folder = None if arguments.dir is None else arguments.dir.absolute()
     if folder is not None and folder.exists() and not folder.is_dir():

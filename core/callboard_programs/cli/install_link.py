@@ -12,9 +12,9 @@ from callboard.client_files.known import NAME
 
 
 def install_link(client: str, entry: Mapping[str, Any]) -> str | None:
-    """Return the link that gives ``client`` this entry, in the form that its documentation
-    prescribes, or None if it has none. ``entry`` must not hold a token, because links stay in
-    histories."""
+    """Return the link that gives ``client`` this entry, in the form that the client's documentation
+    prescribes, or None if the client has no such links. ``entry`` must not hold a token, because
+    links stay in browsers' histories."""
     if client == "cursor":
         config = base64.b64encode(json.dumps(entry).encode()).decode("ascii")
         query = urlencode({"name": NAME, "config": config})

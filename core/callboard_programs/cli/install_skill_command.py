@@ -51,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.source, PROVIDED, check, settings=_settings(arguments.settings)
         )
         if arguments.scope == "site":
-            # Hosts can't write there, so none of them can confirm that the version loads.
+            # Hosts can't write to the site's folder, so none of them can confirm that the version
+            # loads.
             bundle = place.confirm(bundle.name)
     except OSError as error:
         raise HostError(f"it can't be installed: {error.strerror or error}") from None
@@ -147,9 +148,10 @@ def _ask_about(name: str, version: str, old: str) -> None:
 
 
 def _started(bundle: InstalledBundle, seen: list[str]) -> str | None:
-    """Return why the server can't be used, or None if it runs or can't run here yet."""
+    """Return the reason why the server can't be used. Return None if it runs, or if this machine
+    can't run it yet."""
     if trouble_here(bundle) is not None:
-        return None  # the fault is the machine's, reported after the installation
+        return None  # the machine's fault, reported after the installation
     first = start_once(bundle)
     if first.problem is None:
         names = f": {', '.join(first.tools[:20])}" if first.tools else ""
@@ -165,8 +167,8 @@ _Part = tuple[int, int, str]
 
 
 def is_older(version: str, than: str) -> bool:
-    """Return whether ``version`` is older: ``1.9`` than ``1.10``, ``2.0-rc.1`` than ``2.0``. The
-    part after ``+`` doesn't count."""
+    """Return whether ``version`` is older than ``than``: ``1.9`` is older than ``1.10``, and
+    ``2.0-rc.1`` is older than ``2.0``. The part after ``+`` doesn't count."""
     (own, own_before), (other, other_before) = _split(version), _split(than)
     for one, two in zip_longest(own, other, fillvalue=_part("0")):
         if one != two:

@@ -9,7 +9,7 @@ from callboard.errors import HostError
 from callboard.ground.plain_text import plain
 from callboard.transport.instances import Instance, answer_of, listed
 
-#: Bytes of an instance's answer about its tools.
+#: Maximum bytes of an instance's answer about its tools.
 _MOST_BYTES = 16 * 2**20
 
 
@@ -30,8 +30,8 @@ def choose(wanted: str | None) -> Instance:
 
 
 def scene_of(instance: Instance) -> str:
-    """Return the file name of its open scene, which distinguishes two of one kind, or an empty
-    text."""
+    """Return the file name of the instance's open scene, or an empty text if the scene has no file.
+    It distinguishes two instances of the same kind."""
     return plain(Path(instance.scene).name) if instance.scene else ""
 
 
@@ -40,7 +40,8 @@ def _called(instance: Instance) -> str:
 
 
 def tools_of(instance: Instance) -> list[Json] | None:
-    """Return its tools in the form of ``tools/list``, or None if it doesn't answer."""
+    """Return the instance's tools in the form of ``tools/list``, or None if the instance doesn't
+    answer."""
     answer = answer_of(instance, "GET", "/v1/tools", most=_MOST_BYTES) or {}
     tools = answer.get("tools")
     return tools if isinstance(tools, list) else None

@@ -29,13 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print one line for each finding. Return 1 if any is an error, or, with --strict, if there is
-    any."""
+    """Print one line for each finding. Return 1 if any finding is an error or, with --strict, if
+    there is any finding."""
     findings: list[Finding] = []
     explained: list[Explained] = []
     search = [*arguments.folders, *search_paths(extra=named_skill_paths())]
     for folder in arguments.folders:
-        # The findings of several folders begin with the folder's name.
+        # With several folders, each finding begins with its folder's name.
         place = "" if len(arguments.folders) == 1 else f"{folder.as_posix()}/"
         for finding in _findings(folder, search, start=arguments.start):
             findings.append(replace(finding, file=place + finding.file))
@@ -60,7 +60,7 @@ def _findings(place: Path, search: list[Path], *, start: bool) -> list[Finding]:
         raise PeerError(f"{place} isn't there")
     if not place.is_file() and not (place / "manifest.json").is_file():
         return lint(place, search)
-    from callboard_programs.cli.bundle_source import findings_about  # imports what runs servers
+    from callboard_programs.cli.bundle_source import findings_about  # imports servers' code
 
     try:
         return findings_about(place, start=start)

@@ -31,8 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def tell_made(folder: Path, following: Mapping[str, str], *, as_json: bool) -> None:
-    """Print the new folder, and on stderr the commands that may follow; with ``as_json`` both as
-    JSON."""
+    """Print the new folder on stdout, and the possible next commands on stderr. With ``as_json``,
+    print both as JSON."""
     if as_json:
         print(plain_json({"folder": str(folder), "next": following}))
         return

@@ -10,7 +10,7 @@ from pathlib import Path
 from callboard.skills.new_folder import write_folder
 from callboard_programs.cli.new_bundle_command import tell_made
 
-#: The packages that its tests need, each with a module of its own.
+#: The packages that the new skill's tests need, each with the name of its module.
 _FOR_TESTS = {"pytest": "pytest", "usd-core": "pxr"}
 
 
@@ -58,8 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _python() -> str:
-    """Return this Python as a shell needs it, because callboard is in it whatever is first in
-    PATH."""
+    """Return the path of this Python, quoted for a shell. Another Python may be first in PATH, but
+    callboard is installed in this one."""
     return f'"{sys.executable}"' if " " in sys.executable else sys.executable
 
 

@@ -1,4 +1,4 @@
-"""``callboard pack``: checks a bundle's folder, and makes one file of it."""
+"""``callboard pack``: checks a bundle's folder, and packs it into one file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard.ground.atomic_write import replacing
 from callboard.ground.plain_text import plain, plain_json
 from callboard_programs.cli.bundle_source import findings_about, unpacked
 
-#: All files get one date, so that the same folder makes the same file.
+#: All entries get the same date, so that the same folder always makes the same file.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path, PureWindowsPath
 
-#: Windows' identifiers of groups with other users in them.
+#: Windows' identifiers of groups that contain other users.
 _OTHERS = {
     "S-1-1-0": "everyone",
     "S-1-5-11": "everyone who is logged in",
@@ -42,7 +42,8 @@ def findings(folder: Path) -> Iterator[tuple[bool, str]]:
 
 
 def from_the_shop(prefix: str) -> bool:
-    """Return whether a Python there came from Microsoft's store, which keeps its AppData apart."""
+    """Return whether the Python at ``prefix`` came from Microsoft's store. Windows keeps the
+    AppData of such a Python apart."""
     return "windowsapps" in [part.lower() for part in PureWindowsPath(prefix).parts]
 
 

@@ -22,7 +22,8 @@ def clear() -> None:
 
 
 def bar(done: float, total: float | None, text: str) -> None:
-    """Draw the bar on stderr; at a terminal, over the line before. ``text`` needn't be trusted."""
+    """Draw the bar on stderr. At a terminal, it replaces the previous line. ``text`` may come from
+    an untrusted source."""
     text = plain(text)
     ended = bool(total) and done >= (total or 0)
     if total:

@@ -25,12 +25,12 @@ _NEVER = ("n", "no", "false", "0")
 
 
 class Answers:
-    """``given`` are the texts of ``--answer``, in the order of the questions. An object fills a
-    form; ``true`` and ``false`` mean yes and no. Raises PeerError for anything else."""
+    """``given`` are the texts of ``--answer``, in the order of the questions. An object fills in a
+    form. ``true`` and ``false`` mean yes and no. Raises PeerError for anything else."""
 
     def __init__(self, given: list[str]) -> None:
         self._given = [_read(text) for text in given]
-        # Programs without a console have neither.
+        # A program without a console has neither stream.
         streams = (sys.stdin, sys.stderr)
         self._terminal = all(stream is not None and stream.isatty() for stream in streams)
         self._missing: NobodyAnswered | None = None
@@ -47,7 +47,7 @@ class Answers:
             raise
 
     async def asked(self, method: str, params: Json) -> Json:
-        """Return the answer to one request of the server. Runs on the client's loop, which waits
+        """Return the answer to one of the server's requests. Runs on the client's loop, which waits
         for the person at the terminal."""
         if method != ELICIT:
             return await refuse(method, params)
@@ -84,7 +84,7 @@ def _fields(params: Json) -> dict[str, Json]:
 
 
 def _typed(params: Json) -> Json:
-    """Return the form as the person types it, field by field. The end of input cancels."""
+    """Ask the person for each field, and return the filled-in form. The end of input cancels it."""
     clear()
     shown = [str(params.get("message", "")), *([str(params["url"])] if "url" in params else [])]
     print(plain("\n".join(shown)), file=sys.stderr)
@@ -149,8 +149,8 @@ def _value(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def _line(prompt: str) -> str:
-    """Read a line, without ``input``, whose prompt would go to the result's stream. Raises
-    EOFError."""
+    """Read a line. ``input`` isn't used, because it would print its prompt to the result's stream.
+    Raises EOFError."""
     print(plain(prompt), end="", file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:

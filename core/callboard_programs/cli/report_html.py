@@ -151,7 +151,7 @@ def _request_text(entry: dict[str, Any], most: int) -> str:
 
 
 def _changes(changes: dict[str, Any] | None) -> str:
-    """Return the section about changes, or nothing if there were no earlier calls to compare
+    """Return the section about changes, or an empty text if there are no earlier calls to compare
     with."""
     if changes is None or not changes["callsBefore"]:
         return ""

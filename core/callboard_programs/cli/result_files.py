@@ -1,4 +1,4 @@
-"""The pictures, sounds and files of a tool's result, as files."""
+"""Saves the pictures, sounds and files in a tool's result as files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file"}
 
 class ResultFile(NamedTuple):
     """One file of a result. ``kind`` is its name for people. ``holder`` is the part of the result
-    that has its bytes."""
+    that holds its bytes."""
 
     kind: str
     data: bytes
@@ -33,14 +33,14 @@ class ResultFile(NamedTuple):
 
 
 def files_in(result: Json) -> list[ResultFile]:
-    """Return the blocks of a ``tools/call`` result that aren't text. Raises SkillError for one that
-    can't be read."""
+    """Return the blocks of a ``tools/call`` result that aren't text. Raises SkillError for a block
+    that can't be read."""
     return [_file(block) for block in not_text(result.get("content", ()))]
 
 
 def require_place(out: str) -> None:
-    """Make the folder that ``out`` ends with. Raises PeerError for a file in a folder that doesn't
-    exist, and for a folder that can't be made or written to."""
+    """Make the folder ``out`` if it ends with a slash. Raises PeerError for a file whose folder
+    doesn't exist, and for a folder that can't be made or written to."""
     path = Path(out)
     if out.endswith(("/", os.sep)):
         require_folder(out, path)
@@ -68,9 +68,9 @@ def _require_writable(out: str, folder: Path) -> None:
 
 
 def keep(files: list[ResultFile], out: str, name: str) -> None:
-    """Write the files. In a folder ``out`` they are named after ``name``, beside the files there;
-    otherwise the first overwrites ``out``, and each further one gets a number. The result then has
-    their paths instead of their bytes, and stderr shows them. Raises HostError."""
+    """Write the files. If ``out`` is a folder, they are named after ``name`` and overwrite nothing.
+    Otherwise the first one overwrites ``out``, and each further one gets a number. In the result,
+    the paths replace the bytes. The paths are also printed on stderr. Raises HostError."""
     path = Path(out)
     try:
         kept = keep_beside(path, name, files) if path.is_dir() else _keep_over(path, files)
@@ -81,15 +81,15 @@ def keep(files: list[ResultFile], out: str, name: str) -> None:
 
 
 def unkept(out: object, error: OSError) -> HostError:
-    """Return an error that says that the tool is done, and why its answer can't be kept."""
+    """Return the error which says that the tool is done, and why its answer can't be kept."""
     why = error.strerror or type(error).__name__
     return HostError(f"the tool is done, but its answer can't be kept in {out}: {why}")
 
 
 def keep_beside(folder: Path, name: str, files: list[ResultFile]) -> Iterator[Path]:
-    """Write each file into the folder, beside the files there, and yield its path. The result then
-    has the paths instead of the bytes. Call it from any thread. Raises OSError, and then leaves no
-    part of that file."""
+    """Write each file into the folder without overwriting any, and yield its path. In the result,
+    the paths replace the bytes. Call it from any thread. Raises OSError, in which case no part of
+    that file is left."""
     numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
     for file in files:
         written = _beside(folder, name, file, numbers[file.suffix])

@@ -82,7 +82,7 @@ def _set_up(arguments: argparse.Namespace, tell: Tell) -> Json:
         print("\n".join(map(plain, intended.lines())), file=sys.stderr)
         if not _agreed("do this?"):
             raise PeerError("nothing was changed")
-    # Before the lock is made, and callboard's folder with it.
+    # Take notes before the lock is made, because making it also makes callboard's folder.
     new = new_kept()
     with only_one():
         return _done(intended, read_kept() or new, arguments, tell)

@@ -69,8 +69,8 @@ def _chosen(reader: Reader, ids: Sequence[str], since: str) -> list[CallRecord]:
 
 def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord]:
     """Return the calls of the newest call's session. If the client opens a session for each call,
-    as ``callboard call`` does, or has none, return its calls to the same server without a long
-    silence in between."""
+    as ``callboard call`` does, or has none, return its calls to the same server that no long
+    silence separates."""
     newest = reader.recent(Filter(since=since, outcomes=("ok",)), limit=1).calls
     if not newest:
         raise PeerError("no call went well in that time; try --since all, or name calls by id")
@@ -93,15 +93,16 @@ def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord
 
 
 def _try_once(new: NewSkill, folder: Path) -> None:
-    """Run the skill on an empty OpenUSD stage, if that is harmless: it may use only tools that ship
-    with callboard, and files in a folder of its own. The answers become the test's expectations."""
+    """Run the skill on an empty OpenUSD stage if that is harmless, which means that it uses only
+    tools that ship with callboard, and only files in a folder of its own. The answers become the
+    test's expectations."""
     steps = new.draft.steps
     ships = all(step.skill.path.parent == BUNDLED for step in steps)
     if not ships or any(one.required and one.file is None for one in new.draft.inputs):
         return
     if any(one.reads for one in new.draft.inputs) or "script.execute" in new.draft.needs:
         return
-    from callboard_testing.skill_bench import SkillBench, ToolFailed  # a whole server
+    from callboard_testing.skill_bench import SkillBench, ToolFailed  # imports a whole server
 
     with tempfile.TemporaryDirectory(prefix="callboard-new-skill-") as place:
         files = {

@@ -32,6 +32,6 @@ def _finder(arguments: argparse.Namespace) -> Finder:
     """Return the finder for the arguments. Raises PeerError."""
     if not arguments.gateway:
         return HostFinder(arguments.instance)
-    from callboard_programs.gateway.finder import GatewayFinder  # the bridge starts without it
+    from callboard_programs.gateway.finder import GatewayFinder  # only --gateway needs it
 
     return GatewayFinder(arguments.instance)

@@ -19,14 +19,15 @@ from callboard_programs.farm.orders import UNSAVED
 
 
 def described_place(folder: Path | None) -> Json:
-    """Return the folder for the report, because a run with a new folder would otherwise leave it
-    empty for the tasks that are already done."""
+    """Return the folder as the report's description of the work has it. With another folder, it is
+    other work: otherwise the files of tasks that are already done would be missing in the new
+    folder."""
     return {} if folder is None else {"out": str(folder.absolute())}
 
 
 class TaskFiles:
-    """A folder for each kind of file, or None. A result's files are named after the task's index
-    and the tool."""
+    """The folders for each kind of file; None for a kind that isn't kept. A result's files are
+    named after the task's index and the tool."""
 
     def __init__(
         self,
@@ -44,9 +45,9 @@ class TaskFiles:
             require_folder(str(out), self._folder)
 
     def keep(self, result: TaskResult) -> TaskResult:
-        """Return the result with its files among the artefacts, and without their bytes. Return a
-        failure if they are broken or can't be written. Raises HostError for the log and the copies.
-        """
+        """Write the result's files, and return the result with them among the artefacts and without
+        their bytes. Return a failure if the files are broken or can't be written. Raises HostError
+        for the log and the copies."""
         kept = self._with_files(result)
         if kept.about.get("unsaved"):
             self.remarks[UNSAVED] = None

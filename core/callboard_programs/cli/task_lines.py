@@ -1,4 +1,4 @@
-"""The output and the report of a command over many tasks: a line of JSON for each, and a last
+"""The output and the report of a command over many tasks: a line of JSON for each task, and a final
 one."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from callboard_programs.farm.runner import Attempt, Executor, results
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments for the work, and for the tasks that it is done over."""
+    """Add the arguments for the work and its tasks."""
     parser.set_defaults(needs=[])
     add_tool_arguments(parser)
     add_host(parser)
@@ -113,7 +113,8 @@ def tell(sentence: str) -> None:
 
 
 def ended(work: Callable[[], int]) -> int:
-    """Return the command's exit code. Print the error that ended it as JSON."""
+    """Do the work, and return the command's exit code. If an error ends it, print the error as
+    JSON."""
     try:
         return work()
     except CallboardError as error:
@@ -142,7 +143,7 @@ def work_off(
         tell(f"{{{word}}} stays as it is: a task fills in {known}")
     report = None
     if arguments.report is not None:
-        # Hosts come and go, each with its folders, so only their kind belongs to the run.
+        # Hosts come and go, each with folders of its own, so only their kind belongs to the run.
         begun = {**work.described(), "host": arguments.host, "over": arguments.over}
         begun |= {"skills": dict(work.skills), **described_place(arguments.out)}
         report = ReportFile(arguments.report, begun)
@@ -210,7 +211,7 @@ class _Progress:
                 return
 
     def finished(self) -> Json:
-        """Return the last line. ``left`` is in it if not all tasks were done."""
+        """Return the last line. It has ``left`` if some tasks weren't done."""
         left = self._total - self._known
         reported = {"event": "finished", "done": self._known - self.failed, "failed": self.failed}
         return {**reported, "left": left} if left else reported

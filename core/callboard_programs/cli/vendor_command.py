@@ -71,7 +71,7 @@ def _skill(given: str, host: str | None) -> SkillMetadata:
     folder = Path(given).absolute()
     if not folder.exists():
         candidates = _called(given, host)
-        # A skill without requirements isn't meant if another one has some.
+        # A skill without requirements can't be the one that is meant if another one has some.
         meant = [skill for skill in candidates if skill.requires] or candidates
         if len(meant) == 1:
             return meant[0]
@@ -99,7 +99,7 @@ def _called(name: str, host: str | None) -> list[SkillMetadata]:
     here = search_paths(extra=config_from({}).skill_paths)
     by_folder: dict[Path, SkillMetadata] = {}
     for paths in (here, *(map(Path, one.instance.skill_paths) for one in listed())):
-        # One for each application; of two for the same one, the first counts.
+        # One variant for each application. If two are for the same application, the first counts.
         variants: dict[str, SkillMetadata] = {}
         for skill in _usable(paths):
             if skill.name == name and suits(skill, host):
@@ -117,7 +117,8 @@ def _usable(paths: Iterable[Path]) -> Iterator[SkillMetadata]:
 
 
 def _version_of(python: str) -> str:
-    """Return the version that ``python`` is or has. Raises PeerError for anything else."""
+    """Return ``python`` if it is a version, or the version of the Python that it runs. Raises
+    PeerError for anything else."""
     if _VERSION.fullmatch(python):
         return python
     try:
@@ -152,9 +153,9 @@ def _install(requires: Sequence[str], target: Path, version: str) -> None:
     command = [sys.executable, "-m", "pip", "install", "--no-input", "--no-compile"]
     command += ["--disable-pip-version-check", "--target", str(target)]
     if version != this_python():
-        # A package without a wheel would be built for this Python.
+        # Without these, a package that has no wheel would be built for this Python.
         command += ["--python-version", version, "--only-binary=:all:"]
-    # At a terminal pip shows its progress. Stdout is for the result.
+    # At a terminal, pip shows its progress on stderr, because stdout is for the result.
     shows = sys.stderr is not None and sys.stderr.isatty()
     done = subprocess.run(
         [*command, *([] if shows else ["--quiet"]), "--", *requires],

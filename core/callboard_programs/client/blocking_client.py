@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 
 class Client:
-    """A blocking client. A context manager, for one thread that runs no loop of its own. Raises
-    HostError when the server can't be reached, RemoteError for its errors. ``timeout`` is in
-    seconds without a sign of the server, which sends some even while it works. ``capabilities`` are
-    those that the client declares; ``asked`` answers the server's requests for them, on the
-    client's loop. ``key`` is an instance's own token; the instance must prove that it has it before
-    it is sent anything."""
+    """A blocking client. Use it as a context manager, on one thread that runs no loop of its own.
+    Raises HostError when the server can't be reached, and RemoteError for errors that it returns.
+    ``timeout`` is in seconds without any sign of life from the server, which sends some even while
+    it works. ``capabilities`` are those that the client declares. ``asked`` answers the server's
+    requests that need them, on the client's loop. ``key`` is an instance's own token. The instance
+    must prove that it has the token before it is sent anything."""
 
     def __init__(
         self,
@@ -73,7 +73,8 @@ class Client:
         params: Json,
         on_notification: Callable[[str, Json], None] = pass_over,
     ) -> Json:
-        """Send a request and wait for its result. Notifications until then are passed on."""
+        """Send a request and wait for its result. Notifications that come before it are passed
+        on."""
         self._notified = on_notification
         return self._run(self._client.request(method, params))
 
@@ -96,13 +97,13 @@ class Client:
         except Broken as error:
             raise HostError(error.message.replace("the host", "the server", 1)) from None
         finally:
-            task.cancel()  # Ctrl-C leaves it waiting
+            task.cancel()  # Ctrl-C leaves the task waiting
             if task.done() and not task.cancelled():
-                task.exception()  # or it ended this very task; the caller already has the error
+                task.exception()  # or Ctrl-C ended this very task; the caller already has the error
 
 
 def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report an error of the loop, except for Ctrl-C, which may hit any task and is no surprise."""
+    """Report an error in the loop, except for Ctrl-C, which may interrupt any task."""
     if not isinstance(context.get("exception"), KeyboardInterrupt):
         loop.default_exception_handler(context)
 

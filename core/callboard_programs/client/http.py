@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Connected = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
-#: Bytes of an answer that isn't a stream.
+#: Maximum bytes of an answer that isn't a stream.
 ANSWER_LIMIT = 256 * 1024 * 1024
-#: Bytes from which a message is passed on in parts, if its receiver can take it so.
+#: Messages of this many bytes or more are passed on in parts, if the receiver can take parts.
 LARGE = 1024 * 1024
-#: Bytes that are read at once.
+#: Maximum bytes that are read at once.
 _PART = 65_536
-#: Seconds for which an unused connection is kept, and the most such connections. No server of ours
-#: closes one sooner.
+#: Seconds for which an unused connection is kept, and the maximum number of such connections. None
+#: of our servers closes a connection sooner.
 KEPT_FOR, MOST_KEPT = 60.0, 16
 
 
@@ -48,11 +48,11 @@ class Broken(HostError):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server's address, and the terms of every request to it. ``patience`` is in seconds without
-    any byte, after which an answer counts as broken off. ``most`` is the bytes of one event, or of
-    an answer that isn't a stream. A server of another machine is known by its certificate, ``tls``.
-    An instance is known by its token, ``key``, which it must prove to have before anything is sent.
-    """
+    """A server's address, and the terms of every request to it. ``patience`` is the number of
+    seconds without any byte after which an answer counts as broken off. ``most`` is the maximum
+    number of bytes of one event, or of an answer that isn't a stream. A server on another machine
+    is identified by its certificate, ``tls``. An instance is identified by its token, ``key``, and
+    must prove that it has the token before anything is sent."""
 
     name: str
     port: int
@@ -121,8 +121,8 @@ class IdleConnections:
 
 @dataclass(frozen=True)
 class LargeMessage:
-    """A message that isn't read yet. ``size`` is its bytes, or None if the server doesn't say.
-    ``parts`` yield its bytes, and raise Broken."""
+    """A message that hasn't been read yet. ``size`` is its bytes, or None if the server doesn't
+    say. ``parts`` yield its bytes, and raise Broken."""
 
     size: int | None
     parts: AsyncIterator[bytes]
@@ -134,19 +134,19 @@ class HttpAnswer:
     def __init__(
         self, endpoint: Endpoint, reader: asyncio.StreamReader, status: int, headers: dict[str, str]
     ) -> None:
-        """``headers`` are by their names in lower case."""
+        """The keys of ``headers`` are in lower case."""
         self._endpoint = endpoint
         self._reader = reader
         self.status = status
         self._headers = headers
-        #: True once the whole body was read.
+        #: True once the whole body has been read.
         self.complete = False
 
     def header(self, name: str) -> str | None:
         return self._headers.get(name.lower())
 
     async def messages(self) -> AsyncGenerator[Json, None]:
-        """Yield the JSON objects in the body, each as soon as it is there. Raises Broken."""
+        """Yield the JSON objects in the body, each as soon as it arrives. Raises Broken."""
         async for message in self.passing(lambda size, beginning: False):
             assert isinstance(message, dict)
             yield message
@@ -154,9 +154,9 @@ class HttpAnswer:
     async def passing(
         self, passes: Callable[[int | None, bytes], bool]
     ) -> AsyncGenerator[Json | LargeMessage, None]:
-        """Do the same, but don't read a message that ``passes`` accepts. ``passes`` takes the size
-        of a large message, or None, and its beginning. The accepted message is the last one, and
-        must be read before anything else. Raises Broken."""
+        """Do the same as :meth:`messages`, but yield a large message unread if ``passes`` accepts
+        it. ``passes`` takes the message's size, or None if it isn't known, and its beginning. An
+        accepted message is the last one, and must be read before anything else. Raises Broken."""
         try:
             kind = (self.header("Content-Type") or "").partition(";")[0].strip().lower()
             events = kind == "text/event-stream"
@@ -269,7 +269,7 @@ async def send_request(
         if idle is not None and answer is not None and answer.complete and not closes:
             idle.give(connection)
         else:
-            # At once, because closing is what cancels a stateless request.
+            # Abort, because closing the connection at once is what cancels a stateless request.
             writer.transport.abort()
 
 
@@ -299,7 +299,7 @@ async def _connected(endpoint: Endpoint) -> Connected:
 async def _proved(
     endpoint: Endpoint, key: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Raises Unreachable when another program listens there."""
+    """Raises Unreachable when another program listens at this address."""
     challenge = Challenge.new(key, endpoint.port)
     host = endpoint.headers["Host"]
     asked = f"GET {PATH} HTTP/1.1\r\nHost: {host}\r\n{HEADER}: {challenge.header}\r\n\r\n"
@@ -330,7 +330,7 @@ def _read_head(head: bytes) -> tuple[int, dict[str, str]]:
 
 
 def _size(text: str | bytes, base: int, most: int) -> int:
-    """Return the bytes that the host announces. Raises Broken."""
+    """Return the number of bytes that the host announces. Raises Broken."""
     try:
         size = int(text, base)
     except ValueError:

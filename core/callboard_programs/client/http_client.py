@@ -35,7 +35,7 @@ class RemoteError(CallboardError):
 
 
 class RefusedByHttp(HostError):
-    """The server refused by an HTTP ``status``, without a JSON-RPC error."""
+    """The server refused with an HTTP ``status``, without a JSON-RPC error."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(f"the server answered {status}: {reason}")
@@ -53,10 +53,9 @@ def pass_over(method: str, params: Json) -> None:
 
 class HttpClient:
     """One conversation: each message is a POST, and the messages in its answer are received.
-    ``talk`` says how to speak to the server; without it, :meth:`open` finds out. A caller that
-    waits for an answer gets Unreachable when no server took the request, Broken when its answer
-    broke off, RefusedByHttp when HTTP refused it, and RemoteError when MCP did.
-    """
+    ``talk`` says how to speak to the server. If it is None, :meth:`open` finds that out. A caller
+    that waits for an answer gets Unreachable when no server took the request, Broken when its
+    answer broke off, RefusedByHttp when HTTP refused it, and RemoteError when MCP did."""
 
     def __init__(
         self,
@@ -85,7 +84,7 @@ class HttpClient:
 
     def listen(self) -> None:
         """Receive the session's own questions and notifications until the client is closed. A job
-        sends them after its call was answered."""
+        sends them after its call has been answered."""
         if self._session:
             self._start(object(), self._listen())
 
@@ -98,7 +97,7 @@ class HttpClient:
         )
 
     async def close(self) -> None:
-        """End what is under way, and the session too if its server answers soon."""
+        """Cancel all requests, and end the session too if the server answers soon."""
         self._conversation.lose("the client was closed")
         for task in list(self._posts.values()):
             task.cancel()
@@ -139,7 +138,7 @@ class HttpClient:
             log.debug("the session's own stream ended: %s", error.message)
 
     async def hear(self, stream: HttpAnswer) -> None:
-        """Take the messages of a session's own stream until it ends. Raises Broken."""
+        """Take the messages of a session's own stream until the stream ends. Raises Broken."""
         async for received in stream.messages():
             self._conversation.received(received)
 

@@ -1,4 +1,4 @@
-"""TLS to a server of another machine, which is known by its certificate's fingerprint."""
+"""TLS to a server on another machine, which is identified by its certificate's fingerprint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FRAGMENT = re.compile(r"sha256=([0-9a-f]{64})")
 @dataclass(frozen=True)
 class Pinned:
     """A TLS context and the certificate that it expects. ``fingerprint`` is the certificate's
-    SHA-256, in hex; without one, this system must trust the certificate."""
+    SHA-256, in hex. If it is None, this system itself must trust the certificate."""
 
     context: ssl.SSLContext
     fingerprint: str | None
@@ -29,7 +29,7 @@ class Pinned:
         matched = _FRAGMENT.fullmatch(fragment)
         if matched is None:
             raise ValueError("behind # there must be sha256= and 64 digits")
-        # The fingerprint identifies the server. Such a certificate has no authority's signature.
+        # The fingerprint identifies the server, because no authority has signed such a certificate.
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         return Pinned(context, matched[1])
 

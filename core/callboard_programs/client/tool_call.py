@@ -1,4 +1,4 @@
-"""Makes a tool call from outside a host, waits for its end, and reports every failure alike."""
+"""Makes a tool call from outside a host, waits for its end, and reports all failures in one way."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Notified = Callable[[str, Json], None]
 FAILED = "failed"
 #: The request is wrong, and would fail the same way again.
 WRONG = "wrong"
-#: No suitable host runs, or it went away.
+#: No suitable host is running, or the host went away.
 UNREACHABLE = "unreachable"
 #: The host's capabilities, or the artist, refused it.
 REFUSED = "refused"
-#: The host is busy or paused, or the time was over; a later try may succeed.
+#: The host is busy or paused, or time ran out. A later attempt may succeed.
 BUSY = "busy"
 #: The tool asked a question, and no one answered.
 UNANSWERED = "unanswered"
@@ -78,8 +78,8 @@ class Requester(Protocol):
 def call_tool(
     client: Requester, tool: str, given: Json, notified: Notified = pass_over, *, wait: bool = True
 ) -> Json:
-    """Return the tool's result. For a tool that answers with a job, return the job's result, or its
-    handle unless ``wait``. Raises FailedCall, RemoteError, HostError."""
+    """Return the tool's result. If the tool answers with a job, return the job's result, or only
+    its handle if ``wait`` is false. Raises FailedCall, RemoteError, HostError."""
     result = _requested(client, tool, given, notified)
     job = result.get("structuredContent")
     if wait and isinstance(job, dict) and "job_id" in job and job.get("status") == "working":
@@ -119,7 +119,7 @@ def failure(error: CallboardError) -> Json:
 
 
 def kind_of(error: CallboardError) -> str:
-    """Return the kind of a failure, one of the words above."""
+    """Return the kind of a failure, one of the constants above."""
     if isinstance(error, NobodyAnswered):
         return UNANSWERED
     unknown = UNREACHABLE if isinstance(error, HostError) else FAILED
@@ -127,7 +127,7 @@ def kind_of(error: CallboardError) -> str:
 
 
 def never_goes(error: CallboardError) -> bool:
-    """Return whether the same tool fails this way with all arguments, on this kind of host."""
+    """Return whether the tool would fail this way with any arguments on this kind of host."""
     unknown = isinstance(error, RemoteError) and error.message.startswith(UNKNOWN_TOOL)
     return unknown or error.code == CAPABILITY_MISSING
 

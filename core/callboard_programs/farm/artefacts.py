@@ -14,8 +14,8 @@ _CHUNK = 2**20
 
 def artefacts_of(value: Any, since: float) -> dict[str, str]:
     """Return the SHA-256 of each file that ``value`` names and that was written after ``since``, by
-    path. ``since`` is in seconds, as files are stamped. Raises SkillError when such a file is
-    empty."""
+    path. ``since`` is a time in seconds, like the files' own times. Raises SkillError when such a
+    file is empty."""
     written = {}
     for text in _texts(value):
         try:

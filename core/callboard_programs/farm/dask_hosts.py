@@ -21,10 +21,10 @@ from callboard_programs.farm.security import quiet
 
 log = logging.getLogger(__name__)
 
-#: Seconds of work that each host has in its queue, and the fewest and most tasks for it: enough
-#: that no host waits for us, few enough that another run's tasks soon have their turn.
+#: Seconds of work in each host's queue, and the minimum and maximum number of tasks in it: enough
+#: that no host waits for us, and few enough that another run's tasks soon have their turn.
 AHEAD, FEWEST, MOST = 0.5, 2, 64
-#: Seconds in which a supervisor reports why its host was lost.
+#: Seconds allowed for a supervisor to report why its host was lost.
 LOSS_PATIENCE = 5.0
 #: Seconds between two counts of the workers.
 COUNT_AGAIN = 5.0
@@ -33,8 +33,8 @@ NONE_SUITS = 10.0
 
 
 class DaskHosts:
-    """A connection to a scheduler. A context manager for one thread; leaving it cancels unfinished
-    tasks."""
+    """A connection to a scheduler. Use it as a context manager on one thread. Leaving the block
+    cancels unfinished tasks."""
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class DaskHosts:
         needs: Mapping[str, float],
         reported: Callable[[int, int], None] = lambda out, hosts: None,
     ) -> None:
-        """``security`` is Dask's; ``needs`` are the amounts that a host must offer. ``told`` is
-        called now and then with the number of unfinished tasks and of suitable hosts."""
+        """``security`` is Dask's; ``needs`` are the amounts that a host must offer. ``reported`` is
+        called now and then with the numbers of unfinished tasks and suitable hosts."""
         self._scheduler, self._security = scheduler, security
         self._needs, self._reported = dict(needs), reported
         self._id = secrets.token_hex(6)
@@ -57,9 +57,10 @@ class DaskHosts:
         #: Attempts whose worker is gone, with the time until which its supervisor may say why.
         self._orphans: list[tuple[float, str, str, Attempt]] = []
         self._counted, self._hosts = 0.0, 0
-        #: Seconds that a task takes lately.
+        #: Seconds that a task has taken lately.
         self._pace = AHEAD / FEWEST
-        #: The time since which no host suits; infinite once the warning is logged.
+        #: The time since which no host has been suitable; infinite once the warning has been
+        #: logged.
         self._alone_since: float | None = None
 
     def __enter__(self) -> DaskHosts:
@@ -92,7 +93,7 @@ class DaskHosts:
             self._hosts = self._suiting()
         window = max(1, self._hosts) * max(FEWEST, min(MOST, int(AHEAD / max(self._pace, 0.001))))
         room = window - len(self._out)
-        # Few large sendings: each costs the scheduler the same.
+        # Send few large batches, because each one costs the scheduler the same.
         return 0 if room < window // 2 else room
 
     def _suiting(self) -> int:
@@ -149,7 +150,7 @@ class DaskHosts:
         yield from self._settled()
 
     def _heard(self) -> list[Any]:
-        """Return all that arrived; wait a little for the first."""
+        """Return everything that has arrived. Wait briefly for the first item."""
         arrived = []
         try:
             # The wait is short, because orphans have deadlines and Windows handles Ctrl+C only
@@ -165,7 +166,7 @@ class DaskHosts:
             return
         try:
             answers = self._client.gather(futures)
-        except Exception as error:  # a worker took its results with it; make only those again
+        except Exception as error:  # a worker took its results with it: redo only those
             if len(futures) > 1:
                 for future in futures:
                     yield from self._fetched([future])
@@ -193,7 +194,7 @@ class DaskHosts:
         yield attempt, {"status": "failed", "value": failure(why)}
 
     def _settled(self) -> Iterator[tuple[Attempt, Loss]]:
-        """Yield the orphans whose host's end is known by now, or never will be."""
+        """Yield the orphans whose host's end has been explained by now, or never will be."""
         orphans, self._orphans = self._orphans, []
         for until, worker, key, attempt in orphans:
             loss = self._losses.get(worker)

@@ -1,4 +1,4 @@
-"""Calls of a host's tools from inside its process: the same service as over HTTP, without HTTP."""
+"""Calls a host's tools from inside its process: the same service as over HTTP, without HTTP."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TYPED = RunOwner("callboard-farm", __version__, *LOCAL)
 
 
 class DirectClient:
-    """Stands for :class:`callboard_programs.client.Client` inside the host's process. Use it from
-    any thread but the host's main one."""
+    """Stands in for :class:`callboard_programs.client.Client` inside the host's process. Use it
+    from any thread but the host's main one."""
 
     def __init__(self, app: Callboard, asker: RunOwner = TYPED) -> None:
         """``asker`` is the client in whose name the calls are made."""

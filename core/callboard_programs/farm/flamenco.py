@@ -21,8 +21,9 @@ _PLATFORMS = {"win32": "windows"}
 
 
 def write_job(folder: Path, name: str, work: Work, tasks: Sequence[Task], chunk: int) -> list[Path]:
-    """Write a job's files into ``folder``, an absolute path, which is made. Return their paths, the
-    job's first. One task of Flamenco's is ``chunk`` of ours. Raises PeerError."""
+    """Make ``folder``, an absolute path, and write a job's files into it. Return their paths,
+    beginning with the job's own. One of Flamenco's tasks covers ``chunk`` of ours. Raises
+    PeerError."""
     if work.needs:
         raise PeerError("Flamenco has no amounts; leave --need out and give job.json a tag")
     if "{" in str(folder):

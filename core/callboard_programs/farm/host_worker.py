@@ -20,7 +20,7 @@ from callboard_programs.farm.direct_client import TYPED, DirectClient
 from callboard_programs.farm.orders import RunOwner, carried_out, perform_by
 from callboard_programs.farm.security import quiet
 
-#: Seconds in which the last results are fetched, before a host is replaced by a fresh one.
+#: Seconds allowed for fetching the last results before a fresh host replaces this one.
 FETCHING = 5.0
 
 
@@ -58,8 +58,8 @@ class HostExecutor(Executor):
 
 class HostWorker:
     """The Dask worker of the host that ``app`` serves in. ``report`` tells the supervisor each
-    event; ``ended`` is called when the worker has left the farm. Both are called from any thread.
-    """
+    event; ``ended`` is called when the worker has left the farm. Both may be called from any
+    thread."""
 
     def __init__(
         self,
@@ -122,9 +122,9 @@ class HostWorker:
             self._report({"event": "cancelled", "key": key})
 
     async def _retire(self) -> None:
-        """Leave the farm in order: no result is lost, and no waiting task has begun."""
+        """Leave the farm in order, without losing a result or beginning a waiting task."""
         patience = monotonic() + FETCHING
-        # The last result may not be there yet; Dask drops each result once it is fetched.
+        # The last result may not have been fetched yet. Dask drops each result once it has been.
         while (
             self._worker.data or self._last in self._worker.state.tasks
         ) and monotonic() < patience:
@@ -147,7 +147,7 @@ class HostWorker:
             os._exit(1)
 
     def _worn_out(self) -> str | None:
-        """Return the reason for which a fresh process should take over, or None."""
+        """Return the reason why a fresh process should take over, or None."""
         member = self._member
         if member.most_tasks is not None and self._done >= member.most_tasks:
             return f"it did {self._done} tasks"
@@ -209,7 +209,7 @@ def _settle(future: Future[Any], fn: Callable[..., Any], args: Any, kwargs: Any)
 
 
 def _memory() -> int:
-    """Return the bytes that this process holds."""
+    """Return the bytes of memory that this process holds."""
     import psutil
 
     return int(psutil.Process().memory_info().rss)

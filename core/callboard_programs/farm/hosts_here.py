@@ -17,8 +17,8 @@ from callboard_programs.farm.warm_host import WarmHost
 
 
 class HostsHere:
-    """Hosts of this machine, with a thread for each. A context manager, used from one thread. A
-    host that doesn't start leaves its work to the others."""
+    """Hosts on this machine, with a thread for each. Use it as a context manager on one thread. If
+    a host doesn't start, the others do its work."""
 
     def __init__(
         self,
@@ -27,8 +27,8 @@ class HostsHere:
         reported: Callable[[str], None],
         notified: Notified = pass_over,
     ) -> None:
-        """``options`` are those of ``callboard serve``. ``told`` gets a sentence for the user each
-        time, and ``notified`` the tools' notifications, on the hosts' threads."""
+        """``options`` are those of ``callboard serve``. ``reported`` gets sentences for the user,
+        and ``notified``, on the hosts' threads, gets the tools' notifications."""
         self._options, self._count = options, hosts
         self._reported, self._notified = reported, notified
         self._orders: SimpleQueue[Attempt | None] = SimpleQueue()
@@ -56,7 +56,7 @@ class HostsHere:
             thread.join()
 
     def room(self) -> int:
-        # One order waits for each host, so that no host has to wait.
+        # One more order is ready for each host, so that no host has to wait.
         return 2 * self._count - self._out
 
     def send(self, attempts: Sequence[Attempt]) -> None:
@@ -89,7 +89,8 @@ class HostsHere:
     # -- on each host's thread --------------------------------------------------------------------
 
     def _serve(self) -> None:
-        """Run host after host. A new one starts when the last was lost and there is work."""
+        """Run one host after another. A new one starts when the last one was lost and there is
+        work."""
         held = self._next()
         while held is not None:
             host = WarmHost(self._options)
@@ -130,8 +131,8 @@ class HostsHere:
         return True
 
     def _hands_over(self, held: Attempt, error: HostError) -> bool:
-        """Hand over this thread's work because its host didn't start. Return whether others take
-        it, so that the thread may end."""
+        """Leave this thread's work to the others because its host didn't start. Return whether they
+        take it, in which case the thread may end."""
         with self._guard:
             alone = self._serving == 1
             self._serving -= not alone

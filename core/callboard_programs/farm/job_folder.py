@@ -12,8 +12,8 @@ from callboard_programs.farm.orders import Work
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
-    """Write the texts into ``folder``, which is made, by the names of their files. Return their
-    paths. Raises PeerError."""
+    """Make ``folder``, and write each text into a file with its name. Return the files' paths.
+    Raises PeerError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in texts.items():

@@ -71,13 +71,13 @@ class LocalScheduler:
 
 
 class LocalSupervisors:
-    """Supervisors, each restarted when it ends unasked. A context manager."""
+    """Supervisors, each restarted when it ends without being asked to. A context manager."""
 
     def __init__(
         self, commands: Sequence[Sequence[str]], goodbye: float, reported: Callable[[str], None]
     ) -> None:
-        """Each supervisor has ``goodbye`` seconds to end. ``told`` gets a sentence about each one
-        that ended."""
+        """Each supervisor has ``goodbye`` seconds to end. ``reported`` gets a sentence about each
+        one that ended."""
         self._commands, self._goodbye, self._reported = commands, goodbye, reported
         self._stopped = threading.Event()
         self._guard = threading.Lock()

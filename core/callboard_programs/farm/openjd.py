@@ -1,7 +1,6 @@
-"""A farm's work as a job bundle of Open Job Description, which render managers take. The template
+"""A farm's work as a job bundle of Open Job Description, which render managers accept. The template
 follows ``jobtemplate-2023-09``, of
-https://github.com/OpenJobDescription/openjd-specifications/wiki/2023-09-Template-Schemas.
-"""
+https://github.com/OpenJobDescription/openjd-specifications/wiki/2023-09-Template-Schemas."""
 
 from __future__ import annotations
 
@@ -21,7 +20,8 @@ from callboard_programs.farm.orders import Work
 TEMPLATE, ORDERS, ASSETS = "template.json", "orders.jsonl", "asset_references.json"
 #: Seconds for a host to start and to end, and for a cancelled task to restore what it changed.
 STARTS, ENDS, UNDONE = 180, 60, 30
-#: Amounts that have a name in the specification. Memory is in bytes here and in MiB there.
+#: Amounts that have a name in the specification. Memory is in bytes here, and in MiB in the
+#: specification.
 _AMOUNTS = {
     "gpu": ("amount.worker.gpu", 1.0),
     "vcpu": ("amount.worker.vcpu", 1.0),
@@ -31,8 +31,8 @@ _HERE = "{{Session.WorkingDirectory}}"
 
 
 def write_bundle(folder: Path, name: str, work: Work, tasks: Sequence[Task]) -> list[Path]:
-    """Write the bundle's files into ``folder``, which is made. Return their paths. ``name`` is the
-    job's. Raises PeerError."""
+    """Make ``folder``, and write the bundle's files into it. Return their paths. ``name`` is the
+    job's name. Raises PeerError."""
     texts = {
         TEMPLATE: json.dumps(template(name, work, len(tasks)), indent=2) + "\n",
         # The manager has its own limit, which ends the process.
@@ -108,8 +108,8 @@ def _path(name: str, kind: str, flow: str, default: str, description: str) -> Js
 
 
 def _literal(options: Sequence[str]) -> list[str]:
-    """Return the options. Raises PeerError for one that the format would read as an expression,
-    because it has no escape."""
+    """Return the options. Raises PeerError for an option that the format would read as an
+    expression, because the format has no way to escape it."""
     for option in options:
         if "{{" in option:
             raise PeerError(f"'{option}' can't be in a template, where {{{{ begins an expression")
@@ -125,7 +125,8 @@ def _amount(name: str, least: float) -> Json:
 
 
 def _assets(tasks: Sequence[Task]) -> Mapping[str, Any]:
-    """Return the files that Deadline Cloud takes to its workers besides the parameters' own."""
+    """Return the files that Deadline Cloud copies to its workers, other than the parameters'
+    own."""
     scenes = [task.file for task in tasks if task.file]
     inputs = {"filenames": scenes, "directories": []}
     return {

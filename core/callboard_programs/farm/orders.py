@@ -1,5 +1,5 @@
-"""The orders of a run: how they are sent to its hosts and performed there, and the results of their
-answers."""
+"""A run's orders: the form in which hosts get them, the way they are performed, and the results
+that their answers become."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ UNSAVED = (
     "itself, add --save, which saves each scene to its own file"
 )
 OPEN, SAVE, SKILL = "scene__open_file", "scene__save_file", "skills__describe"
-#: The topic on which supervisors report the task that a host was lost with: ``{worker, key, why,
-#: code}``.
+#: The topic on which supervisors report a lost host and its task: ``{worker, key, why, code}``.
 LOST = "callboard-lost"
 
 
@@ -108,9 +107,9 @@ def carried_out(
 ) -> Json:
     """Perform an order, and return ``{status, value, printed, artefacts?, content?, unsaved?,
     never?}``. ``never`` is true when every task would fail this way. ``skills`` are the host's,
-    with their versions, if they are known; otherwise the host is asked. Raises HostError when the
+    with their versions, if those are known; otherwise the host is asked. Raises HostError when the
     host is gone."""
-    began = time() - 0.1  # files are stamped by a coarser clock
+    began = time() - 0.1  # files' times come from a coarser clock
     try:
         for name, wanted in order.get("skills", {}).items():
             _require(who, name, wanted, _version_of(client, name, who, skills))
@@ -145,7 +144,7 @@ def on_scene(
     save: bool = False,
     notified: Notified = pass_over,
 ) -> Json:
-    """Call the tool, on that scene if there is one, and save the scene if asked to. Raises
+    """Call the tool, on the order's scene if there is one, and save the scene if asked to. Raises
     FailedCall, RemoteError, HostError."""
     if scene is not None:
         call_tool(client, OPEN, {"path": scene, "discard_changes": True}, notified)
@@ -156,7 +155,7 @@ def on_scene(
 
 
 def is_changed(result: Json) -> bool:
-    """Return whether that call changed the scene."""
+    """Return whether the call with this result changed the scene."""
     return "callboard/undo" in result.get("_meta", {})
 
 
@@ -181,7 +180,7 @@ def _version_of(
 
 
 def _require(who: str, skill: str, wanted: str | None, has: str | None) -> None:
-    """Raises InvalidParams when ``who`` has another version than the wanted one."""
+    """Raises InvalidParams when ``who`` has a version other than the wanted one."""
     if wanted is not None and has != wanted:
         raise InvalidParams(
             f"{who} has {skill} {has or 'without a version'}, but {wanted} is needed; install that "
@@ -189,11 +188,11 @@ def _require(who: str, skill: str, wanted: str | None, has: str | None) -> None:
         )
 
 
-# -- at whoever sent it ----------------------------------------------------------------------------
+# -- at the sender ---------------------------------------------------------------------------------
 
 
 def result_of(task: Task, answer: Json, attempts: int = 1) -> TaskResult:
-    """Return the result of a task, by the answer to its order."""
+    """Return a task's result, made from the answer to its order."""
     status: Literal["done", "failed"] = "done" if answer["status"] == "done" else "failed"
     names = ("worker", "printed", "seconds", "unsaved")
     return TaskResult(

@@ -1,4 +1,4 @@
-"""The report of a batch or a farm, written to disk at once: JSON lines that a later run
+"""The report of a batch or a farm: JSON lines, each written to disk at once, which a later run
 continues."""
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ class ReportFile:
     "done", "failed", "left"?}``."""
 
     def __init__(self, path: Path, begun: Json) -> None:
-        """``begun`` describes the work. A file that begins otherwise is another batch's."""
+        """``begun`` describes the work. A file that begins differently belongs to another batch."""
         self._path = path
         self._begun = {"event": "begun", **begun}
         self._out: TextIO | None = None
 
     def kept(self, tasks: Iterable[Task]) -> list[TaskResult]:
         """Return the results of these tasks that the file lists as done, if the task's file and
-        artefacts haven't changed since. Raises PeerError when the file is another batch's, or can't
-        be read."""
+        artefacts haven't changed since. Raises PeerError when the file belongs to another batch, or
+        can't be read."""
         try:
             refuse_special(self._path)
             lines = self._path.read_text("utf-8").splitlines()
@@ -68,7 +68,7 @@ class ReportFile:
         ]
 
     def open(self, kept: Iterable[TaskResult]) -> None:
-        """Replace the file by a new one that has only the kept results. Raises HostError."""
+        """Replace the file with a new one that has only the kept results. Raises HostError."""
         with self._writing():
             self._write([self._begun, *(result.line() for result in kept)])
             self._out = self._path.open("a", encoding="utf-8")
@@ -81,7 +81,7 @@ class ReportFile:
             self._out.flush()
 
     def close(self, finished: Json, *, ordered: bool = False) -> None:
-        """End the file. ``ordered`` sorts the results, which takes all of them into memory. Raises
+        """End the file. ``ordered`` sorts the results, which loads all of them into memory. Raises
         HostError."""
         assert self._out is not None
         with self._writing():

@@ -1,5 +1,5 @@
-"""One run over many tasks: which orders are sent, which are tried again, and their results. There
-are two executors: hosts of this machine, and hosts behind a Dask scheduler."""
+"""One run over many tasks: sends the orders, tries again where a host was lost, and yields the
+results. There are two executors: hosts of this machine, and hosts behind a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Loss(NamedTuple):
 
 
 class Executor(Protocol):
-    """Hosts that perform orders. Used from one thread."""
+    """Hosts that perform orders. Use it on one thread."""
 
     def room(self) -> int:
-        """Return how many more attempts it takes now."""
+        """Return the number of further attempts that it accepts now."""
         ...
 
     def send(self, attempts: Sequence[Attempt]) -> None: ...
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
-        """Return the attempts that ended, each with its answer; none after half a second without
-        any. Raises HostError when no host is left for the others."""
+        """Return the attempts that ended, each with its answer or its loss. Return none if half a
+        second passes without any. Raises HostError when no host is left for the remaining ones."""
         ...
 
 
@@ -50,8 +50,9 @@ def results(
     retries: int = 0,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Generator[TaskResult, None, None]:
-    """Yield the results as they come. Raises HostError when the executor does, PeerError when there
-    is no such tool or it is missing a capability, KeyboardInterrupt once it is ``stopped``."""
+    """Yield the results as they arrive. Raises HostError when the executor does, PeerError when
+    there is no such tool or the tool is missing a capability, and KeyboardInterrupt once
+    ``stopped`` returns True."""
     left, more, out = iter(attempts), True, 0
     while more or out:
         if stopped():

@@ -15,7 +15,7 @@ from callboard.host_kit.headless import pip_install
 
 
 class Certificates(NamedTuple):
-    """PEM files: the authority that is trusted, one's own certificate, and its key."""
+    """PEM files: the trusted authority, this program's own certificate, and its key."""
 
     ca: Path
     cert: Path
@@ -27,7 +27,7 @@ class Certificates(NamedTuple):
 
 
 def security_of(certificates: Certificates | None) -> Any:
-    """Return Dask's security object. Raises HostError when a file can't be read, or Dask has to be
+    """Return Dask's security object. Raises HostError when a file can't be read, or Dask isn't
     installed."""
     try:
         from distributed.security import Security

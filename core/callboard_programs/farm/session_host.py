@@ -31,7 +31,7 @@ _MOST = 10_000
 
 
 def enter(folder: Path, options: Sequence[str]) -> None:
-    """Start a host with those options of ``callboard serve``, and return when it serves. Raises
+    """Start a host with those options of ``callboard serve``, and return once it serves. Raises
     HostError."""
     state, words = folder / STATE, folder / WORDS
     if state.exists():
@@ -40,7 +40,7 @@ def enter(folder: Path, options: Sequence[str]) -> None:
         )
     keeper = [sys.executable, "-m", "callboard_programs.farm.session_host", str(folder), *options]
     with words.open("wb") as out:
-        # No handle of this process stays open, because a manager waits for the end of our output.
+        # The keeper inherits no open handle, because a manager waits until our output is closed.
         process = subprocess.Popen(
             keeper,
             stdin=subprocess.DEVNULL,

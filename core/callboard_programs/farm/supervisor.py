@@ -16,15 +16,16 @@ from callboard.content import Json
 from callboard.errors import CALL_TIMEOUT
 from callboard.mapping.host_process import START, HostLost, HostProcess
 
-#: Seconds between two looks at the process.
+#: Seconds between two checks of the process.
 LOOK = 0.25
-#: Seconds in which a cancelled task may end on its own.
+#: Seconds allowed for a cancelled task to end on its own.
 GRACE = 1.0
 #: Seconds after which a stopped process (SIGSTOP) is given up.
 STOPPED = 5.0
 #: Seconds for a host that is to be replaced to leave the farm.
 LEAVING = 30.0
-#: A host is ended during a task when it holds this many times the memory at which it is replaced.
+#: A host is ended during a task if its memory reaches this multiple of the limit at which it is
+#: replaced.
 TOO_MUCH = 2
 #: Seconds before the next try when a host no longer starts.
 PAUSE = 5.0
@@ -33,7 +34,7 @@ PAUSE = 5.0
 @dataclass
 class _Task:
     key: str
-    #: The time by which it must be over, and the reason for ending it then.
+    #: The time by which the task must be over, and the reason for ending it then.
     end: float | None
     why: str
     code: int | None
@@ -50,9 +51,9 @@ class Supervisor:
         tell_lost: Callable[[Json], None],
         most_memory: int | None = None,
     ) -> None:
-        """``command`` starts a host of the given name, which is a new one each time. ``tell_ready``
-        gets each host's ready line, and ``tell_lost`` gets ``{worker, key, why, code}``.
-        ``most_memory`` is in bytes; a task may hold twice as much while it works."""
+        """``command`` returns the command that starts a host with the given name. Each host gets a
+        new name. ``tell_ready`` gets each host's ready line, and ``tell_lost`` gets ``{worker, key,
+        why, code}``. ``most_memory`` is in bytes; a task may hold twice as much while it works."""
         self._command = command
         self._name = name
         self._tell_ready, self._tell_lost = tell_ready, tell_lost
@@ -61,7 +62,7 @@ class Supervisor:
         self._stopped = False
 
     def stop(self) -> None:
-        """End the host in order, and :meth:`run`."""
+        """End the host in order, and then :meth:`run`."""
         self._stopped = True
         self._heard.put(None)
 
@@ -89,7 +90,7 @@ class Supervisor:
             return
 
     def _keep(self, name: str) -> None:
-        """Run one host to its end. Raises HostLost when it ended unasked."""
+        """Run one host to its end. Raises HostLost when the host ended without being asked to."""
         self._task: _Task | None = None
         self._was_ready = self._recycled = False
         self._heard = SimpleQueue()
@@ -149,7 +150,8 @@ class _Watch:
         self.look_at(process.pid)
 
     def look_at(self, pid: int) -> None:
-        """Watch this process: the one that was started may be a program that starts the host."""
+        """Watch this process. The one that was started may be a program that in turn starts the
+        host."""
         import psutil
 
         self._gone = psutil.Error
@@ -165,7 +167,7 @@ class _Watch:
             held = self._about.memory_info().rss
         except self._gone:
             return
-        # A host that is to be replaced has no task, and its last result is still fetched.
+        # A host that is to be replaced has no task, and its last result is still being fetched.
         most = self._most_memory if task is not None and task.key else None
         if most is not None and held > TOO_MUCH * most:
             self._process.kill(

@@ -1,4 +1,4 @@
-"""A headless host in a process of its own, which one program starts, asks and ends."""
+"""A headless host in a process of its own, which one program starts, uses and ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callboard_programs.client import Client, refuse
 
 class WarmHost:
     """``callboard serve --worker`` and a client for it. A context manager. Call :meth:`kill` from
-    any thread, and the rest from one."""
+    any thread, and everything else from a single one."""
 
     def __init__(
         self,
@@ -57,13 +57,14 @@ class WarmHost:
             self._process.__exit__(kind, error, trace)
 
     def kill(self, why: str) -> None:
-        """End the host at once. A caller that waits for it gets HostLost with ``why``."""
+        """End the host at once. A caller that is waiting for the host gets HostLost with
+        ``why``."""
         self._process.kill(why)
 
     @contextmanager
     def client_for(self, timeout: float | None) -> Iterator[Client]:
-        """Yield a client of the host, for that many seconds. Raises HostLost when the host doesn't
-        answer."""
+        """Yield a client of the host for at most ``timeout`` seconds. Raises HostLost when the host
+        doesn't answer by then."""
         with self._process.in_time(timeout):
             try:
                 yield self._client

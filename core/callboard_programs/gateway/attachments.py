@@ -1,4 +1,4 @@
-"""The instances that one session works with. Each tool is listed under a name that is its own."""
+"""The instances that one session works with. Each tool is listed under a unique name."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Attachments:
             yield conversation.side
 
     def side(self, name: str) -> HostSide:
-        """Return the session's way to an instance. The first use opens it."""
+        """Return the session's connection to an instance. The first use opens it."""
         if name not in self._conversations:
             conversation = converse(name, self._names, self.session.holder, self.token)
             conversation.side.adopt(self.session)
@@ -82,7 +82,7 @@ class Attachments:
         """Return the tools of the attached instances, as each host lists them to this client."""
         lists = await asyncio.gather(*(self._tools(name, request) for name in self.listed))
         tools = [tool for listed in lists for tool in listed]
-        # Each host has this tool; an agent needs it once.
+        # Each host has this tool, but an agent needs only one.
         asks = [tool for tool in tools if tool["name"].endswith(_ASK)]
         rest = [tool for tool in tools if not tool["name"].endswith(_ASK)]
         return rest + [{**tool, "name": request_capability.TOOL_NAME} for tool in asks[:1]]
@@ -92,7 +92,7 @@ class Attachments:
         try:
             listed = await asyncio.wait_for(self._listed_by(side, request), LIST_PATIENCE)
         except (CallboardError, asyncio.TimeoutError) as error:
-            # The other instances' tools, and the gateway's own, don't wait for this one.
+            # The other instances' tools, and the gateway's own, don't wait for this instance.
             log.warning("%s doesn't list its tools: %s", name, error or "it is late")
             listed = side.keeper.offline.known.lists["tools"]
         return [
@@ -110,7 +110,8 @@ class Attachments:
         return [tool async for page in pages(ask) for tool in objects_in(page, "tools")]
 
     def target(self, tool: str) -> tuple[str, str] | None:
-        """Return the attached instance and its own tool's name for a prefixed name."""
+        """Return the attached instance that a prefixed name means, and the tool's own name
+        there."""
         if tool == request_capability.TOOL_NAME and self.listed:
             return self.listed[0], tool
         name, _, own = tool.partition("__")

@@ -18,7 +18,7 @@ from callboard.transport.instances import Instance
 from callboard_programs.gateway.names import HostNames, NameFinder
 from callboard_programs.relay.host_side import HostSide
 
-#: Stateless clients that are kept connected at once.
+#: Maximum stateless clients that are kept connected at the same time.
 STATELESS_LIMIT = 256
 
 
@@ -115,7 +115,7 @@ class StatelessConversations:
             self._end(self._idle()[: max(0, len(self._kept) - STATELESS_LIMIT + 1)])
             token = shown_token(incoming.headers)
             conversation = converse(name, self._names, incoming.holder, token)
-        self._kept[key] = conversation  # the most recently used stands last
+        self._kept[key] = conversation  # the most recently used one comes last
         return conversation
 
     def _idle(self) -> list[tuple[str, TokenHolder, str]]:

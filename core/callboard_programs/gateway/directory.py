@@ -18,17 +18,17 @@ from callboard_programs.relay.last_known import KnownHost
 from callboard_programs.relay.link import Link
 from callboard_programs.relay.reconnect import Reconnector
 
-#: Characters that clients accept in a tool's name.
+#: Maximum characters that clients accept in a tool's name.
 LONGEST_NAME = 63
 #: Seconds after which the directory asks instances again whether they serve.
 STALE_AFTER = 2.0
-#: Seconds that a list of all instances waits for any one of them.
+#: Seconds that a list over all instances waits for each of them.
 LIST_PATIENCE = 5.0
 
 
 class Directory:
-    """The tools and lists of all instances. Use it on the gateway's loop. It asks each instance in
-    the gateway's own name, when they are first needed."""
+    """The tools and lists of all instances. Use it on the gateway's loop. It asks each instance for
+    them, in the gateway's own name, when they are first needed."""
 
     def __init__(self, names: HostNames) -> None:
         self._names = names
@@ -132,7 +132,7 @@ async def _nothing_to_prepare(link: Link) -> None:
 
 
 def _as_skill(name: str, known: KnownHost) -> SkillMetadata:
-    """Return an instance's tools as a skill, which is what the search knows."""
+    """Return an instance's tools as a skill, because the search takes skills."""
     tools = tuple(
         ToolDeclaration(
             tool["name"],

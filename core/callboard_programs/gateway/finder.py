@@ -14,7 +14,7 @@ from callboard_programs.relay.last_known import GATEWAY
 
 
 class GatewayFinder(OneServerFinder):
-    """Finds the gateway: its address for all instances, or for the named one. If it can't be
+    """Finds the gateway's address, for all instances or for the named one. If the gateway can't be
     started, each request tries again, and nothing else does."""
 
     def __init__(self, name: str | None) -> None:

@@ -49,9 +49,10 @@ class Gateway:
         idle: float | None = None,
         outside: Outside | None = None,
     ) -> None:
-        """``port`` None takes the last port again, and 0 any free one. ``token`` says whether
-        clients need one. The gateway ends after ``idle`` seconds in which nothing needs it; None
-        means never. ``outside`` is the address for other machines, if there is one."""
+        """If ``port`` is None, the gateway takes its last port again; 0 means any free one.
+        ``token`` says whether clients need a token. The gateway ends after ``idle`` seconds in
+        which nothing needs it; None means never. ``outside`` is the address for other machines, if
+        there is one."""
         self.id = new_id()
         self._idle = idle
         self._kept = read_address()
@@ -89,7 +90,7 @@ class Gateway:
     async def serve(self, ready: Callable[[], None], ending: asyncio.Event) -> None:
         """Call ``ready`` once the gateway serves, and return after ``ending`` is set. Raises
         HostError."""
-        kept_names()  # without the kept names it would give the same names again
+        kept_names()  # otherwise it would give the same names to other scenes
         try:
             self._listener.bind(self._port)
         except OSError as error:
@@ -156,8 +157,8 @@ class Gateway:
         return bool(clients or self._names.current() or self._listener.busy)
 
     async def _watch(self, ending: asyncio.Event) -> None:
-        """Name new instances in the order of their arrival, so that none takes the name of one that
-        ends later. End the gateway when nothing needs it."""
+        """Name new instances promptly, in the order of their arrival, so that none takes the name
+        of an earlier one. End the gateway when nothing needs it."""
         generation, needed = 0, monotonic()
         while True:
             try:

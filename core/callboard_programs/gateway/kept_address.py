@@ -25,7 +25,7 @@ class KeptAddress:
 
 
 def read_address() -> KeptAddress:
-    """Return the kept address, or the default one if there is none that can be used."""
+    """Return the kept address, or the default one if there is no usable one."""
     try:
         value = json.loads(read_private(_file(), _MOST_BYTES))
         port, token = value["port"], value["token"]
@@ -48,8 +48,8 @@ def gateway_url(name: str | None) -> str:
 
 
 def instance_path(name: str | None) -> str:
-    """Return the part that an instance's name adds to the gateway's address; nothing for None.
-    Raises PeerError when ``name`` can't be an instance's name."""
+    """Return the part that an instance's name adds to the gateway's address; an empty text for
+    None. Raises PeerError when ``name`` can't be an instance's name."""
     if name is not None and NAME.fullmatch(name) is None:
         raise PeerError(
             f"{name[:80]!r} can't be a name of the gateway's; give one like blender or blender_2"

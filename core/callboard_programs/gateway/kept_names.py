@@ -69,7 +69,7 @@ class SceneIdentity:
         return self.scene is None and self.instance == instance.id
 
     def leads_to(self, instance: Instance) -> bool:
-        """Return whether the instance has this scene by any of these three proofs."""
+        """Return whether any of the three checks above shows that the instance has this scene."""
         same = self.is_open_in(instance) or self.is_file_in(instance)
         return same or self.is_unsaved_in(instance)
 
@@ -94,7 +94,7 @@ def stamp() -> object:
 
 def kept_names() -> dict[str, SceneIdentity]:
     """Return the kept names, the oldest first. Raises HostError when the file can't be read,
-    because starting with no names would make them lead to other scenes."""
+    because a gateway that began without names would give the same names to other scenes."""
     try:
         value = json.loads(read_private(file(), _MOST_BYTES))
         return {name: _read(each) for name, each in value["names"].items()}
@@ -109,8 +109,8 @@ def kept_names() -> dict[str, SceneIdentity]:
 
 @contextmanager
 def changing() -> Iterator[dict[str, SceneIdentity]]:
-    """Yield the names for the block to change, and keep them at its end. No other process changes
-    them meanwhile. Raises HostError, OSError."""
+    """Yield the names for the block to change, and save them at its end. No other process can
+    change them meanwhile. Raises HostError, OSError."""
     path = file()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("ab") as locked:
@@ -124,8 +124,8 @@ def changing() -> Iterator[dict[str, SceneIdentity]]:
 
 
 def forget(wanted: Sequence[str]) -> list[str]:
-    """Free names for other scenes, and return those that were freed. ``UNSAVED`` among the wanted
-    stands for several. Raises HostError, and PeerError when a name isn't kept."""
+    """Free names for other scenes, and return those that were freed. ``UNSAVED`` in ``wanted``
+    stands for several names. Raises HostError, and PeerError when a name isn't kept."""
     running = {instance.id for instance in announced(instances_folder())}
 
     def is_gone(standing: SceneIdentity) -> bool:

@@ -34,11 +34,11 @@ class Listing:
     key: str
     field: str
     named: Callable[[str, str], str]
-    #: The singular noun for what the diagnostics count.
+    #: The singular noun for the entries that the diagnostics count.
     one: str
 
     async def all(self, directory: Directory) -> Json:
-        """Return the list's result. An instance that fails doesn't hide another one's entries."""
+        """Return the list's result. An instance that fails doesn't hide the entries of others."""
         running = await directory.running()
         answers = await asyncio.gather(
             *(self._of_one(directory, name, entry) for name, entry in running.items())
@@ -84,7 +84,7 @@ class Listing:
         listed = [
             shown({**each, self.field: self.named(name, each[self.field]), **of_instance})
             for each in entries
-            if not hides(each[self.field])  # a client couldn't ask for it by the text it is shown
+            if not hides(each[self.field])  # a client couldn't ask for it by the text that it sees
         ]
         return listed, {**backend, "status": "ok", f"{self.one}_count": len(listed), **diagnostics}
 

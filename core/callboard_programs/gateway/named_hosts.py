@@ -75,7 +75,7 @@ class NamedHosts(StreamableHttp):
                 self._end(conversation)
         if client is not None:
             try:
-                self.sessions.room(incoming.holder)  # others may have come meanwhile
+                self.sessions.room(incoming.holder)  # other sessions may have been opened meanwhile
             except TooManySessions as full:
                 self._end(conversation)
                 refuse_session(incoming, message, full)
@@ -87,7 +87,7 @@ class NamedHosts(StreamableHttp):
 
     def session_of(self, incoming: IncomingRequest) -> Session | None:
         known = self._in_sessions.get(incoming.headers.get(_SESSION, ""))
-        # Nothing is said about another client's session, not even that it exists.
+        # Reveal nothing about another client's session, not even that it exists.
         if known and known.holder == incoming.holder and known.name != _name(incoming):
             fail(incoming, 404, PeerError("this session belongs to another address"))
             return None
@@ -105,7 +105,7 @@ class NamedHosts(StreamableHttp):
 
     async def _in_session(self, session: Session, message: Request, reply: Reply) -> Json | None:
         conversation = self._in_sessions.get(session.id)
-        if conversation is None:  # it ended before this began
+        if conversation is None:  # the session ended before this began
             return jsonrpc.error_message(message.id, PeerError(SESSION_ENDED))
         if conversation.opening is not None and not conversation.opening.done():
             await asyncio.wait([conversation.opening])

@@ -39,29 +39,29 @@ class HostNames:
         self.generation = 0
 
     def changed(self) -> bool:
-        """Return whether instances came, went or opened another scene since the last look, or a
-        name was freed."""
+        """Return whether instances came, went or opened another scene since the last
+        :meth:`refresh`, or a name was freed."""
         return announced_files() != self._files or kept_names.stamp() != self._stamp
 
     def current(self) -> dict[str, ListedInstance]:
-        """Return the instances that ran at the last look, by name, in the order in which the names
-        were given."""
+        """Return the instances that ran at the last :meth:`refresh`, by name, in the order in which
+        the names were given."""
         with self._lock:
             return dict(self._named)
 
     def standing(self, name: str) -> SceneIdentity | None:
-        """Return the scene that a name stands for, as of the last look."""
+        """Return the scene that a name stands for, as of the last :meth:`refresh`."""
         with self._lock:
             return self._kept.get(name)
 
     def kept(self) -> dict[str, SceneIdentity]:
-        """Return all names, as of the last look."""
+        """Return all names, as of the last :meth:`refresh`."""
         with self._lock:
             return dict(self._kept)
 
     def refresh(self) -> dict[str, ListedInstance]:
-        """Look now, and return the running instances by name. Takes up to two seconds if one is
-        silent."""
+        """Look for instances now, and return the running ones by name. Takes up to two seconds if
+        one is silent."""
         number = next(self._looks)
         files = announced_files()
         running = instances.listed()
@@ -69,7 +69,7 @@ class HostNames:
             if number < self._newest_look:  # another thread looked later
                 return dict(self._named)
             self._newest_look = number
-            # A silent instance may end any moment without changing a file.
+            # A silent instance may end at any moment without changing a file.
             silent = any(entry.state != "serving" for entry in running)
             self._files = None if silent else files
             before = dict(self._named)
@@ -87,7 +87,7 @@ class HostNames:
                     named, assigned = _assigned(names, running)
             self._complain("")
         except (HostError, OSError) as error:
-            # A name that isn't kept would lead elsewhere after the next start, so no new one is
+            # A name that can't be kept would lead elsewhere after the next start, so no new name is
             # given.
             self._complain(f"no instance gets a new name: {error}")
             named, assigned = _assigned(dict(self._kept), running)
@@ -105,9 +105,9 @@ class HostNames:
 def _assigned(
     kept: dict[str, SceneIdentity], running: Sequence[ListedInstance]
 ) -> tuple[dict[str, ListedInstance], dict[str, SceneIdentity]]:
-    """Return the instances by name, and the scenes that the names stand for then. The surest proof
-    goes first: the scene that an instance never closed, then the scene's file, then the instance of
-    an unsaved scene."""
+    """Return the instances by name, and the scenes that the names stand for afterwards. The surest
+    proof counts first: the scene that an instance never closed, then the scene's file, then the
+    instance of an unsaved scene."""
     named: dict[str, ListedInstance] = {}
     left = {entry.instance.id: entry for entry in running}
     proofs: tuple[Callable[[SceneIdentity, Instance], bool], ...] = (
@@ -138,8 +138,8 @@ def _free(kind: str, kept: dict[str, SceneIdentity]) -> str | None:
 
 
 class NameFinder(OneServerFinder):
-    """Finds the instance with a name, for one conversation. With ``remembers`` it never leads to
-    another scene than before, even if the name was freed and given again."""
+    """Finds the instance with a name, for one conversation. With ``remembers``, it never leads to a
+    scene other than before, even if the name was freed and given to another scene."""
 
     def __init__(self, name: str, names: HostNames, *, remembers: bool = True) -> None:
         matched = NAME.fullmatch(name)
@@ -177,7 +177,7 @@ class NameFinder(OneServerFinder):
         """Say why no instance is found although the name stands for a scene."""
         there = self._names.current()
         ended = all(entry.instance.id != standing.instance for entry in there.values())
-        # A conversation that worked there waits for the scene's file.
+        # A conversation that worked in this scene waits until the scene's file is open again.
         waits = ended and standing.scene is not None and (self._meant is not None or not there)
         if waits:
             self.reason = f"{self._name} is gone, and is back once {standing.words} runs again"
@@ -192,7 +192,7 @@ class NameFinder(OneServerFinder):
         return self._meant is None or self._meant.leads_to(instance)
 
     def changed(self) -> bool:
-        # Another conversation may have looked.
+        # Another conversation may have refreshed the names.
         return super().changed() or self._seen != self._names.generation or self._names.changed()
 
     def leads_to(self, instance: Instance) -> bool:

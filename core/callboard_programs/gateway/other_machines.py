@@ -55,7 +55,7 @@ class RemoteListener(Listener):
         super().__init__(outside.address)
         self._outside = outside
         self._clients = clients
-        #: Ids of the clients that wait for approval, so that each is logged and written down once.
+        #: Ids of the clients that wait for approval, so that each is logged and recorded only once.
         self._waiting: set[str] = set()
 
     @property

@@ -38,8 +38,8 @@ class OwnEndpoint(McpEndpoint):
         incoming.on_gone = self.start(self._pass_on(incoming, reply, message)).cancel
 
     async def _pass_on(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
-        """Answer with the host's own response. It may hold questions that only that host can read
-        again."""
+        """Answer with the host's own response. It may hold questions, and only that host can read
+        the state that comes back with their answers."""
         try:
             self.stateless.check(message, incoming.headers, incoming.holder)
             self._server.shown_tokens[incoming.holder] = shown_token(incoming.headers)

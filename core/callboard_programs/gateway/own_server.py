@@ -65,7 +65,7 @@ class GatewayServer:
         return {"capabilities": capabilities, "serverInfo": info, "instructions": _INSTRUCTIONS}
 
     def attachments(self, session: Session) -> Attachments:
-        """Return a session's attached instances. The first request makes them."""
+        """Return a session's attached instances. The session's first request makes the object."""
         if session.id not in self._sessions:
             self._sessions[session.id] = Attachments(session, self._names)
         return self._sessions[session.id]
@@ -116,7 +116,7 @@ class GatewayServer:
         if request.method in LISTINGS:
             return await LISTINGS[request.method].all(self._directory)
         if request.method in PASSED_ON:
-            assert isinstance(request, SessionRequest)  # without a session it is passed on
+            assert isinstance(request, SessionRequest)  # a request without a session is passed on
             name, params = await self._passed_on(request.method, request.params)
             return await self._pass_on(
                 self.attachments(request.session).side(name), request, params
@@ -155,7 +155,7 @@ class GatewayServer:
 
     async def _call_own(self, name: str, arguments: Json, request: PeerRequest) -> Json:
         if name == own_tools.CALL:
-            assert isinstance(request, SessionRequest)  # without a session it is passed on
+            assert isinstance(request, SessionRequest)  # a request without a session is passed on
             side = self.attachments(request.session).side(await self._resolve(arguments))
             return await self._pass_on(side, request, inner_params(request.params, arguments))
         functions: dict[str, Callable[[Json, PeerRequest], Awaitable[Json]]] = {
@@ -172,8 +172,8 @@ class GatewayServer:
         return result
 
     async def scene_of(self, message: Request) -> tuple[str, Request] | None:
-        """Return the instance that a sessionless client's request means, and the request for it.
-        Return None if the gateway itself answers. Raises PeerError."""
+        """Return the instance that a sessionless client's request means, and the request to send to
+        it. Return None if the gateway itself answers. Raises PeerError."""
         params = message.params
         if message.method in PASSED_ON:
             name, own = await self._passed_on(message.method, params)

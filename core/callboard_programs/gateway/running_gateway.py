@@ -18,7 +18,7 @@ from callboard.transport.instances import Instance, announced, answer_of, is_ali
 IDLE = 600.0
 #: Seconds for a gateway to start.
 _PATIENCE = 20.0
-#: Seconds in which another start may explain why this one failed.
+#: Seconds to wait for a gateway that was started at the same time, after this one ended.
 _OTHERS_START = 1.5
 
 #: The gateways that this process started. They may outlive it.
@@ -56,7 +56,7 @@ def started_gateway() -> Instance:
             if there is not None:
                 return there
             if not ended and process.poll() is not None:
-                # Two may start at once. Only one of them gets the port.
+                # Two gateways may be started at once, but only one of them gets the port.
                 until, ended = monotonic() + _OTHERS_START, True
             sleep(0.05)
         words.seek(0)

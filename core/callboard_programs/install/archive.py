@@ -12,14 +12,14 @@ from pathlib import Path
 from callboard.errors import HostError
 from callboard.ground.version import __version__
 
-#: Bytes that an archive may unpack to. Our largest one, with Qt for every system, has a third of
-#: it.
+#: Maximum bytes that an archive may unpack to. Our largest one, with Qt for every system, needs a
+#: third of that.
 _LARGEST = 1_000_000_000
 
 
 def contents(archive: Path) -> dict[str, bytes]:
-    """Return the archive's files: names with forward slashes to content. Raises HostError when the
-    archive can't be read, or has a name that leads out of the folder."""
+    """Return the contents of the archive's files, by their names with forward slashes. Raises
+    HostError when the archive can't be read, or has a name that leads out of the folder."""
     try:
         with zipfile.ZipFile(archive) as opened:
             files = [each for each in opened.infolist() if not each.is_dir()]

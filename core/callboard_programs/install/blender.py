@@ -1,6 +1,6 @@
-"""Puts callboard into Blender: an add-on in its user folder until 4.1, then an extension that
-Blender itself installs. To enable it and save the preferences, Blender is started without a window.
-"""
+"""Puts callboard into Blender: an add-on in the user folder up to version 4.1, and from 4.2 on an
+extension that Blender itself installs. To enable it and save the preferences, Blender is started
+without a window."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from callboard_programs.install.placed_files import is_placed, place, remove
 ADDON = "callboard_addon"
 EXTENSION = "callboard"
 OLDEST, FIRST_EXTENSION = (3, 4), (4, 2)
-#: A mark in the add-on's folder that Blender has enabled it; Blender's own file about that is
-#: binary.
+#: A file in the add-on's folder which shows that Blender has enabled the add-on. Blender's own
+#: record of that is binary.
 _ENABLED = ".callboard-enabled"
 #: Seconds for Blender to enable an add-on and save its preferences.
 _PATIENCE = 180
@@ -109,8 +109,8 @@ def rewritten(folder: Path) -> list[Path]:
 
 
 def made_elsewhere() -> list[Path]:
-    """Return the folders for thumbnails: all programs' folders on Linux, and folders in the user's
-    home on other systems."""
+    """Return the folders for thumbnails: those that all programs share on Linux, and folders in the
+    user's home on other systems."""
     thumbnails = Path.home() / ".thumbnails"
     if sys.platform == "linux":
         cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -166,7 +166,7 @@ def _uninstall_extension(blender: Blender, dry_run: bool) -> list[str]:
 
 
 def _is_extension(blender: Blender) -> bool:
-    """Return whether our extension is there. Raises HostError when another extension has its
+    """Return whether our extension is installed. Raises HostError when another extension has its
     name."""
     if not blender.place.exists():
         return False
@@ -273,18 +273,18 @@ def _run(
 
 
 def _environment(blender: Blender) -> Iterator[tuple[str, str]]:
-    # Variables for this Python may not fit Blender's.
+    # Environment variables for this Python may be wrong for Blender's.
     yield from ((k, v) for k, v in os.environ.items() if not k.startswith("PYTHON"))
     if blender.program is not None:
-        # A Blender on the system's Python finds its library beside the first python3.
+        # A Blender that uses the system's Python finds the library beside the first python3.
         beside = str(Path(blender.program).resolve().parent)
         yield "PATH", os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
     if "XDG_RUNTIME_DIR" not in os.environ:
-        # Blender 5.2 still asks for the system's sound, whose library would make a folder in the
-        # home. In this place it can't make any.
+        # Even so, Blender 5.2 uses the system's sound library, which would make a folder in the
+        # home. At this path it can't make one.
         yield "PULSE_RUNTIME_PATH", "/dev/null/none"
     if blender.elsewhere:
         yield "BLENDER_USER_RESOURCES", str(blender.folder)
-        # Before 4.2 each part has a variable of its own.
+        # Before 4.2, each part of the user folder has a variable of its own.
         yield "BLENDER_USER_CONFIG", str(blender.folder / "config")
         yield "BLENDER_USER_SCRIPTS", str(blender.folder / "scripts")

@@ -1,5 +1,5 @@
-"""Puts callboard into Maya, Houdini and 3ds Max: an archive is unpacked into a folder in which the
-host looks, and makes one folder there that is ours."""
+"""Puts callboard into Maya, Houdini and 3ds Max: an archive is unpacked into a folder that the host
+searches, and makes one folder there, which is ours."""
 
 from __future__ import annotations
 

@@ -16,15 +16,15 @@ HOSTS = {
 
 
 class Installer(Protocol):
-    """The functions of such a module. The lines that they return say what was done, or what would
-    be."""
+    """The functions of a module that installs into a host. The lines that they return say what was
+    done or, with ``dry_run``, what would be done."""
 
     def install(self, folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
         """Install into the version with that user folder, or into all that are there. Raises
         HostError, OSError."""
 
     def uninstall(self, folder: Path | None, dry_run: bool) -> list[str]:
-        """Remove callboard from them. Raises HostError, OSError."""
+        """Remove callboard from that version, or from all of them. Raises HostError, OSError."""
 
     def user_folders(self) -> dict[str, Path]:
         """Return the versions on this machine by name, each with the folder that is written to."""

@@ -23,10 +23,10 @@ def place(
     ours: str = ".",
     beside: str | None = None,
 ) -> list[str]:
-    """Make ``folder`` hold ``files``, names with forward slashes to content. They lie below
-    ``ours``, a folder for nothing else, except for the one named ``beside``. Return a line for the
-    change, made or planned, or nothing if there is none. Raises HostError, before any change, when
-    that would overwrite a file that ``place`` didn't write."""
+    """Make ``folder`` hold ``files``, which maps names with forward slashes to contents. All files
+    are below ``ours``, a folder for nothing else, except for the one named ``beside``. Return a
+    line for the change, made or planned, or nothing if there is none. Raises HostError, before any
+    change, when that would overwrite a file that ``place`` didn't write."""
     known = _receipt(folder, ours, beside)
     wanted = {name: _digest(data) for name, data in files.items()}
     there = {name: _digest_of(folder / name) for name in {*wanted, *known}}
@@ -54,8 +54,8 @@ def place(
 
 
 def remove(folder: Path, *, dry_run: bool, ours: str = ".", beside: str | None = None) -> list[str]:
-    """Remove the files that ``place`` wrote and that are unchanged. Return lines about the removed
-    files and the files that were left."""
+    """Remove the files that ``place`` wrote and that are unchanged. Return lines about the files
+    that were removed and those that were left."""
     known = _receipt(folder, ours, beside)
     if not known:
         return []
@@ -110,7 +110,7 @@ def _digest_of(path: Path) -> str | None:
 
 def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Half a file would look like one that was changed.
+    # A half-written file would look like one that the user changed.
     with replacing(str(path)) as partial:
         Path(partial).write_bytes(data)
 

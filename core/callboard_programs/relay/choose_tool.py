@@ -48,7 +48,8 @@ class HostChoice:
         self._running = running
         self._connected = connected
         self._connect = connect
-        #: True once there were several hosts in this conversation; from then on the tool is listed.
+        #: True once there have been several hosts in this conversation. From then on, the tool is
+        #: listed.
         self.offered = False
 
     def takes(self, request: Request | PeerRequest) -> bool:
@@ -97,8 +98,8 @@ def _wanted(arguments: object) -> str | None:
 
 
 def _only(wanted: str, running: Sequence[Instance]) -> Instance:
-    """Return the one instance that is meant. Raises PeerError, with the ids that there are, if it
-    isn't clear."""
+    """Return the one instance that ``wanted`` means. Raises PeerError, with the ids to choose from,
+    if that isn't clear."""
     chosen = [i for i in running if i.id.startswith(wanted) or i.kind == wanted]
     if len(chosen) != 1:
         many = "several are" if chosen else "none is"

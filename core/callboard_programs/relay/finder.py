@@ -1,4 +1,4 @@
-"""Finds the host that the bridge is for: the chosen one, and later its successors."""
+"""Finds the host that a bridge connects to: the chosen one, and later its successors."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ from callboard_programs.relay.choose_tool import CHOOSE, names
 
 
 class NotThatScene(HostError):
-    """A name of the gateway's, or a conversation, would lead to another scene than it stands for.
-    ``data``: ``name``, what it ``stood_for``, and the ``names`` that are there."""
+    """One of the gateway's names, or a conversation, would lead to a scene other than the one that
+    it stands for. ``data`` has the ``name``, the scene that it ``stood_for``, and the current
+    ``names``."""
 
     code = -31006
 
 
 class Finder(Protocol):
-    """Finds the running instance that is meant. ``find`` and ``running`` are called in a thread."""
+    """Finds the running instance that is meant. ``find`` and ``running`` are called on a thread of
+    their own."""
 
-    #: The kind under which the lists of hosts that are meant are kept; None for any kind.
+    #: The kind of host that is meant, under which its lists are kept; None for any kind.
     kind: str | None
-    #: The reason, for the caller, that no host is found; empty if nothing runs at all.
+    #: The reason, for the caller, why no host is found; empty if nothing runs at all.
     reason: str
-    #: True when the agent may choose, because other hosts run than the one that is meant.
+    #: True when the agent may choose, because hosts other than the one that is meant are running.
     undecided: bool
-    #: The error for calls, in place of ``reason``, when the running hosts aren't what is meant.
+    #: The error for calls, in place of ``reason``, when none of the running hosts is the one that
+    #: is meant.
     refusal: CallboardError | None
 
     @property
@@ -40,14 +43,14 @@ class Finder(Protocol):
         """Note that the host is connected."""
 
     def changed(self) -> bool:
-        """Return whether instances came or went since the last look that found none."""
+        """Return whether instances came or went since the last search that found none."""
 
     def forget(self) -> None:
-        """Make the next look a real one, even if no file has changed."""
+        """Make the next search a real one, even if no file has changed."""
 
     def leads_to(self, instance: Instance) -> bool:
-        """Return whether that instance is still meant, although files have changed. Takes up to two
-        seconds if one is silent."""
+        """Return whether that instance is still the one that is meant, although files have changed.
+        Takes up to two seconds if one is silent."""
 
     def running(self) -> list[Instance]:
         """Return the hosts that the agent may choose from. Takes up to two seconds if one is
@@ -68,9 +71,10 @@ class HostFinder:
         self._wanted = wanted
         self._last: Instance | None = None
         self._seen: object = None
-        #: The reason, for the caller, that no host is found; empty if nothing runs at all.
+        #: The reason, for the caller, why no host is found; empty if nothing runs at all.
         self.reason = ""
-        #: True when the agent may choose, because other hosts run than the one that is meant.
+        #: True when the agent may choose, because hosts other than the one that is meant are
+        #: running.
         self.undecided = False
         self.refusal: CallboardError | None = None
 
@@ -98,11 +102,11 @@ class HostFinder:
         return self._last is not None
 
     def forget(self) -> None:
-        """Make the next look a real one, even if no file has changed."""
+        """Make the next search a real one, even if no file has changed."""
         self._seen = None
 
     def changed(self) -> bool:
-        """Return whether instances came or went since the last look that found none."""
+        """Return whether instances came or went since the last search that found none."""
         return announced_files() != self._seen
 
     def find(self) -> Instance | None:
@@ -113,7 +117,7 @@ class HostFinder:
         busy = [entry.instance for entry in running if entry.state == "busy"]
         silent = [entry.instance for entry in running if entry.state == "silent"]
         self.refusal = None
-        # No other host is taken because the one that is meant is late.
+        # The host that is meant may merely be late, which is no reason to take another one.
         chosen = self._choose([e.instance for e in running if e.state != "silent"])
         self._seen = files
         late = [] if chosen else self._choose(silent)
@@ -168,7 +172,7 @@ class OneServerFinder(ABC):
     undecided = False
 
     def __init__(self, kind: str | None, no_choice: str) -> None:
-        """``no_choice`` is the reason that none can be chosen."""
+        """``no_choice`` is the reason why no other one can be chosen."""
         self.kind = kind
         self.reason = ""
         self.refusal: CallboardError | None = None

@@ -21,15 +21,14 @@ from callboard_programs.relay.link import HostConnection
 from callboard_programs.relay.pages import object_in, objects_in
 from callboard_programs.relay.relay import Relay
 
-#: Seconds in which a host's questions count as one, so that the client is asked once.
+#: Seconds within which a host's questions count as one, so that the client is asked only once.
 TOGETHER = 0.02
 #: Seconds that a call has to end before its client is asked questions that belong to no call, such
 #: as the roots that hosts ask of each new session. Most calls don't need the answers.
 OWN_ACCOUNT = 1.0
-#: Notifications kept while a call waits for its client.
+#: Maximum notifications that are kept while a call waits for its client.
 MISSED_LIMIT = 256
-#: Characters of a question's name, and of a host's message for a failure that has another code
-#: here.
+#: Maximum characters of a question's name, and of a host's message that is quoted in another error.
 _NAME_LIMIT, _SAID_LIMIT = 100, 2000
 #: The prefix of the relay's own keys.
 _OURS = "callboard"
@@ -43,7 +42,7 @@ class CallSession:
         self.connection = connection
         self.capabilities = capabilities
         self.opened = monotonic()
-        #: The log level that the session was set to.
+        #: The log level that was set for the session.
         self.level: str | None = None
         self.call: HeldCall | None = None
         #: Unanswered questions that the host asked on the session's own stream.
@@ -60,7 +59,7 @@ class CallSession:
 
 
 class HeldCall:
-    """One call on the host, over all the rounds of its client's requests."""
+    """One call on the host, through all the rounds of its client's requests."""
 
     def __init__(self, session: CallSession, id: jsonrpc.Id, relay: Relay) -> None:
         self.session = session
@@ -87,7 +86,7 @@ class HeldCall:
 
     def _ended(self, working: asyncio.Task[Json]) -> None:
         if not working.cancelled():
-            working.exception()  # perhaps no client comes back to get it
+            working.exception()  # perhaps no client returns to receive it
         self.news.set()
 
     def cancel(self) -> None:
@@ -155,7 +154,8 @@ class HeldCall:
 
     def check(self, response: Json) -> None:
         """Raises MissingClientCapability when the call failed because the client didn't declare a
-        capability that the host needed to ask it. The host says so, or had asked anyway."""
+        capability that the host needed to ask it. The host's error says so, or the host had asked
+        anyway."""
         result, error = object_in(response, "result"), object_in(response, "error")
         if not error and result.get("isError") is not True:
             return
@@ -194,8 +194,7 @@ def _question(message: Json) -> Ask:
 
 
 def _name(message: Json) -> str:
-    """Return the host's name for its question, or an empty text if there is none that can be
-    used."""
+    """Return the host's name for its question, or an empty text if there is no usable one."""
     name = object_in(object_in(message, "params"), "_meta").get(NAME_KEY)
     if not isinstance(name, str) or len(name) > _NAME_LIMIT or name.startswith(_OURS):
         return ""
@@ -203,7 +202,8 @@ def _name(message: Json) -> str:
 
 
 def _pass_on(message: Json, request: StatelessRequest) -> None:
-    """Tell the client what belongs to its request. Changes of lists go to its listening streams."""
+    """Pass on a message that belongs to the client's request. Changes of lists go to the client's
+    listening streams instead."""
     method, params = message["method"], object_in(message, "params")
     if method == "notifications/progress" and "progressToken" in request.meta:
         # Each round may have a token of its own.

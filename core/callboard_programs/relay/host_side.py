@@ -96,7 +96,8 @@ class HostSide:
         #: None until the client has opened a session.
         self.client: RelayedClient | None = None
         self._streams = ListenStreams(self.keeper, self._relay)
-        #: For a host that knows only sessions: the server in its place, and the era on top of it.
+        #: For a host that knows only sessions: the server that stands in for it, and the era on top
+        #: of that server.
         self._onto_sessions: tuple[OntoSessions, StatelessEra] | None = None
 
     async def run(self) -> None:
@@ -178,8 +179,8 @@ class HostSide:
         self, request: Request, channel: Channel, headers: Mapping[str, str] | None = None
     ) -> tuple[int, Json | None]:
         """Return an HTTP status and the response to a request of 2026-07-28, or None in place of
-        the response if ``channel`` has it. ``headers`` are the request's, where the transport has
-        any."""
+        the response if ``channel`` has it. ``headers`` are the request's, if the transport has any.
+        """
         self.keeper.hear(request)
         try:
             self._stateless.check(request, headers, self._holder)
@@ -322,7 +323,7 @@ class HostSide:
             await self._session_on(link, self.client)
 
     async def _session_on(self, link: Link, client: RelayedClient) -> HostConnection:
-        """Return the client's session on that host. It is opened first if it isn't open. Raises
+        """Return the client's session on that host. Open it first if it isn't open. Raises
         Unreachable."""
         if link.session is not None:
             return link.session
@@ -409,7 +410,7 @@ def _remember(session: Session, request: SessionRequest) -> None:
 
 
 async def _restore(connection: HostConnection, wishes: Session) -> None:
-    """Give a new host the settings that the client gave the hosts before."""
+    """Give a new host the settings that the client gave to earlier hosts."""
     await connection.send(jsonrpc.notification_message("notifications/initialized"))
     requests: list[tuple[str, Json]] = [
         ("resources/subscribe", {"uri": uri}) for uri in sorted(wishes.watched)

@@ -15,7 +15,7 @@ from callboard.ground.version import __version__
 from callboard.jobs.jobs import TASKS
 from callboard.protocol.peer import PeerRequest
 
-#: The kept lists: the key under which a result has each, and the method that returns it.
+#: The kept lists: the key of each one in a result, and the method that returns it.
 LISTS = {
     "tools": "tools/list",
     "prompts": "prompts/list",
@@ -72,7 +72,7 @@ class KnownHost:
         return request.method == "tools/call" and reads
 
     def save(self, kind: str) -> None:
-        """Keep this as what is known of hosts of that kind. Raises OSError."""
+        """Save this as the last known host of that kind. Raises OSError."""
         if not _KIND.fullmatch(kind):
             return
         text = json.dumps({"introduction": self.introduction, "lists": self.lists})
@@ -80,8 +80,7 @@ class KnownHost:
 
 
 def last_known(kind: str | None) -> KnownHost:
-    """Return what is kept of hosts of that kind, or, without a kind, of the host that was seen
-    last."""
+    """Return the saved host of that kind or, if ``kind`` is None, the host that was seen last."""
     try:
         files = sorted(_folder().glob("*.json"), key=lambda path: -path.stat().st_mtime)
     except OSError:

@@ -36,9 +36,9 @@ from callboard_programs.client.http_client import (
 from callboard_programs.relay.last_known import LISTS, KnownHost
 from callboard_programs.relay.pages import object_in, objects_in, pages
 
-#: Seconds for a request that needs no work of the host.
+#: Seconds for a request that needs no work from the host.
 QUICK = 5.0
-#: Bytes of one page of a list.
+#: Maximum bytes of one page of a list.
 OWN_LIMIT = 16 * 1024 * 1024
 _NOBODY = {"name": "callboard", "version": __version__}
 _EVERYTHING = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
@@ -62,15 +62,15 @@ class Link:
         client_info: Json,
         key: str | None = None,
     ) -> None:
-        """``on_told`` takes the notifications on that stream. ``client_info`` is the client's own
-        name and version, which hosts show to their artist. ``key`` is the instance's own token; the
-        instance proves that it has it before it gets the client's token."""
+        """``on_notification`` takes the notifications on that stream. ``client_info`` is the
+        client's own name and version, which hosts show to their artist. ``key`` is the instance's
+        own token; the instance proves that it has it before it gets the client's token."""
         self.instance = instance
         self._file = file_of(instance.id)
-        #: The time at which the instance's file had been written when it was last read.
+        #: The time at which the instance's file was written, as of the last time it was read.
         self.written: object = None
-        #: The era that the host speaks. It is known to be a single one once the host refused the
-        #: other.
+        #: The era that the host speaks. It is known to be a single one once the host has refused
+        #: the other.
         self.era: Literal["both", "sessions", "stateless"] = "both"
         self.session: HostConnection | None = None
         self.opening = asyncio.Lock()
@@ -82,11 +82,11 @@ class Link:
         #: The host's reason for refusing to be listened to, if it gave one.
         self._refused = ""
         self._turned_away = False
-        #: For our own requests; the client's are passed on unchanged.
+        #: The name and version in our own requests. The client's requests are passed on unchanged.
         self.client_info = client_info or _NOBODY
         self._own = self._own_client(Dialect(self.client_info, True, {}))
-        #: The session for our own requests, if they need one, with the host's response to its
-        #: opening.
+        #: The session for our own requests, if they need one, with the host's response to
+        #: ``initialize``.
         self._own_session: HostConnection | None = None
         self._listening: asyncio.Task[None] | None = None
         self._watched: set[str] = set()
@@ -190,8 +190,9 @@ class Link:
         return await self._own.request(method, params or {})
 
     async def watch(self, uris: set[str]) -> None:
-        """Watch these resources from now on, and none of those before. For a host of a single era;
-        with any other, each client watches for itself. Raises RemoteError, HostError."""
+        """Watch these resources from now on, and stop watching all earlier ones. This is for a host
+        of a single era. With any other host, each client watches for itself. Raises RemoteError,
+        HostError."""
         if self.era == "sessions":
             for uri in sorted(uris - self._watched):
                 await self.ask("resources/subscribe", {"uri": uri})
@@ -249,7 +250,8 @@ class Link:
 
     def _notified(self, method: str, params: Json) -> None:
         if method == "notifications/subscriptions/acknowledged":
-            # The first one is for the stream of changes, later ones for the watched resources.
+            # The first acknowledgement is for the stream of changes, later ones for watched
+            # resources.
             (self._watching_now if self._listening_now.is_set() else self._listening_now).set()
         else:
             self._on_notification(method, params)
@@ -303,12 +305,13 @@ class HostConnection:
                 await self.link.while_open(pump(answer))
         except (Unreachable, Broken):
             pass
-        # Without it the client would miss the host's questions and notifications, so start over.
+        # Without the stream, the client would miss the host's questions and notifications, so start
+        # over.
         self.link.close()
 
     async def send(self, message: Json) -> None:
-        """Send a notification, or the client's answer to the host. One that can't be delivered is
-        dropped, as its call will be too."""
+        """Send a notification, or the client's answer to the host. A message that can't be
+        delivered is dropped, as its call will be too."""
         try:
             await asyncio.wait_for(self._send(message), QUICK)
         except (Unreachable, Broken, asyncio.TimeoutError):

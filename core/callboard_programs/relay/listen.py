@@ -36,7 +36,7 @@ class ListenStream:
         self.uris = set(request.params["notifications"].get("resourceSubscriptions", []))
 
     def wait(self) -> None:
-        """Acknowledge although there is no host, so that later hosts' changes are reported."""
+        """Acknowledge even though there is no host, so that later hosts' changes are reported."""
         if self._listener is None:
             self._listener = self._subscriptions.listen(
                 self._request, self._channel, set(ALL_TOPICS)
@@ -66,7 +66,7 @@ class ListenStream:
         return True
 
     def heard_in_session(self) -> None:
-        """Begin with a host that notifies only sessions; see :meth:`told`."""
+        """Begin with a host that notifies only sessions; see :meth:`notified`."""
         if self._listener is None:
             self.wait()
         else:

@@ -13,7 +13,7 @@ from callboard_programs.client.http import NotLetIn
 from callboard_programs.relay.choose_tool import TOOL, HostChoice
 from callboard_programs.relay.last_known import LISTS, KnownHost
 
-#: The beginning of every answer that a host should have given.
+#: The beginning of every answer that is given in a host's place.
 HOST_OFFLINE_TEXT = "host offline: start Maya/Blender… or run callboard serve"
 HOST_LOST_TEXT = (
     "the host went away during this call, and how far the call got is not known; look at the scene "
@@ -24,7 +24,7 @@ HOST_LOST_READING_TEXT = (
     "the host is back"
 )
 
-#: The reason for an empty list of prompts, in the words of a host's own list.
+#: The reason for an empty list of prompts, in the form that a host gives it.
 _NO_PROMPTS: Json = {
     "enabled": True,
     "loaded_skill_count": 0,
@@ -54,11 +54,11 @@ class OfflineServer:
     def __init__(self, known: KnownHost, choice: HostChoice) -> None:
         self.known = known
         self._choice = choice
-        #: The reason that no host answers, for a call's result.
+        #: The reason why no host answers, for a call's result.
         self.reason = ""
-        #: The error for calls when the running hosts aren't what is meant.
+        #: The error for calls when none of the running hosts is the one that is meant.
         self.refusal: CallboardError | None = None
-        #: True when hosts run among which the agent may choose.
+        #: True when hosts are running that the agent may choose from.
         self.undecided = False
 
     def introduce(self, peer: Peer) -> Json:
@@ -119,8 +119,8 @@ class LostServer:
 
 
 def refuse(method: str, text: str) -> Json:
-    """Return the result of a call that no host performs, since agents read results and people read
-    errors. Raises HostOffline for anything but a tool's call."""
+    """Return a result for a call that no host performs, because agents read results, while errors
+    are shown to people. Raises HostOffline for anything but a tool's call."""
     if method != "tools/call":
         raise HostOffline(text)
     return {"content": [{"type": "text", "text": text}], "isError": True}

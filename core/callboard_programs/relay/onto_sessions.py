@@ -1,6 +1,7 @@
 """A client without sessions on a host that knows only sessions. Each call has a session to itself
-while it lasts, so that the host's questions there belong to it. A question ends the client's
-request (2026-07-28, Multi Round-Trip Requests), and the host's call waits for the next round."""
+while it lasts, so that the host's questions in that session belong to the call. A question ends the
+client's request (2026-07-28, Multi Round-Trip Requests), and the host's call waits for the next
+round."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from callboard_programs.relay.relay import Relay, result_of
 #: Seconds for which a session is used again, so that its facts about the client, such as roots, are
 #: no older.
 FRESH = 60.0
-#: Sessions kept for further calls, and calls that wait for their clients' answers.
+#: Maximum sessions kept for further calls, and maximum calls that wait for their clients' answers.
 IDLE_LIMIT, HELD_LIMIT = 8, 64
 #: The key of a call in the state that its client carries from round to round.
 _HELD = "callboard/held"
@@ -101,7 +102,7 @@ class OntoSessions:
     # -- one round ------------------------------------------------------------------------------
 
     async def _plain(self, link: Link, request: PeerRequest) -> Json:
-        """Send a request that can't lead to questions in the link's own session."""
+        """Send a request that can't lead to questions. It goes through the link's own session."""
         try:
             result = await link.ask(request.method, _of_session(request))
         except RefusedByHttp as refused:
@@ -146,7 +147,8 @@ class OntoSessions:
             raise
 
     def _hold(self, call: HeldCall, request: StatelessRequest) -> None:
-        """Hold a call until the client returns with answers. The client's state names the call."""
+        """Hold a call until the client returns with answers. The state that the client carries
+        names the call."""
         key = token_hex(16)
         request.answers[_HELD] = key
         while len(self._held) >= HELD_LIMIT:
@@ -160,7 +162,7 @@ class OntoSessions:
             self._end(call)
 
     def _end(self, call: HeldCall) -> None:
-        """End a call that no client waits for any more."""
+        """End a call that no client is waiting for any longer."""
         call.cancel()
         if call.expiry is not None:
             call.expiry.cancel()
@@ -203,7 +205,7 @@ class OntoSessions:
             if stream.status < 400:
                 await self._relay.follow(stream, connection, session)
             else:
-                await link.closed.wait()  # without such a stream the host asks on the call's
+                await link.closed.wait()  # without it, the host asks on the call's own stream
 
         try:
             await soon(listening, connection.read(pump))

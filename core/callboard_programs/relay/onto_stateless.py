@@ -21,7 +21,7 @@ from callboard_programs.client.sent_headers import stateless_headers
 from callboard_programs.relay.link import HostConnection, Link
 from callboard_programs.relay.pages import object_in
 
-#: Rounds of questions in one call.
+#: Maximum rounds of questions in one call.
 MOST_ROUNDS = 100
 #: The fields that only the newer era's results have.
 _MODERN = ("resultType", "ttlMs", "cacheScope")
@@ -32,7 +32,7 @@ SendRequest = Callable[[Request, Mapping[str, str], Channel], Awaitable[Json]]
 
 class _UnsentChannel:
     """A request's channel for messages only. The response is read here, because it may be another
-    question, and never streamed to the client unread."""
+    question. It is never streamed to the client unread."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel

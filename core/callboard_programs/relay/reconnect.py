@@ -22,13 +22,13 @@ from callboard_programs.relay.offline import OfflineServer
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two looks at the folder of instances.
+#: Seconds between two checks of the folder of instances.
 LOOK_EVERY = 0.5
 #: Seconds that a request waits for a search that is under way.
 _PATIENCE = 10.0
 
 
-#: Returns the token for an instance, or None if it needs none. Runs in a thread; may raise
+#: Returns the token for an instance, or None if it needs none. It runs on a thread and may raise
 #: PeerError.
 Present = Callable[[Instance], str | None]
 
@@ -55,10 +55,10 @@ class Reconnector:
     ) -> None:
         """``prepare`` makes a new connection ready for requests, and may raise HostError. ``tell``
         is called when requests begin to go to it, and when there are several hosts to choose from.
-        ``told`` takes a host's notifications about its lists."""
+        ``reported`` takes a host's notifications about its lists."""
         self._present = present
         self._reported = reported
-        #: The client's own name and version, which the keeper's requests carry too.
+        #: The client's own name and version, which this object's own requests carry too.
         self.client_info: Json = {}
         self.choice = HostChoice(
             lambda: asyncio.to_thread(finder.running), self._connected_to, self._choose
@@ -169,8 +169,8 @@ class Reconnector:
             self.drop(link)
 
     async def _pause(self) -> None:
-        """Wait until a request asks for a host, or a file changed. There is always a short wait, so
-        that a host which refuses isn't asked again and again at once."""
+        """Wait until a request asks for a host or a file has changed. Always wait at least briefly,
+        so that a host that refuses isn't asked again and again without a pause."""
         while True:
             try:
                 await asyncio.wait_for(self._look_now.wait(), LOOK_EVERY)
@@ -244,7 +244,7 @@ class Reconnector:
         if link is not None:
             await link.end()
             self.drop(link)
-        for _ in range(2):  # the first look may have begun before the choice
+        for _ in range(2):  # the first search may have begun before the choice
             await self.current()
             if self._connected_to() == instance.id:
                 return

@@ -1,4 +1,4 @@
-"""Carries the plan out, and notes first what was there before."""
+"""Carries out the plan, after noting the state before each change."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Tell = Callable[[str], None]
 
 
 def set_up(plan: Plan, kept: Backup, tell: Tell) -> Plan:
-    """Install and configure. Each line for ``tell`` reports a finished step. Return the plan; a
-    client whose file can't be written is refused in it. Raises CallboardError, OSError; the steps
-    until then can be undone."""
+    """Install and configure. Each line for ``tell`` reports a finished step. Return the plan, in
+    which a client whose file can't be written is marked as refused. Raises CallboardError, OSError.
+    The steps finished by then can be undone."""
     kept.save()
     for host in plan.hosts:
         _install(host, kept, tell)

@@ -17,9 +17,9 @@ from callboard.ground.file_lock import lock
 from callboard.ground.folders import cache_folder, data_folder
 from callboard.ground.private_file import read_private, write_private
 
-# Bytes, not entries: no editor gives back every byte, and Blender's preferences are binary.
+# Bytes are kept, not entries: no editor restores every byte, and Blender's preferences are binary.
 _MOST_BYTES = 2**30
-#: Bytes of the largest file that is kept; a client's configuration may be as large.
+#: Maximum bytes of a file that is kept. A client's configuration may be as large.
 _MOST_KEPT = 64 * 2**20
 
 
@@ -50,10 +50,9 @@ class BackupFile:
 
 @dataclass
 class Backup:
-    """Everything that one setup changed, or several after each other. Call ``save`` before each
-    change."""
+    """Everything that one setup changed, or several in a row. Call ``save`` before each change."""
 
-    #: Folders that didn't exist, each before those in it.
+    #: Folders that didn't exist, each before the folders in it.
     folders: list[str] = field(default_factory=list)
     files: dict[str, BackupFile] = field(default_factory=dict)
     hosts: list[str] = field(default_factory=list)
@@ -63,7 +62,7 @@ class Backup:
     seen: list[str] | None = None
 
     def will_make(self, folder: Path) -> None:
-        """Note the folders on the way to this one that don't exist yet."""
+        """Note the folders on the path to this one that don't exist yet."""
         missing = []
         while not folder.exists() and str(folder) not in self.folders:
             missing.append(str(folder))
@@ -71,7 +70,7 @@ class Backup:
         self.folders += reversed(missing)
 
     def will_write(self, path: Path, client: str | None = None, text: str | None = None) -> None:
-        """Note the file's content the first time, and the content that it is to get, if that is
+        """Note the file's content the first time, and the content that it will get, if that is
         known. Raises OSError, HostError."""
         known = self.files.get(str(path))
         if known is None:
@@ -181,7 +180,7 @@ def listing(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def forget(folders: Iterable[str]) -> None:
-    """Remove those of the folders that are empty."""
+    """Remove each of the folders if it is empty."""
     for name in sorted(folders, reverse=True):
         folder = Path(name)
         if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):

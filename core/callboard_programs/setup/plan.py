@@ -63,7 +63,7 @@ class Plan:
     clients: list[ClientPlan]
 
     def lines(self) -> list[str]:
-        """Return the plan for people, with a line too for each client that is left alone."""
+        """Return the plan for people, including a line for each client that is left alone."""
         lines = [
             f"install callboard into {', '.join(host.versions) or host.host}" for host in self.hosts
         ]

@@ -92,8 +92,8 @@ def _uninstall(host: str, kept: Backup, tell: Tell, dry_run: bool) -> set[str]:
     places = how.user_folders().values()
     before = {name for place in places for name in listing(place)}
     if kept.seen is not None:
-        # Setup was killed. Of what appeared meanwhile, only empty folders are certainly not the
-        # user's.
+        # Setup was killed. Of everything that appeared meanwhile, only empty folders are certainly
+        # not the user's.
         kept.folders += [n.rstrip("/") for n in before - {*kept.seen} if n.endswith("/")]
     for line in how.uninstall(None, dry_run):
         tell(line)

@@ -1,1 +1,1 @@
-"""The gateway's page: the applications on this machine, for the person who sits there."""
+"""The gateway's page: the applications on this machine, for the person at the machine."""

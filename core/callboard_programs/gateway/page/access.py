@@ -1,5 +1,5 @@
-"""Access to the page. A browser enters by a link that works once, and stays in as long as it keeps
-a cookie and the page keeps a secret beside it."""
+"""Access to the page. A browser enters by a link that works once, and keeps its access as long as
+it has a cookie and the page has a secret."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from callboard.transport.http.access import Access, Refusal
 
 #: The path below which the page's requests go. The page itself is at ``/``.
 BELOW = "/page/"
-#: Makes a link, for a caller with the gateway's own token.
+#: The path that makes a link, for a caller with the gateway's own token.
 LINK = "/page/link"
-#: Takes a link.
+#: The path that takes a link.
 ENTER = "/page/enter"
 #: The header that carries the secret.
 PAGE_HEADER = "Callboard-Page"
 #: Seconds for which a link is valid, and for which a browser may be silent.
 LINK_LASTS, SILENT_FOR = 600.0, 12 * 3600.0
-#: Links and browsers that are kept; the oldest are dropped first.
+#: Maximum links, and maximum browsers, that are kept. The oldest are dropped first.
 MOST = 16
 
 #: The holder of every request from the page.
@@ -35,8 +35,8 @@ _NOT_HERE = Refusal(
 
 
 class PageKeys(NamedTuple):
-    """The cookie and the secret that a browser gets for its link. Browsers show a cookie to every
-    port of a machine, so the cookie alone gives no access: the page keeps ``secret``."""
+    """The cookie and the secret that a browser gets for its link. Browsers send a cookie to every
+    port of a machine, so the cookie alone gives no access: the page also keeps ``secret``."""
 
     cookie: str
     secret: str
@@ -134,7 +134,7 @@ class PageAccess(Access):
 
 
 def read_query(query: str) -> dict[str, str]:
-    """Return the first value of each name, or nothing if there are too many names."""
+    """Return the first value of each name, or an empty dictionary if there are too many names."""
     try:
         pairs = parse_qs(query, max_num_fields=8)
     except ValueError:

@@ -129,7 +129,7 @@ class PageEndpoint:
             )
             return
         cookie = f"{self._access().cookie_name}={entry.cookie}; Path=/; HttpOnly; SameSite=Strict"
-        # No redirect: when another program opened the link, the browser wouldn't send the cookie.
+        # Don't redirect: if another program opened the link, the browser wouldn't send the cookie.
         text = (
             '<!doctype html><meta charset="utf-8"><title>callboard</title>'
             '<link rel="icon" href="/page/icon.svg">'
@@ -157,7 +157,7 @@ class PageEndpoint:
 
     def _file(self, incoming: IncomingRequest) -> None:
         name = "index.html" if incoming.path == "/" else incoming.path.removeprefix(BELOW)
-        # Looked up by name alone, so that no path in it can lead anywhere.
+        # Look the file up by name alone, so that a path in the name can't lead anywhere.
         files = {path.name: path for path in _FILES.iterdir() if path.suffix in _TYPES}
         path = files.get(name)
         if path is None:
@@ -195,8 +195,8 @@ class PageEndpoint:
         if not isinstance(id, str) or not id:
             raise PeerError("name the call, question or client: id")
         if body["do"] in _WORDS:
-            # A new book, because the gateway's own is read on its loop, and writing waits for other
-            # processes.
+            # Use a new book, because the gateway's own one is read on its loop, and writing waits
+            # for other processes.
             await asyncio.to_thread(lambda: ClientBook().answer(id, yes=_WORDS[body["do"]]))
             self._respond(incoming, {"done": True})
             return

@@ -1,5 +1,5 @@
-"""The parts of an instance's snapshot that the page reads. All else is left out, and values of
-another type become empty."""
+"""The parts of an instance's snapshot that the page reads. Everything else is left out, and values
+of the wrong type become empty."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.protocol.jsonrpc import encode
 
-#: Limits: characters of a text, entries of a list, and bytes of the whole.
+#: Maximum characters of a text, entries of a list, and bytes of the whole.
 MOST_TEXT, MOST_ENTRIES, MOST_BYTES = 2_000, 200, 2 * 1024 * 1024
-#: Numbers farther from zero mean nothing here.
+#: Numbers farther from zero than this count as 0.
 _FARTHEST = 1e15
 
 _TEXT, _NUMBER, _FLAG, _OBJECT = "text", "number", "flag", "object"

@@ -21,11 +21,13 @@ from callboard_programs.gateway.names import HostNames
 from callboard_programs.gateway.page.facts import shaped
 from callboard_programs.relay.reconnect import LOOK_EVERY
 
-#: Bytes of one message of an instance.
+#: Maximum bytes of one message from an instance.
 MOST_EVENTS = 4 * 1024 * 1024
-#: Seconds between two messages of an instance, so that one that floods has to wait.
+#: Minimum seconds between two messages from an instance, so that an instance that sends too many
+#: has to wait.
 PACE = 0.05
-#: Seconds until an instance that broke off is asked again, and seconds for which it may be silent.
+#: Seconds until an instance whose stream broke off is asked again, and seconds for which it may be
+#: silent.
 AGAIN, PATIENCE = 1.0, 60.0
 
 
@@ -43,7 +45,7 @@ async def artist_headers(instance: Instance) -> dict[str, str]:
 
 
 async def problem_of(answer: HttpAnswer) -> str:
-    """Return the reason for which an instance refused. Raises HostError."""
+    """Return the reason why an instance refused. Raises HostError."""
     try:
         reported = jsonrpc.decode(await answer.body())
     except ParseError:

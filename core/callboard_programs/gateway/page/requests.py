@@ -17,7 +17,7 @@ from callboard_programs.gateway.page.feed import artist_headers, endpoint_of, pr
 
 #: The picture's width and height, pixels.
 WIDTH, HEIGHT = 480, 270
-#: Calls that are listed, newest first.
+#: Maximum calls that are listed, newest first.
 LISTED = 50
 _PICTURES = ("image/png", "image/jpeg")
 
@@ -93,7 +93,7 @@ def _trace(call: Any) -> Json:
 
 
 async def _read(work: Any) -> Json:
-    import sqlite3  # imported here, because only the records need it: a start loads none of it
+    import sqlite3  # imported here, so that only the records load it
 
     from callboard.records.reader import Reader
     from callboard.records.store import default_folder

@@ -1,1 +1,2 @@
-"""Taking objects from one instance into another: exported there, imported here, compared."""
+"""Takes objects from one instance into another: exports them, imports them and compares the
+copies."""

@@ -20,8 +20,8 @@ ROOTS = "host://roots"
 
 
 async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
-    """Return the largest folder that is within roots of both and that the source may write to.
-    Raises PeerError, with what to do, if there is none."""
+    """Return the largest folder that is within roots of both instances and that the source may
+    write to. Raises PeerError, with what to do, if there is none."""
     there, here = await _roots_of(source), await _roots_of(far)
     for root in there:
         for other in here:
@@ -40,8 +40,8 @@ async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
 
 
 async def own_root(source: InstanceCalls, folder: str) -> str:
-    """Return ``folder`` if the source may make a folder in it, which means below one of its roots.
-    Raises PeerError, with what to do, if it may not."""
+    """Return ``folder`` if the source may make a folder in it, which means that it is below one of
+    the source's roots. Raises PeerError, with what to do, if it may not."""
     try:
         roots = await _known_roots(source)
     except CallRefused:
@@ -66,8 +66,8 @@ class SharedFile:
         self.path = str(self.folder / f"{stem}.usdc")
 
     async def end(self, *, used: bool) -> list[str]:
-        """Remove the file. Textures written beside it stay if the far scene uses them. Return their
-        paths."""
+        """Remove the file. Textures that were written beside it stay if the far scene uses them.
+        Return the paths of those textures."""
         return await asyncio.to_thread(self._end, used)
 
     def _end(self, used: bool) -> list[str]:

@@ -23,7 +23,7 @@ _LIGHT = {"power": False, "size": True, "angle": False, "blend": False}
 _MATERIAL = ("color", "metalness", "roughness", "ior", "transmission", "opacity")
 #: The modifier that reads a shape from a file at each frame.
 _LINKED = "mesh_sequence_cache"
-#: Objects that a loss lists by name.
+#: Maximum objects that a loss lists by name.
 _NAMED = 20
 _SHAPES = ("sphere", "cube", "plane", "cylinder", "cone", "torus")
 

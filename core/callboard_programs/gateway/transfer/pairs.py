@@ -19,8 +19,8 @@ _STILL = 1e-6
 
 @dataclass(frozen=True)
 class Item:
-    """One object as the artist sees it: ``path`` has its place, and ``shape`` its shape. Both may
-    be the same object."""
+    """One object as the artist sees it: ``path`` is the scene's object that has its place, and
+    ``shape`` the one that has its shape. Both may be the same."""
 
     path: str
     shape: str
@@ -50,7 +50,7 @@ def items_of(facts: SceneFacts) -> list[Item]:
 
 
 def paired(source: SceneFacts, there: list[Item], far: SceneFacts) -> dict[Item, Item]:
-    """Return each object of the source with its copy, as far as a copy is found. Takes seconds for
+    """Return each object of the source for which a copy is found, with that copy. Takes seconds for
     thousands of objects whose names differ only in a number."""
     left = _Left(far)
     became: dict[Item, Item] = {}
@@ -66,7 +66,7 @@ def paired(source: SceneFacts, there: list[Item], far: SceneFacts) -> dict[Item,
                 became[item] = best
     children = _children(far)
     for item, other in became.items():
-        # One object there may be an empty here, with the shape below it.
+        # One object in the source may be an empty on the far side, with the shape below it.
         if other.shape == other.path and not _is_group(source, item.shape):
             for path in children.get(other.path, ()):
                 child = left.by_path.get(path)
@@ -78,7 +78,7 @@ def paired(source: SceneFacts, there: list[Item], far: SceneFacts) -> dict[Item,
 
 
 class _Left:
-    """The far side's objects that aren't yet the copy of any."""
+    """The far side's objects that haven't been taken as a copy yet."""
 
     def __init__(self, far: SceneFacts) -> None:
         self._far = far
@@ -121,8 +121,8 @@ def name_of(facts: SceneFacts, path: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """Return a name as USD files have it. Hosts replace each other character, or each of its bytes,
-    by ``_``, so several of them count as one."""
+    """Return a name in the form that USD files have. Hosts replace either each unsuitable character
+    or each of its bytes with ``_``, so several such characters become a single ``_``."""
     plain = re.sub(r"[^A-Za-z0-9]+", "_", name)
     return f"_{plain}" if plain[:1].isdigit() else plain
 
@@ -153,6 +153,6 @@ def _stem(name: str) -> str:
 
 
 def added(far: SceneFacts, pairs: Iterable[Item]) -> list[str]:
-    """Return the objects on the far side that are the copy of none."""
+    """Return the objects on the far side that aren't copies of anything."""
     known = {path for item in pairs for path in item.paths}
     return [path for path in far.asked if path not in known]

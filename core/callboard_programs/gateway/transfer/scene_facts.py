@@ -1,5 +1,5 @@
 """The facts that an instance's own tools report of objects: place, look and motion. An instance's
-answers aren't trusted: values that are not as they should be are left out."""
+answers aren't trusted: malformed values are left out."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from callboard.content import Json
 from callboard.ground.matrices import Rows, compose, times
 from callboard_programs.gateway.transfer.instance_calls import CallRefused, InstanceCalls
 
-#: Objects of a page, and the most objects of a scene.
+#: Objects in a page, and the maximum number of objects in a scene.
 _PAGE, _MOST = 1000, 100_000
 _GET = "scene__get_object"
-#: Objects that can be listed in the time that one single object takes.
+#: Objects that can be listed in the time that asking for a single object takes.
 _MANY = 10
 #: The rotation that makes Y the up axis.
 _UPRIGHT: Rows = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
@@ -25,7 +25,7 @@ _NOWHERE: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 
 
 @dataclass(frozen=True)
 class SceneFacts:
-    """Facts of some objects of one scene, in the scene's order."""
+    """Facts about some objects of one scene, in the scene's order."""
 
     metres: float
     up: str

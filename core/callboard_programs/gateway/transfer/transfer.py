@@ -41,8 +41,8 @@ async def transfer(
     folder: str | None,
     progress: Callable[[int, int, str], None],
 ) -> Json:
-    """Return the structured result. Raises PeerError; then the far side is unchanged, unless the
-    message says otherwise."""
+    """Return the structured result. Raises PeerError, in which case the far side is unchanged
+    unless the message says otherwise."""
     if folder is not None and not Path(folder).is_absolute():
         raise PeerError("folder must be an absolute path that both instances know")
     out_of, into = await way_of(source, "export"), await way_of(far, "import")
@@ -76,14 +76,14 @@ async def transfer(
             f"({refused.message}); look at them there, or take them back by scene__undo"
         ) from None
     progress(5, _STEPS, "comparing")
-    # Thousands of objects take a while, and other clients call meanwhile.
+    # On a thread, because thousands of objects take a while and other clients call meanwhile.
     reported = await asyncio.to_thread(_reported, there, here)
     return {"from": source.name, "to": far.name, **reported, "kept_files": kept[:LISTED]}
 
 
 async def _settled(calls: InstanceCalls) -> None:
-    """Wait until the instance answers again. A main thread that writes or reads the file can't be
-    stopped; once it answers, it has finished."""
+    """Wait until the instance answers again. A main thread that is writing or reading the file
+    can't be stopped. Once the instance answers, that has finished."""
     with suppress(CallRefused, asyncio.TimeoutError):
         await asyncio.wait_for(calls.call("scene__scene_info"), _PATIENCE)
 
@@ -118,7 +118,7 @@ def _renamed(there: SceneFacts, here: SceneFacts, pairs: Mapping[Item, Item]) ->
 
 
 async def _paths(calls: InstanceCalls, wanted: Sequence[str]) -> list[str]:
-    """Return the paths of the objects by these names. Raises PeerError for a name that isn't
+    """Return the paths of the objects with these names. Raises PeerError for a name that isn't
     there."""
     reported = await asyncio.gather(*(calls.call("scene__get_object", {"name": n}) for n in wanted))
     return [str(each.get("path")) for each in reported]

@@ -20,7 +20,7 @@ async function checked(answer) {
   try {
     detail = (await answer.json()).detail ?? detail;
   } catch {
-    // without a problem document there is only the status
+    // if there is no problem document, there is only the status
   }
   throw new Error(detail);
 }

@@ -3,12 +3,13 @@
 
 import { el, setText } from "./dom.js";
 
-// Milliseconds during which a card that has just appeared or moved takes no yes, as in the panel.
+// Milliseconds during which a card that has just appeared or moved accepts no yes, as in
+// the panel.
 const GUARD = 500;
 
-// `text` is the element that must be read to its end first, or null. `lacking` is the reason that no
-// yes is taken here at all, or empty. `yes` and `longer` are [word, label, explanation]. `answer` is
-// called with the word, and returns whether it was done.
+// `text` is the element that must be read to its end first, or null. `lacking` is the reason why no
+// yes is accepted here at all, or empty. `yes` and `longer` are [word, label, explanation]. `answer`
+// is called with the word, and returns whether it was carried out.
 export function makeCard({ label, head, body, text, lacking, yes, longer, answer }) {
   const refuse = el("button", { type: "button", onclick: () => say("refuse") }, "Refuse");
   const once = button(yes, "main");

@@ -1,6 +1,6 @@
-// Elements made of text. Instances' texts may be hostile: nothing here ever reads markup.
+// Builds elements from texts. Instances' texts may be hostile, so nothing here ever reads markup.
 
-// Writes out invisible characters, and those that turn the reading direction, as the panel does.
+// Makes characters visible that are invisible or change the reading direction, as the panel does.
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{DI}]/gu;
 
 export function visible(value) {
@@ -14,13 +14,13 @@ function escaped(c) {
   return hex.length > 4 ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
 }
 
-// The same on one line, with at most that many characters.
+// Does the same on one line, with at most that many characters.
 export function line(value, most = 300) {
   const text = visible(value).replace(/\s+/g, " ").trim();
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-// JSON that reads the same and hides nothing.
+// Returns JSON with the same meaning in which nothing is hidden.
 export function jsonText(value) {
   return JSON.stringify(value, null, 2).replace(HIDDEN, (c) =>
     c === "\n"
@@ -33,7 +33,7 @@ function escaped16(unit) {
   return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
-// A list of objects, whatever the value is; never more than a page can show.
+// Returns a list of objects, whatever the value is, with no more of them than a page can show.
 export function list(value, most = 200) {
   if (!Array.isArray(value)) return [];
   return value.filter((one) => one !== null && typeof one === "object").slice(0, most);
@@ -119,7 +119,7 @@ export function duration(ms) {
   return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }
 
-// The last part of a path, of any system.
+// Returns the last part of any system's path.
 export function fileName(path) {
   return line(path).split(/[\\/]/).pop();
 }

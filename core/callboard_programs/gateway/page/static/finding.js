@@ -3,7 +3,7 @@
 import { list } from "./dom.js";
 import { state } from "./hosts.js";
 
-// From this many hosts on, each is one line, unless the user chose otherwise.
+// With this many hosts or more, each is one line, unless the user chose otherwise.
 const MANY = 8;
 
 const field = document.getElementById("find");

@@ -3,8 +3,8 @@
 import { get } from "./asking.js";
 import { clock, each, el, fileName, fill, line, list, number, object, setText } from "./dom.js";
 
-// Milliseconds between two pictures of one host, and the least multiple of the time that one takes.
-// The application makes the pictures, and an artist works in it.
+// The minimum pause between two pictures of one host: milliseconds, and a multiple of the time that
+// a picture takes. The application makes the pictures, and an artist works in it.
 const PAUSE = 3000;
 const RATHER = 8;
 
@@ -128,8 +128,8 @@ function clientOf(client) {
   return told;
 }
 
-// The scene's picture, made again after each change, not more often than PAUSE, and never while the
-// page is hidden.
+// The scene's picture. It is made again after each change, but not more often than PAUSE allows,
+// and never while the page is hidden.
 class ScenePicture {
   constructor(name, folded) {
     this.name = name;

@@ -1,4 +1,4 @@
-// Clients that ask to come from another machine: they reach every host once they are let in.
+// Clients on other machines that ask for access. Once they are let in, they reach every host.
 
 import { act } from "./asking.js";
 import { makeCard } from "./cards.js";
