@@ -27,9 +27,9 @@ class Check:
 
 
 class Bench:
-    """A host with an empty scene, and an empty folder, for one check. ``samples`` make the data
-    that each host makes in its own way, by the names of ``check_shared``. Each takes the bench, and
-    returns an object's path."""
+    """A host with an empty scene, and an empty folder, for one check. ``samples`` has functions for
+    the data that each host makes in its own way, by the names in ``checks/shared.py``. Each
+    function takes the bench, and returns an object's path."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Bench:
 
     def sample(self, name: str) -> str:
         """Return the path of a new sample, in a scene that holds little else."""
-        # Data from another file can't always be deleted; such a sample comes in a scene of its own.
+        # Data from another file can't always be deleted. Such a sample comes in a scene of its own.
         with suppress(HostError):
             self.empty()
         return self._samples[name](self)
@@ -69,12 +69,12 @@ class Bench:
         return entry
 
     def everything(self) -> list[Json]:
-        """Return all that the reader reports of the whole scene."""
+        """Return everything that the reader reports about the scene."""
         return [self.get(path) for path in self.reader.names()]
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Wrap the block in one undo step, as the dispatcher does; in none if the host has no
+        """Wrap the block in one undo step, as the dispatcher does, or in none if the host has no
         undo."""
         undo = self.host.undo
         token = undo.begin("compliance") if undo is not None else None

@@ -47,11 +47,11 @@ class DirectContext:
         self.steps.append((done, total, message))
 
     def printed(self, stream: str = "stdout") -> str:
-        """Return nothing: the tool's output goes to the process's own streams."""
+        """Return an empty text, because the tool's output goes to the process's own streams."""
         return ""
 
     def log(self, level: str, message: str, **data: Any) -> None:
-        """Do nothing: there is no client that could listen."""
+        """Do nothing: there is no client that would receive it."""
 
 
 class DirectCaller:
@@ -65,7 +65,7 @@ class DirectCaller:
         #: The validators of each tool's arguments and answer.
         self._checks: dict[str, tuple[Validator, Validator | None]] = {}
         self._entries: dict[str, Entry] = {}
-        #: The undo step of the last call that could be one; None if it changed nothing.
+        #: The undo step of the last call that opened one; None if that call changed nothing.
         self.undo_id: str | None = None
         kind = host.identity.kind
         paths = search_paths(kind, [*skill_paths, *host.skill_paths])
@@ -87,10 +87,10 @@ class DirectCaller:
         *,
         each_slice: Callable[[DirectContext], None] = lambda ctx: None,
     ) -> Any:
-        """Return the tool's answer. For a Result it is the structured part, if there is one, and
-        ``content`` has the blocks. Raises what the tool raises. ``each_slice`` is called between a
-        generator's slices; setting ``ctx.cancelled`` in it closes the generator, and raises
-        CallCancelled."""
+        """Return the tool's answer. If the tool returns a Result, return its structured part, if
+        any; ``content`` has its blocks. Raises what the tool raises. ``each_slice`` is called
+        between a generator's slices. If it sets ``ctx.cancelled``, the generator is closed, and
+        CallCancelled is raised."""
         tool, _ = self._tools[name]
         if missing := self.missing(name):
             declared = sorted(self._host.ports)

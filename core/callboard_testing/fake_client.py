@@ -243,7 +243,7 @@ class FakeClient:
         return http.client.HTTPConnection(*self.address, timeout=DEADLINE)
 
     def _take(self, message: Json) -> bool:
-        """Note a message from the server. Return whether it is a response."""
+        """Record a message from the server. Return whether it is a response."""
         if "method" not in message:
             return True
         if "id" in message and message["method"] in self.answers:
@@ -258,7 +258,7 @@ class FakeClient:
 
 
 def events(response: http.client.HTTPResponse) -> Iterator[Any]:
-    """Yield the messages of an event stream as they come. Comments are skipped."""
+    """Yield the messages of an event stream as they arrive. Comments are skipped."""
     reader = EventReader()
     for line in response:
         for data in reader.feed(line):

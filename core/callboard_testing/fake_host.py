@@ -1,9 +1,9 @@
 """A host that polices the contract: it ticks only on request, and knows its main thread.
 
-There are two ways to use it. :class:`FakeHost` lives in the test's own thread, which is then the
-host's main thread: nothing posted runs before :meth:`FakeHost.tick`. :class:`HostThread` gives a
-fake host a thread of its own that runs what is posted, as an application would, and that can be
-made to block.
+There are two ways to use it. :class:`FakeHost` lives on the test's own thread, which is then the
+host's main thread: no posted function runs before :meth:`FakeHost.tick`. :class:`HostThread` gives
+a fake host a thread of its own, which runs posted functions as an application would, and which can
+be made to block.
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ class FakeHost(Host):
         return len(due)
 
     def wait_for_post(self, timeout: float = DEADLINE) -> bool:
-        """Wait until a posted function waits to run. Return False when the time is over first. Call
-        it from any thread."""
+        """Wait until a posted function is ready to run. Return False if the time runs out first.
+        Call it from any thread."""
         with self._changed:
             return self._changed.wait_for(lambda: bool(self._posted), timeout)
 
@@ -159,7 +159,7 @@ class FakeHost(Host):
 class HostThread:
     """A fake host with a main thread of its own; a context manager.
 
-    ``make`` builds the host on that thread. Use :meth:`call` to run a function there.
+    ``make`` builds the host on that thread. Use :meth:`call` to run a function on it.
     """
 
     def __init__(self, make: Callable[[], FakeHost] = FakeHost) -> None:
@@ -244,6 +244,6 @@ class HostThread:
             try:
                 self.host.tick()
             except BaseException as error:
-                # An error that escapes into the host's own loop would end an application.
+                # An error that escapes into a host's own loop would end a real application.
                 self._failure = error
                 return

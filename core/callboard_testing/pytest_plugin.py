@@ -2,9 +2,9 @@
 
     from callboard_testing.pytest_plugin import *
 
-Importing this imports nothing heavy; the first test that needs the server imports it. A fixture
-here is overridden by one of the same name in a test file, or by ``@pytest.mark.parametrize`` of a
-test's argument of that name.
+Importing this module imports nothing heavy: the server is imported by the first test that needs it.
+A fixture here is overridden by one of the same name in a test file, or by
+``@pytest.mark.parametrize`` for a test's argument of that name.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def callboard_skill(
     skill = load_skill(folder)
     _skip_for_another_host(skill, host)
     paths = _with_needed(skill, host, callboard_skill_paths)
-    # The tester's other skills, caches and records are kept out. CALLBOARD_HOME is a folder outside
-    # the test's own, because a skill may list that one.
+    # The tester's other skills, caches and records are kept out. CALLBOARD_HOME is outside the
+    # test's own folder, because a skill may list that folder.
     for variable in list(os.environ):
         if variable.endswith("_SKILL_PATHS") or variable == "CALLBOARD_SITE":
             monkeypatch.delenv(variable)

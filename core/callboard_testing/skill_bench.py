@@ -1,4 +1,4 @@
-"""A skill on a bench: a whole server in this thread, on a host without an application, with nothing
+"""A skill on a bench: a whole server on this thread, on a host without an application, with nothing
 on the wire. A skill's own tests call it."""
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class SkillBench:
     """One skill, loaded on a fresh host with the skills that it depends on. A context manager; use
     it on the thread that makes it, which is the host's main thread meanwhile.
 
-    ``answers`` maps a tool's questions to its client (``elicitation/create``,
-    ``sampling/createMessage``) to their answers. ``progress`` collects all calls' ``{progress,
-    total?, message?}``.
+    ``answers`` has the answer to each question that a tool may ask its client
+    (``elicitation/create``, ``sampling/createMessage``). ``progress`` collects all calls'
+    ``{progress, total?, message?}``.
     """
 
     def __init__(
@@ -105,15 +105,16 @@ class SkillBench:
 
     def call(self, tool: str, **arguments: Any) -> Any:
         """Call a tool to its end, and return its structured result. The skill's own tools may be
-        named without the skill. Raises ToolFailed when the tool fails, and CallboardError when the
-        call never reaches it: missing capabilities, paths outside the roots."""
+        named without the skill's name. Raises ToolFailed when the tool fails, and CallboardError
+        when the call never reaches the tool, as with missing capabilities or paths outside the
+        roots."""
         __tracebackhide__ = True  # as below
         result = self.result(tool, **arguments)
         return result.get("structuredContent", result["content"])
 
     def result(self, tool: str, **arguments: Any) -> Json:
         """Do the same as :meth:`call`, but return the whole ``tools/call`` result."""
-        # A test that fails shows its own line, and none of ours.
+        # A failing test shows its own line, and none of ours.
         __tracebackhide__ = True
         own = self.skill.wire_name(tool)
         name = own if own in self._app.tools else tool
@@ -201,8 +202,8 @@ _newest: tuple[MainThreadInbox, Host] | None = None
 
 
 def _host(kind: str, keep_scene: bool) -> tuple[MainThreadInbox, Host]:
-    """Return a fresh host with an empty scene, whatever the application had open, or the latest
-    host."""
+    """Return a fresh host with an empty scene, whatever the application had open. With
+    ``keep_scene``, return the latest host instead, if it is of that kind."""
     global _newest
     if _newest is not None:
         if keep_scene and _newest[1].identity.kind == kind:
@@ -216,8 +217,8 @@ def _host(kind: str, keep_scene: bool) -> tuple[MainThreadInbox, Host]:
 
 
 def skill_folder(inside: Path) -> Path:
-    """Return the folder of the skill that a file belongs to: the next one above it with a SKILL.md.
-    Raises FileNotFoundError."""
+    """Return the folder of the skill that a file belongs to: the nearest one above it with a
+    SKILL.md. Raises FileNotFoundError."""
     for folder in inside.parents:
         if (folder / SKILL_FILE).is_file():
             return folder
@@ -225,8 +226,8 @@ def skill_folder(inside: Path) -> Path:
 
 
 def host_for_tests() -> str:
-    """Return the host that tests run on; ``CALLBOARD_TEST_HOST`` names a host other than openusd.
-    Raises HostError."""
+    """Return the kind of host that tests run on: openusd, unless ``CALLBOARD_TEST_HOST`` names
+    another one. Raises HostError."""
     host = os.environ.get("CALLBOARD_TEST_HOST") or "openusd"
     if host not in HOSTS:
         raise HostError(

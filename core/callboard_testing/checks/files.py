@@ -54,7 +54,7 @@ def _keys(bench: Bench) -> list[object]:
 
 
 def _hostile(bench: Bench, suffix: str) -> list[str]:
-    """Return files that are missing, empty, cut short, of another kind, or folders."""
+    """Return the paths of bad files: missing, empty, cut short, of another kind, and a folder."""
     content = {
         "empty": b"",
         "noise": bytes(range(256)) * 16,
@@ -159,7 +159,7 @@ class SceneFile:
         file.chmod(0o644)
 
     def test_a_link_stays_one(self, bench: Bench) -> None:
-        """The file behind the link is written, a second time too."""
+        """The file behind the link is written, and again the second time."""
         writer: Any = bench.port(FILESYSTEM_WRITE)
         suffix = writer.suffixes[0]
         (bench.folder / "published").mkdir()
@@ -206,7 +206,7 @@ class UsdFile:
         bench.port(USD).export_usd(str(bench.folder / "out.usda"), False)
         written = (bench.folder / "out.usda").read_text("utf-8")
         assert "Atorus" in written
-        # Some hosts write the file's folder into it, and the folder may have any name.
+        # Some hosts write the file's folder into the file, and the folder may have any name.
         assert "callboard" not in written.replace(bench.folder.as_posix(), "").lower()
         # The scene still knows their types.
         assert {bench.get(f"A{kind}")["type"] for kind in KINDS} == set(KINDS)

@@ -96,7 +96,7 @@ class Lights:
         assert _shines(bench, path, [0, 0, 0])
         bench.call("lights__set", {"name": path, "look_at": [-3, 40, 2]})
         assert _shines(bench, path, [-3, 40, 2])
-        # This holds too below an object that is moved and turned.
+        # The same must hold below an object that is turned and scaled.
         bench.editor.set_transform(cube, None, [10, 50, 100], [2, 2, 2])
         path = bench.editor.set_parent(path, cube, True)
         bench.call("lights__set", {"name": path, "look_at": [1, 2, 3]})

@@ -1,4 +1,4 @@
-"""Looking around: pictures of the requested views, and nothing else changed."""
+"""Looking around: pictures show the requested views, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ def _agree(bench: Bench, asked: dict[str, Any]) -> None:
 
 
 def _lit(picture: Picture, column: int, row: int) -> bool:
-    """Return whether a point differs from the background, which the corner shows. In Blender 4.3
-    and later, a side in the shade is nearly as grey as the background: 5 of 255 apart.
-    """
+    """Return whether a point differs from the background, which the picture's corner shows. In
+    Blender 4.3 and later, a side in the shade differs from the grey background by only 5 of 255."""
     at = 3 * (row * picture.width + column)
     pairs = zip(picture.rgb[at : at + 3], picture.rgb[:3], strict=True)
     return max(abs(a - b) for a, b in pairs) > 2
@@ -122,7 +121,7 @@ class Looking:
         asked: dict[str, Any] = {"width": 96, "height": 40, "shading": "solid"}
         _agree(bench, {**asked, "angles": ["three_quarter"]})
         if CAMERAS in bench.host.ports:
-            # The camera's frame has another shape than the picture.
+            # The camera's frame differs in shape from the picture.
             bench.call("cameras__create", {"name": "Shot"})
             whole = {"objects": ["Low", "High"], "angle": "three_quarter"}
             bench.call("cameras__frame", {"name": "Shot", **whole})

@@ -24,7 +24,7 @@ from callboard_testing.checks.trust import check_change
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
-#: A value of each kind with which no host begins.
+#: A value of each kind, none of which is any host's default.
 VALUES: Json = {
     "color": [0.25, 0.5, 0.125],
     "metalness": 0.75,
@@ -66,7 +66,7 @@ def _get(bench: Bench, name: str) -> Any:
 
 
 def _all(bench: Bench) -> list[Json]:
-    """Return all that is reported of the materials, and of the objects."""
+    """Return everything that is reported about the materials and the objects."""
     port = bench.port(MATERIALS)
     materials = [_get(bench, path) for path in port.names()]
     return [*materials, *bench.everything()]

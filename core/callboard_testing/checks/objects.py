@@ -48,7 +48,7 @@ def raised(kind: type[Exception], do: object, *arguments: object) -> Exception:
 
 
 def _held(bench: Bench) -> list[Json]:
-    """Return the scene's objects, with three new cubes if the host can make any."""
+    """Return the scene's objects, with three new cubes if the host can make them."""
     if SCENE_MUTATE in bench.host.ports:
         for name in (None, None, "Another"):
             bench.cube(name)
@@ -129,7 +129,7 @@ class NamedObjects:
         bench.editor.set_parent(inner, group, True)
         second = bench.cube("Twin")
         if bench.get(second)["name"] != "Twin":
-            return  # this host's names are unique, so the second got another
+            return  # names are unique on this host, so the second one differs
         error = raised(AmbiguousName, bench.reader.get, "Twin")
         assert isinstance(error, AmbiguousName)
         assert all(bench.get(path)["name"] == "Twin" for path in error.paths)
@@ -194,7 +194,7 @@ class Transforming:
         bench.editor.set_parent(tip, path, False)
         bench.editor.set_transform("Tip", [0, 0, 5], None, None)
         bench.editor.set_transform(path, None, [90, 0, 90], None)
-        # (0, 0, 5) turned by 90 about X is (0, -5, 0), and that by 90 about Z is (5, 0, 0).
+        # (0, 0, 5) turned by 90 about X is (0, -5, 0), and that turned by 90 about Z is (5, 0, 0).
         assert close(centre(bench.get("Tip")), [5, 0, 0])
 
     def test_mirrored_and_large_values_survive(self, bench: Bench) -> None:

@@ -1,7 +1,6 @@
 """Data that a scene can't freely change: locked, from another file, or from several layers. Each
-host makes such data in its own way, so the suite's caller brings samples of it: ``Bench(host,
-folder, samples)``, by the names below. Without a sample its checks are skipped.
-"""
+host makes such data in its own way, so the suite's caller provides samples of it, ``Bench(host,
+folder, samples)``, under the names below. If a sample is missing, its checks are skipped."""
 
 from __future__ import annotations
 

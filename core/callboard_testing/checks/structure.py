@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
 _READING = ("groups", "members", "names", "get")
-#: Values of custom attributes, each of another type.
+#: Values of custom attributes, each of a different type.
 _OWN: Json = {
     "flag": True,
     "count": 7,

@@ -1,5 +1,5 @@
-"""Checks whether a tool that changes something can be trusted: one undo step, read back, rolled
-back."""
+"""Checks whether a tool that changes something can be trusted: the change is one undo step, is read
+back, and is rolled back on failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The fake host's scene: the ports' protocols over a dict, every method on the main thread only."""
+"""The fake host's scene: the ports' protocols over a dict. Every method runs on the main thread
+only."""
 
 from __future__ import annotations
 
@@ -156,14 +157,14 @@ class FakeScene:
         }
 
     def restore(self, state: Json) -> None:
-        """Restore the scene's state at ``snapshot``."""
+        """Restore a state that :meth:`snapshot` returned."""
         self._guard()
         self._objects = copy.deepcopy(state["objects"])
         self._selection = list(state["selection"])
         self._modified = state["modified"]
 
     def load(self, file: str | None, objects: Mapping[str, str]) -> None:
-        """Replace the scene by objects of the given types."""
+        """Replace the scene with objects of the given types."""
         self._guard()
         self._objects = {path: _Object(kind, {}) for path, kind in objects.items()}
         self._selection = []
@@ -213,7 +214,7 @@ class FakeScene:
 
 
 class FakeFiles:
-    """SceneFiles: a scene is a JSON object of path to type."""
+    """SceneFiles: a scene is a JSON object from paths to types."""
 
     suffixes = (".json",)
 

@@ -42,7 +42,7 @@ _SETTING = (
     *("type", "title", "description", "required", "default", "multiple", "sensitive"),
     *("min", "max"),
 )
-#: The least similarity of a key to the one that was meant.
+#: The minimum similarity of a misspelt key to the one that was meant.
 _ALIKE = 0.8
 
 
@@ -112,7 +112,7 @@ def _command(
 ) -> Iterator[Finding]:
     texts = [server.command, *server.args, *server.env.values()]
     for name in dict.fromkeys(name for text in texts for name in _OWN.findall(text)):
-        # A missing file may be made while it runs, except for the code that is to run.
+        # A missing file may be made while the server runs, unless it is the code that is to run.
         if re.search(r"\.[cm]?[jt]s$|\.py$", name) and not is_own(folder, name):
             message = f"its command runs '{name}', which isn't a file of the bundle; add it"
             line = lines.line_with(name, "server", "mcp_config")
@@ -126,7 +126,7 @@ def _command(
 
 
 def is_own(folder: Path, name: str) -> bool:
-    """Return whether the name is that of a file of the bundle."""
+    """Return whether the bundle has a file with this name."""
     try:
         place = (folder / name).resolve()
         return place.is_file() and folder.resolve() in place.parents

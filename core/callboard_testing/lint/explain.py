@@ -16,7 +16,8 @@ from callboard.skills.model import ToolDeclaration
 @dataclass(frozen=True)
 class Explained:
     """A tool's parts from its function. ``source`` is relative to the requested folder, with
-    forward slashes. ``function`` is None if none can be read; then any arguments pass."""
+    forward slashes. ``function`` is None if no function can be read, in which case any arguments
+    pass."""
 
     skill: str
     tool: str
@@ -25,13 +26,13 @@ class Explained:
     function: str | None
     #: Those of ``description``, ``input_schema`` and ``output_schema`` that the function gives.
     gives: Json
-    #: Annotations that mean nothing to JSON, so that any value passes.
+    #: Annotations that have no meaning in JSON, so that any value passes.
     unread: tuple[str, ...]
 
 
 def explain(folder: Path) -> Iterator[Explained]:
-    """Yield one for each tool of the skills in ``folder`` that leaves anything to its function.
-    Runs nothing. Raises OSError when the folder can't be listed."""
+    """Yield an entry for each tool of the skills in ``folder`` that leaves anything to its
+    function. Runs nothing. Raises OSError when the folder can't be listed."""
     for place, skill in load_all(list(skill_folders(folder)), load_skill):
         signatures = Signatures(skill.path)
         for tool in skill.tools:

@@ -18,7 +18,7 @@ _AWAITED = ("on_main_thread", "elicit", "elicit_url", "sample", "ask_all", "read
 
 
 def check_function(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
-    """Yield the line and message of each mismatch. A function that is decorated, or made other than
+    """Yield the line and message of each mismatch. A function that is decorated, or that isn't made
     with ``def``, isn't checked."""
     function = entered(functions_of(parsed(source)), tool.entry_names)
     if function is not None and not function.decorator_list:
@@ -26,8 +26,8 @@ def check_function(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, st
 
 
 def undeclared_ports(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
-    """Yield the line and name of each port that the function uses, by a literal name, and that the
-    tool doesn't declare."""
+    """Yield the line and name of each port that the function uses by a literal name but the tool
+    doesn't declare."""
     functions = functions_of(parsed(source))
     function = entered(functions, tool.entry_names)
     for line, name in [] if function is None else sorted(_ports(function, functions)):
@@ -126,8 +126,8 @@ def _needed(arguments: ast.arguments) -> list[str]:
 
 
 def _ports(function: Function, functions: Mapping[str, Function]) -> set[tuple[int, str]]:
-    """Return the line and name of each literal ``ctx.port("…")`` in the function, and in those of
-    its file that it calls. ``ctx.stage`` gives STAGE."""
+    """Return the line and name of each literal ``ctx.port("…")`` in the function, and in the
+    functions of its file that it calls. ``ctx.stage`` counts as STAGE."""
     ports: set[tuple[int, str]] = set()
     waiting, seen = [function], {function.name}
     while waiting:

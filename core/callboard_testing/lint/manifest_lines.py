@@ -65,7 +65,7 @@ def field_of(message: str) -> Place:
 
 
 def _places(text: str) -> Iterator[tuple[Place, int]]:
-    """Yield each place of a JSON text, and its line. A key's line is its place's."""
+    """Yield each place of a JSON text, and its line. The line of a place is that of its key."""
     place: list[Any] = []
     lists: list[bool] = []
     at_key, number, end = False, 1, 0

@@ -13,9 +13,9 @@ from callboard.skills.model import SkillMetadata
 def needed_skills(
     skills: Mapping[str, SkillMetadata], search: Iterable[Path], dcc: str | None = None
 ) -> dict[str, Found]:
-    """Return the skills that ``skills`` depend on, directly or not, by name, as far as the search
-    paths have them. The first path counts most. ``dcc`` is the host, or None for any. Shipped
-    skills are left out, because every server has them. Skills are loaded only if one is needed."""
+    """Return, by name, the skills in the search paths that ``skills`` depend on, directly or not.
+    Earlier paths take precedence. ``dcc`` is the host, or None for any. Shipped skills are left
+    out, because every server has them. Skills are loaded only if one is needed."""
     have = {*skills, *(folder.name for folder in skill_folders(BUNDLED))}
     wanted = {name for skill in skills.values() for name in skill.depends} - have
     if not wanted:

@@ -40,7 +40,7 @@ from callboard_testing.lint.lint_functions import (
 from callboard_testing.lint.needed_skills import needed_skills
 
 Severity = Literal["error", "warning"]
-#: Folders that a message suggests in place of one without a skill.
+#: Maximum folders that a message suggests in place of one without a skill.
 _NAMED = 3
 _TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
 
@@ -83,7 +83,7 @@ def lint(folder: Path, search: Iterable[Path] = (), *, given: Path | None = None
                 Finding(prefix + finding.file, finding.line, finding.severity, finding.message)
             )
         wire = skill.wire_name("")
-        # A folder with a skill's versions has the skill's name; one of them is served.
+        # A folder with a skill's versions has the skill's name. Only one of the versions is served.
         version = skill.name in skills and skill.path.parent.name == skill.name
         if is_usable(skill) and wire in names and not version:
             message = f"the name clashes with the skill in '{names[wire]}'"
@@ -129,7 +129,7 @@ def _lint_skill(skill: SkillMetadata, folder_name: str, called: str) -> Iterator
         yield Finding(*_place(skill, failure), "error", failure.message)
     if not is_usable(skill):
         return
-    # Or the folder above, if each version has a folder of its own.
+    # The skill may also be named after the folder above, if each version has a folder of its own.
     if skill.name not in (folder_name, skill.path.parent.name):
         message = f"the name '{skill.name}' differs from the folder's, '{folder_name}'"
         yield Finding(SKILL_FILE, written_line(skill.path, "name"), "warning", message)
@@ -158,7 +158,8 @@ def _lint_skill(skill: SkillMetadata, folder_name: str, called: str) -> Iterator
 
 
 def _lint_tests(skill: SkillMetadata) -> Iterator[Finding]:
-    """Yield a finding for each test that takes our fixture without a conftest.py that brings it."""
+    """Yield a finding for each test that takes our fixture without a conftest.py that provides
+    it."""
     tests = skill.path / "tests"
     if any((folder / "conftest.py").is_file() for folder in (tests, *tests.parents)):
         return
@@ -212,7 +213,7 @@ def _lint_tool(
         try:
             if schema is not None:
                 fastjsonschema.compile(dict(schema))
-        # The compiler raises any error that a bad schema causes.
+        # The compiler may raise any error if the schema is bad.
         except Exception as error:
             message = f"tool '{tool.name}': '{key}' isn't a valid JSON Schema: "
             below, word = next(_unknown_types(schema), ((), ""))
@@ -259,7 +260,7 @@ def _unknown_types(value: Any, at: safe_yaml.Path = ()) -> Iterator[tuple[safe_y
         if key == "type" and isinstance(one, (str, list)):
             words = one if isinstance(one, list) else [one]
             yield from (((*at, key), w) for w in words if isinstance(w, str) and w not in _TYPES)
-        elif key not in ("default", "enum", "const", "examples"):  # values, no schemas
+        elif key not in ("default", "enum", "const", "examples"):  # values, not schemas
             yield from _unknown_types(one, (*at, key))
 
 
@@ -291,7 +292,7 @@ def _lint_resource(skill: SkillMetadata, resource: ResourceDeclaration) -> Itera
 
 
 def _misspelt_needs(tool: ToolDeclaration) -> bool:
-    """Return whether the tool's capabilities have a misspelt key, which is then the only
+    """Return whether the tool's capabilities have a misspelt key, in which case that is the only
     finding."""
     return is_like("required_capabilities", tool.extra)
 
@@ -336,7 +337,7 @@ def _lint_script(
 
 
 def _place(skill: SkillMetadata, failure: Failure) -> tuple[str, int]:
-    """Return a file and a line. A reference that leads nowhere is wrong at the place where it is
+    """Return a file and a line. If a reference leads nowhere, that is the place where it is
     written."""
     if failure.line is None:
         try:
