@@ -2,9 +2,9 @@
 
     python packaging/audit.py
 
-Ends with 0 if none is known, 1 if one is, and 2, with the reason, if no service could be asked.
-Services in trouble mostly answer "nothing flawed", so a package with a known hole is asked about
-first.
+Exits with 0 if none is known, 1 if one is, and 2, with the reason, if no service could be asked. A
+service in trouble mostly reports no vulnerabilities, so it is first asked about a package with a
+known one.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from build_requirements import PROJECT
 #: The tool, in an environment of its own, because it needs packages that nothing else here does.
 TOOL = "pip-audit==2.10.1"
 HOME = PROJECT / "build" / "audit"
-#: A package with a hole that has been known since 2021; a service that doesn't report it knows
-#: nothing.
+#: A package with a vulnerability that has been known since 2021. A service that doesn't report it
+#: can't be relied on.
 CANARY = "pyyaml==5.3"
 SERVICES = ("pypi", "osv")
 _SECONDS = 300
@@ -84,7 +84,7 @@ def installed() -> Path:
 
 
 def answering(tool: Path) -> str:
-    """Return the first service that knows the canary's hole. Raises CantTell."""
+    """Return the first service that knows the canary's vulnerability. Raises CantTell."""
     reasons = []
     for service in SERVICES:
         try:

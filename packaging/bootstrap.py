@@ -78,8 +78,8 @@ def fingerprint() -> str:
 
 
 def read_state(venv: Path) -> State | None:
-    """Return the state, or None if there is no legible one: the environment is not ours, or not
-    there."""
+    """Return the state, or None if there is no readable one, because the environment isn't ours or
+    doesn't exist."""
     try:
         return State(**json.loads((venv / STATE_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -146,7 +146,8 @@ def run(command: Sequence[str], lock: int) -> int:
 
 
 def empty(venv: Path) -> None:
-    """Remove everything inside. The state goes last, so that the rest stays known as ours."""
+    """Remove everything inside. The state goes last, so that an environment that is only partly
+    removed is still known to be ours."""
     for child in venv.iterdir():
         if child.name != STATE_FILE:
             if child.is_dir() and not child.is_symlink():
@@ -183,7 +184,7 @@ def create(venv: Path, versions: Sequence[str], lock: int) -> str:
 
 
 def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int) -> None:
-    """Bring the environment to `ready` from any state that an earlier run left."""
+    """Bring the environment to `ready` from any state in which an earlier run left it."""
     before = read_state(venv)
     if before is None and venv.exists() and any(venv.iterdir()):
         version = adopt(venv, lock)
@@ -211,7 +212,7 @@ def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int
         pip.append("--quiet")
     pip += ["--no-input", "--disable-pip-version-check", "-c", str(PROJECT / "constraints.txt")]
     if run([*pip, "-e", f"{PROJECT}[{','.join(wanted)}]"], lock):
-        # pip changes nothing before it has everything, so a ready environment still is.
+        # pip changes nothing before it has everything, so an environment that was ready still is.
         write_state(venv, before)
         raise SetupError(
             "pip could not install the packages: its output is above. Without a network "
@@ -246,7 +247,7 @@ def serve_needs(arguments: Sequence[str]) -> tuple[list[str], Sequence[str]]:
 
 
 def test_options() -> argparse.ArgumentParser:
-    """Return the parser of our own options of `test`, wherever they stand among pytest's."""
+    """Return the parser for our own options of `test`, which may stand anywhere among pytest's."""
     ours = argparse.ArgumentParser(
         prog="bootstrap.py test",
         usage="bootstrap.py test [--all | --changed [REV]] [arguments of pytest]",

@@ -15,8 +15,9 @@ Files = dict[str, bytes]
 
 
 def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
-    """Write ``files``, names with forward slashes to content, completely or not at all."""
-    # Two commands may build it at once, so each writes a file of its own.
+    """Write ``files``, which maps names with forward slashes to contents, completely or not at
+    all."""
+    # Two commands may build the archive at once, so each writes a file of its own.
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(partial, "w") as archive:
@@ -31,7 +32,7 @@ def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 def package_files(root: Path, package: str) -> Files:
-    """Return the files that are shipped of one of our packages: all but caches and hidden files."""
+    """Return the files of one of our packages that are shipped: all but caches and hidden files."""
     files: Files = {}
     for path in sorted((root / package).rglob("*")):
         parts = path.relative_to(root).parts

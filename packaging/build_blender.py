@@ -44,8 +44,9 @@ def build_extension(out: Path, full: bool) -> Path:
     inside, carried = library(PACKAGES)
     qt = {path.name: path for path in _qt()} if full else {}
     with tempfile.TemporaryDirectory() as folder:
-        # A wheel, as Blender needs it, with private names for others' packages: all extensions'
-        # wheels go into one folder, and add-ons import the packages that they brought before ours.
+        # A wheel, as Blender needs it, with private names for others' packages: the wheels of all
+        # extensions go into one folder, and packages that add-ons brought themselves are found
+        # before ours.
         own = write_wheel(Path(folder), inside)
         files: Files = {f"wheels/{own.name}": own.read_bytes()}
     files.update({f"wheels/{name}": path.read_bytes() for name, path in qt.items()})

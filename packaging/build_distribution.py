@@ -26,7 +26,7 @@ from build_wheel import ROOTS, write_wheel
 
 #: The wheel's folder for the hosts' archives.
 ARCHIVES = "callboard_programs/install/archives"
-#: The files in the source archive beside the packages.
+#: The files in the source archive other than the packages.
 _BESIDE = ("CHANGELOG.md", "LICENSE", "README.md", "constraints.txt", "pyproject.toml")
 #: 1980, as in our zips.
 _TIME = 315532800

@@ -23,7 +23,7 @@ PYTHONS = ("3.10", "3.11", "3.13")
 
 
 def build(out: Path, full: bool) -> list[Path]:
-    """Write the archive into ``out``. ``full`` changes nothing: Qt is Houdini's. Raises
+    """Write the archive into ``out``. ``full`` changes nothing, because Houdini has Qt. Raises
     BuildError."""
     path = build_bundle(LAYOUT, out)
     with zipfile.ZipFile(path) as archive:

@@ -38,15 +38,15 @@ _SYNTAX = (3, 10)
 
 def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
     """Return the files of a folder for ``sys.path`` with our packages and everything that they
-    import, and the wheels that these came from or quote. Raises BuildError."""
+    import, and the wheels that these files came from or quote from. Raises BuildError."""
     others, carried = _others()
     ours = privately(our_files(packages), _PRIVATE)
     return {**_imported(others, ours), **ours}, [*carried]
 
 
 def _imported(others: Files, ours: Files) -> Files:
-    """Return the others' modules that ours or each other import, in functions too. The rest, such
-    as Tornado's clients, would only be ballast."""
+    """Return the modules of others' packages that our modules or each other import, even inside
+    functions. The rest, such as Tornado's clients, would only be ballast."""
     named: dict[str, str] = {}
     for name in {**others, **ours}:
         if name.endswith(".py"):
@@ -67,7 +67,8 @@ def _imported(others: Files, ours: Files) -> Files:
 
 @cache
 def _names_in(source: bytes, package: str) -> frozenset[str]:
-    """Return the modules that an import may mean, with the packages around each."""
+    """Return the modules that imports in the source may mean, with the packages that contain
+    each."""
     names: set[str] = set()
     above = package.split(".")
     for node in ast.walk(ast.parse(source)):

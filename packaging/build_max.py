@@ -20,7 +20,7 @@ LAYOUT = Layout(
 
 
 def build(out: Path, full: bool) -> list[Path]:
-    """Write the archive into ``out``. ``full`` changes nothing: Qt is 3ds Max's. Raises
+    """Write the archive into ``out``. ``full`` changes nothing, because 3ds Max has Qt. Raises
     BuildError."""
     path = build_bundle(LAYOUT, out)
     with zipfile.ZipFile(path) as archive:

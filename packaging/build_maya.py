@@ -20,7 +20,8 @@ LAYOUT = Layout(
 
 
 def build(out: Path, full: bool) -> list[Path]:
-    """Write the archive into ``out``. ``full`` changes nothing: Qt is Maya's. Raises BuildError."""
+    """Write the archive into ``out``. ``full`` changes nothing, because Maya has Qt. Raises
+    BuildError."""
     path = build_bundle(LAYOUT, out)
     with zipfile.ZipFile(path) as archive:
         lines = archive.read("callboard.mod").decode().splitlines()

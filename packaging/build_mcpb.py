@@ -1,4 +1,4 @@
-"""The bundle of the bridge: one file that desktop applications install with a click (MCPB)."""
+"""The bridge's bundle: one file that desktop applications install with a click (MCPB)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from build_requirements import PROJECT, described
 from build_sbom import notices_and_bill
 from build_wheel import version
 
-#: The bridge is a program.
+#: The bridge is one of the programs.
 PACKAGES = ["callboard", "callboard_programs"]
 _MAIN = "server/main.py"
 _LIBRARY = "server/lib"
@@ -37,7 +37,7 @@ def build_mcpb(out: Path) -> Path:
 def manifest() -> dict[str, Any]:
     """Return the manifest that the application reads. It has no settings, because the bridge finds
     the hosts."""
-    # Isolated from everything else that is set up for Python on that machine.
+    # Run isolated from everything else that is set up for Python on that machine.
     arguments = ["-I", f"${{__dirname}}/{_MAIN}"]
     return {
         "manifest_version": "0.3",
@@ -59,11 +59,11 @@ def manifest() -> dict[str, Any]:
             "mcp_config": {
                 "command": "python3",
                 "args": arguments,
-                # Python from python.org has no python3 there.
+                # On Windows, Python from python.org has no python3.
                 "platform_overrides": {"win32": {"command": "python"}},
             },
         },
-        # They are those of the host that runs.
+        # The tools are those of the host that is running.
         "tools_generated": True,
         "prompts_generated": True,
         "compatibility": {

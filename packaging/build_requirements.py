@@ -1,6 +1,5 @@
 """The packages of others that bundles carry, fetched by name with pip, at the versions in
-constraints.txt. Only wheels, so that no code runs while they are fetched.
-"""
+constraints.txt. Only wheels are fetched, so that no code runs meanwhile."""
 
 from __future__ import annotations
 

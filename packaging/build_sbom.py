@@ -53,7 +53,7 @@ def bill(bundled: Sequence[Bundled]) -> bytes:
         "components": parts,
         "dependencies": [{"ref": "callboard", "dependsOn": used}, *({"ref": r} for r in used)],
     }
-    # A number that identifies this bill, and is the same the next time.
+    # A number that identifies this bill, and that is the same whenever it is made.
     digest = hashlib.sha256(json.dumps(whole).encode()).hexdigest()
     whole["serialNumber"] = f"urn:uuid:{uuid.uuid5(_SPACE, digest)}"
     return (json.dumps(whole, indent=1, sort_keys=True) + "\n").encode()

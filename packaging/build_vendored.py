@@ -2,7 +2,7 @@
 
 ``import tornado`` becomes an import of ``callboard_vendor.tornado``, in the packages themselves and
 in ours. So our packages neither hide another plug-in's imports nor are hidden by them. Compiled
-parts are left out: every package that we carry works without.
+parts are left out: every package that we carry works without them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from build_requirements import BuildError
 
 NAMESPACE = "callboard_vendor"
 
-#: Changes that two copies of a package in one process need: file, and text to replacement.
+#: Changes that two copies of a package in one process need: for each file, from text to
+#: replacement.
 _MENDED = {
     # The second qtpy finds the method that the first gave the base class, and can't delete it.
     "qtpy/QtGui.py": {
         b"if hasattr(_class, _obsolete_function):": b"if _obsolete_function in vars(_class):",
     },
-    # The environment is shared: ours neither obeys settings for another qtpy there nor writes to
-    # it. It takes the binding that is loaded, else the host's.
+    # The environment variables are shared: our copy neither obeys another qtpy's settings in them
+    # nor writes to them. It takes the binding that is already loaded, or else the host's.
     "qtpy/__init__.py": {
         b'\nQT_API = "QT_API"\n': b'\nQT_API = "CALLBOARD_QT_API"\n',
         b"os.environ[QT_API] = API": b"pass",
@@ -73,7 +74,7 @@ def _mended(name: str, source: bytes) -> bytes:
 
 
 def privately(files: Files, packages: Collection[str]) -> Files:
-    """Return our own files, importing ``packages`` from the private place."""
+    """Return our own files, with ``packages`` imported under the private name."""
     return {
         name: private(data, packages) if name.endswith(".py") else data
         for name, data in files.items()
@@ -89,14 +90,14 @@ def private(source: bytes, packages: Collection[str]) -> bytes:
         if (isinstance(node, ast.Import) and any(_is_of(a.name, packages) for a in node.names))
         or (isinstance(node, ast.ImportFrom) and not node.level and _is_of(node.module, packages))
     ]
-    # From the end, so that earlier lines keep their places.
+    # Begin at the end, so that earlier lines keep their places.
     for node in sorted(renamed, key=lambda node: (node.lineno, node.col_offset), reverse=True):
         assert node.end_lineno is not None
         first, last = node.lineno - 1, node.end_lineno - 1
         before = lines[first][: node.col_offset]
         after = lines[last][node.end_col_offset :]
         new = _statement(node, packages).encode()
-        # As many lines as before, so that tracebacks keep their numbers.
+        # Keep the number of lines, so that line numbers in tracebacks stay right.
         lines[first : last + 1] = [before + new + after, *([b"\n"] * (last - first))]
     return b"".join(lines)
 

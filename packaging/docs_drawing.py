@@ -1,8 +1,9 @@
-"""Draws the flowcharts of the docs' pages as SVG, because the site loads no program that would.
+"""Draws the flowcharts of the docs' pages as SVG, because the site loads no program that would do
+so.
 
-Code hosts draw a ``mermaid`` block themselves. This reads only the parts of its language that the
-docs use: names, ``subgraph`` and lines of ``a & b --> c --> d``. A subgraph is a band; every arrow
-points down.
+Code hosts draw a ``mermaid`` block themselves. This module reads only the parts of mermaid's
+language that the docs use: names, ``subgraph`` and lines of ``a & b --> c --> d``. A subgraph is a
+band; every arrow points down.
 """
 
 from __future__ import annotations
@@ -55,9 +56,8 @@ def read(text: str) -> Chart:
 
 
 def rows_of(chart: Chart) -> dict[str, int]:
-    """Return the row of each room, counted from above: below all rooms that point to it, and
-    together with its band's. Raises ValueError when an arrow would not point down.
-    """
+    """Return the row of each room, counted from the top: below all rooms that point to it, and
+    together with its band's rooms. Raises ValueError when an arrow would not point down."""
     least: dict[str, int] = {}
     begun: set[str] = set()
 
@@ -93,7 +93,7 @@ def way(arrow: tuple[str, str], rows: Mapping[str, int]) -> list[Spot]:
 
 
 class Layout:
-    """The place of everything: few crossings first, then arrows as straight as there is room
+    """The place of everything. Few crossings come first, then arrows as straight as there is room
     for."""
 
     def __init__(self, chart: Chart) -> None:

@@ -46,7 +46,7 @@ MODULES = {
 
 
 def write_reference(folder: Path) -> None:
-    """Write the pages as Markdown into a folder, which is made."""
+    """Make the folder, and write the pages into it as Markdown."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in (("commands", commands()), ("tools", tools()), ("python", python())):
         (folder / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,8 +1,8 @@
 """Makes the docs' pages: `python packaging/bootstrap.py docs [--out build/docs]`.
 
 It ends with an error for links that lead nowhere, and for anything else that the generator warns
-of. It needs no network. `--outside` does: instead of making pages, it asks for each link to another
-site.
+of. It needs no network, except with `--outside`: then it makes no pages, and requests each link to
+another site.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def sources() -> Iterator[Path]:
 
 
 def lay_out(folder: Path) -> None:
-    """Put the sources into a folder as they lie in the project, so that each link works as it does
-    there, with the reference beside them."""
+    """Put the sources into a folder with the project's own layout, so that each link works as it
+    does in the project. Put the reference beside them."""
     for path in sources():
         target = folder / path.relative_to(PROJECT)
         target.parent.mkdir(parents=True, exist_ok=True)

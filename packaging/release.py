@@ -1,8 +1,9 @@
-"""Makes everything that is published, and tries it in environments with nothing else of callboard.
+"""Makes everything that is published, and tries it in environments with nothing else of
+callboard's.
 
     python packaging/bootstrap.py release [--out DIR] [--unchecked]
 
-Beside each artefact lie its bill of materials (.cdx.json) and its licences (.licenses.txt), and
+Beside each artefact are its bill of materials (.cdx.json) and its licences (.licenses.txt), and
 beside all of them SHA256SUMS. Needs Python 3.11 or later.
 """
 

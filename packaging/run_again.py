@@ -1,4 +1,4 @@
-"""Runs the tests of a CI run once more that failed while others shared the machine.
+"""Runs once more the tests of a CI run that failed while others shared the machine.
 
     python packaging/run_again.py LOGS
 
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: Tests of the whole run. More than these are no accident.
+#: Maximum failed tests of the whole run. A larger number isn't an accident.
 LIMIT = 3
 #: Seconds for one stage's tests.
 SECONDS = 300
@@ -37,7 +37,8 @@ class Stage:
         return self.report.read_text("utf-8").rstrip()
 
     def _failed(self) -> list[str]:
-        """Return the failed tests that pytest noted, or none if more than tests failed."""
+        """Return the failed tests that pytest noted, or none if something other than tests
+        failed."""
         try:
             noted = json.loads(Path(self.cache, "v/cache/lastfailed").read_text("utf-8"))
         except (OSError, ValueError):
@@ -67,7 +68,7 @@ class Stage:
 
 
 def _counted(output: str) -> dict[str, int]:
-    """Return the number of tests with each outcome, by pytest's summary line."""
+    """Return the number of tests with each outcome, from pytest's summary line."""
     (summary,) = re.findall(r"^.* in [\d.]+s.*$", output, re.M)[-1:] or [""]
     counted = {word: int(number) for number, word in re.findall(r"(\d+) ([a-z]+)", summary)}
     beside = ("deselected", "warning", "warnings")

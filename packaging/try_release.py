@@ -18,7 +18,7 @@ from pathlib import Path
 from build_requirements import BuildError
 
 _PATIENCE = 600
-#: The names of hosts' user folders, for hosts that aren't here.
+#: The names of hosts' user folders, for hosts that aren't installed here.
 _FOLDERS = {"maya": "2026", "houdini": "houdini20.5", "3dsmax": "ApplicationPlugins"}
 
 
@@ -123,8 +123,8 @@ def _run(command: list[str], home: Path | None = None, told: str = "") -> str:
 
 
 def _variables(home: Path | None) -> dict[str, str]:
-    """Return no variable of the building environment except, without a home, those that pip
-    needs."""
+    """Return this process's environment variables, but none that configure Python, callboard or
+    XDG's folders. If ``home`` is given, it is the user's home."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "CALLBOARD", "XDG"))}
     if home is not None:
         kept.update(HOME=str(home), USERPROFILE=str(home))

@@ -53,7 +53,7 @@ _STARTER = (
     "#include <windows.h>\nint Py_Main(int, wchar_t **);\n"
     "int wmain(int count, wchar_t **words) { return Py_Main(count, words); }\n"
 )
-#: Starts the Python that pyvenv.cfg names, as that of the environment.
+#: Starts the Python that pyvenv.cfg names, as the environment's own.
 _LAUNCHER = r"""#include <stdio.h>
 #include <wchar.h>
 #include <windows.h>
@@ -119,7 +119,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def run(folder: Path, arguments: Sequence[str]) -> int:
-    """Run Python in the current folder, and end it when this process is told to end. Wine needs
+    """Run Python in the current folder, and end it when this process is asked to end. Wine needs
     pipes for all three standard streams, and it opens a folder to everyone if the Linux machine's
     umask does."""
     _lead_to_this_checkout(folder)
@@ -183,7 +183,7 @@ def _python(folder: Path) -> Path:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    # Variables for this Python might not fit that one.
+    # Environment variables for this Python might be wrong for that one.
     mine = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     own = {"WINEPREFIX": str(folder / "prefix"), "WINEARCH": "win64", "WINEDEBUG": "-all"}
     return {**mine, **own}
@@ -224,7 +224,8 @@ def _library(target: Path) -> None:
     )
     shutil.copytree(sysconfig.get_path("stdlib"), target, ignore=ignored)
     (target / "site-packages").mkdir()
-    # The carrier's 3.11.9 calls it as a class method, which it isn't in the library before 3.11.8.
+    # The carrier's 3.11.9 calls ``invalidate_caches`` as a class method, which it isn't in a
+    # library before 3.11.8.
     metadata = target / "importlib" / "metadata" / "__init__.py"
     alone = re.compile(r"(?<!@classmethod\n)(    def invalidate_caches\(cls\))")
     text = alone.sub(r"    @classmethod\n\1", metadata.read_text("utf-8"))

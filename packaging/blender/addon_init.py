@@ -1,8 +1,8 @@
 """callboard in Blender: the module that Blender enables and disables.
 
 The same file is the root of the extension, whose wheels Blender installs, and of the add-on for
-older versions, which carries everything in ``lib``. It imports the rest when it is enabled and
-forgets it when it is disabled.
+older versions, which carries everything in ``lib``. The module imports the rest when it is enabled,
+and forgets it when it is disabled.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _forget() -> None:
     for name in ours:
         if name != __name__ and not name.startswith(f"{__name__}."):
             _drop(sys.modules.pop(name))
-    # typing's caches keep every class they were asked about, and with it the modules.
+    # typing's caches keep every class that they were asked about, and with it the class's module.
     for clear in getattr(typing, "_cleanups", ()):
         clear()
     if str(_LIB) in sys.path:
@@ -74,7 +74,7 @@ def _stays(name: str) -> bool:
 
 
 def _drop(module: ModuleType) -> None:
-    """Unregister a module's exit functions, which would keep the module alive until then."""
+    """Unregister a module's exit functions, which would keep the module alive until exit."""
     for value in list(vars(module).values()):
         if isinstance(value, FunctionType):
             atexit.unregister(value)

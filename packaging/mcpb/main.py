@@ -9,8 +9,8 @@ CLIENT = "mcpb"
 
 
 def main() -> "int | str":
-    """Bridge until stdin ends. Older Pythons can read this file too, so that they can say what they
-    need."""
+    """Bridge until stdin ends. Older Pythons can read this file too, so that they can say which
+    version is needed."""
     if sys.version_info < (3, 10):  # noqa: UP036
         version = ".".join(map(str, sys.version_info[:3]))
         return f"callboard takes Python 3.10 or later, and {sys.executable} is {version}"
@@ -28,7 +28,8 @@ def main() -> "int | str":
 
 
 def let_in() -> None:
-    """Give the bundle a token of its own, once for each installation. A revoked one stays out."""
+    """Give the bundle a token of its own, once for each installation. If the token is revoked, the
+    bundle stays out."""
     from callboard.clients.book import ClientBook
     from callboard.clients.kept_tokens import token_of
 
