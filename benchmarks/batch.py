@@ -1,8 +1,8 @@
-"""The speed of ``callboard batch`` beside a command for each file.
+"""The speed of ``callboard batch``, compared with a command for each file.
 
 Makes scenes and reads each of them in three ways: with ``callboard run``, with two ``callboard
-call`` (open, read) on a running host, and with ``callboard batch``. Runs anywhere; needs the extra
-``blender``, or ``usd``.
+call`` commands (open, read) on a running host, and with ``callboard batch``. Runs on any system.
+Needs the extra ``blender`` or ``usd``.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def run_each(host: str, files: list[str]) -> None:
 
 
 def call_each(host: str, files: list[str]) -> float:
-    """Return the seconds without the host's start."""
+    """Return the seconds that it takes, not counting the host's start."""
     command = callboard("serve", "--host", host)
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as serving:
         assert serving.stdout is not None

@@ -40,7 +40,7 @@ _META = {
     "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-#: Counts how late another add-on's timer comes: the user interface's tick.
+#: Measures how late another add-on's timer comes, which is the user interface's tick.
 _TICKS = """
 import time
 ticks, last = [], [time.perf_counter()]
@@ -215,7 +215,7 @@ def main() -> int:
             install(gui, archive)
             gui.run("import sys")
             gui.enable()
-            sleep(10)  # until the start's drawing is done
+            sleep(10)  # until drawing at the start is done
             with_it = idle_cpu(gui, 20)
             gui.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
             sleep(2)

@@ -3,13 +3,14 @@
     python benchmarks/crossings.py [--tree DIR]
 
 One process holds a real server on a real OpenUSD stage, with its loop, watcher and main thread, and
-a client that uses the standard library only. Every kind of request is sent until it is warm, then
-counted by a profiler on all threads. A call of a Python function counts if the function is core's
-own (bundled skills stand for a user's, and are left out). A switch is a call that enters another
-module than the call before it. Each figure is the median of the rounds.
+a client that uses the standard library only. Every kind of request is sent until caches are warm,
+then counted by a profiler on all threads. A call of a Python function counts if the function is
+core's own (bundled skills stand for a user's, and are left out). A switch is a call that enters
+another module than the call before it. Each figure is the median of the rounds.
 
-The gateway is measured in this process too, in front of a host in another one. ``install-skill`` is
-a process of its own, counted from its first import, because that is what a user starts.
+The gateway is measured in this process too, in front of a host in another process.
+``install-skill`` is a process of its own, counted from its first import, because that is what a
+user starts.
 
 ``--tree`` names another checkout, even an older one, so that a change can be compared with the
 state before it.
@@ -39,7 +40,8 @@ from urllib.parse import urlsplit
 THIS_TREE = Path(__file__).resolve().parent.parent
 REVISION = "2025-06-18"
 WARM_UP = 5
-#: Seconds without a call after which a request is over, and after which the measurement gives up.
+#: Seconds without a call after which a request counts as over, and seconds after which the
+#: measurement gives up.
 QUIET, PATIENCE = 0.05, 20.0
 
 SKILL = """---
@@ -77,7 +79,7 @@ class Count:
 
 
 class Profile:
-    """Notes the module of every call into core while it is on, on every thread."""
+    """Records the module of every call into core, on every thread, while it is switched on."""
 
     def __init__(self, tree: Path) -> None:
         self.modules: list[str] = []
@@ -351,8 +353,8 @@ def requests(app: Any, folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def install_counts(tree: Path) -> Count:
-    """Return the cost of a process that installs a small bundle. The second one counts, which has
-    its bytecode."""
+    """Return the cost of a process that installs a small bundle. Only the second such process
+    counts, because it has its bytecode."""
     counts = []
     for _ in range(2):
         with tempfile.TemporaryDirectory() as folder:

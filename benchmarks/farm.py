@@ -5,9 +5,9 @@ take a while on one host and on two. Needs the extras ``farm`` and ``usd``.
 
 ``--scale`` measures the figures that docs/scale.md uses instead: the costs of each task for the
 scheduler and the client, with two hosts, and with many stand-ins: Dask workers of one process that
-answer at once, and claim to have worked for the requested time. The bytes on the wire are all that
-goes over this machine's loopback; to be alone there, use ``unshare -rn sh -c 'ip link set lo up;
-python benchmarks/farm.py --scale'``.
+answer at once, and claim to have worked for the requested time. The bytes on the wire are
+everything that goes over this machine's loopback interface. To have it to itself, use ``unshare -rn
+sh -c 'ip link set lo up; python benchmarks/farm.py --scale'``.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def used_by(scheduler: int) -> Used:
 
 
 class Peak:
-    """The most bytes that a process held during the block. A context manager."""
+    """The maximum number of bytes that a process held during the block. A context manager."""
 
     def __init__(self, pid: int) -> None:
         self._process, self._over = psutil.Process(pid), threading.Event()

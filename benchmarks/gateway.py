@@ -1,9 +1,11 @@
-"""The cost of the gateway: calls through it, with many clients, and as instances grow.
+"""The cost of the gateway: calls through it, with many clients, and as the number of instances
+grows.
 
     python benchmarks/gateway.py [--rounds N] [--calls N] [--instances N …] [--json]
 
 A call through the gateway is measured beside the same call made directly, in turns, so that the
-machine's other work affects both alike. Lists and searches are measured as instances grow.
+machine's other work affects both alike. Lists and searches are measured as the number of instances
+grows.
 """
 
 from __future__ import annotations
@@ -93,7 +95,7 @@ def growth(sizes: list[int]) -> dict[str, float]:
                 "search": {"name": "tools__search", "arguments": {"query": "echo value"}},
             }
             for name, call in own.items():
-                client.exchange("tools/call", call)  # this one learns the lists
+                client.exchange("tools/call", call)  # this call learns the lists
                 took = timed(partial(client.exchange, "tools/call", call))
                 figures[f"{name} among {size}, median ms"] = took
             figures[f"gateway with {size}, MiB"] = gateway.status("VmRSS") / 1024

@@ -40,7 +40,7 @@ TRUE_ERRORS = (
     "went away during this call",
     "this session",
 )
-#: Seconds after the last calls in which the hosts must be back.
+#: Seconds after the last calls within which the hosts must be back.
 RETURN = 120.0
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -190,7 +190,7 @@ class Worker:
         return self._client.request("tools/call", {"name": name, "arguments": arguments})
 
     def returns(self) -> bool:
-        """Return whether its scene is back in time."""
+        """Return whether the client's scene is back in time."""
         until = monotonic() + RETURN
         while monotonic() < until:
             if self.change():
@@ -260,7 +260,7 @@ class Storm:
         self.suffered[what] += 1
 
     def judged(self) -> Counter[str]:
-        """Return the faults in the changes, by the hosts' notes."""
+        """Return the faults in the changes, according to the hosts' notes."""
         verdict: Counter[str] = Counter()
         scenes = {change: str(each.scene) for each in self.workers for change in each.asked}
         made: Counter[str] = Counter()

@@ -7,9 +7,10 @@ Calls, then sessions, failures and exports, round after round, on a real OpenUSD
 Each kind has a server of its own. First it is called until everything that it keeps on purpose is
 full: SQLite's cache of the records, 2 MB, and for exports the latest 1,000 changes, which the panel
 shows, 0.4 MB. Otherwise each record or change would look like a leak. After the first third of the
-rounds, a line is fitted to the memory that the process holds at the end of each. It may rise by
-``ALLOWED`` bytes for each of that kind. One chunk of the allocator is a megabyte, so a larger
-factor is more exact: in long runs a session is 11 bytes, in short ones up to 104.
+rounds, a line is fitted to the memory that the process holds at the end of each. The line may rise
+by ``ALLOWED`` bytes for each call, session, failure or export. One chunk of the allocator is a
+megabyte, so a larger factor is more exact: in long runs a session costs 11 bytes, in short ones up
+to 104.
 
 Failures ask for names from a fixed set, since OpenUSD keeps 100 to 200 bytes of every name that it
 was ever asked for. It also keeps 20 to 100 bytes of every stage that it flattens, in a program
@@ -137,8 +138,7 @@ def anonymous(pid: int) -> int:
 
 
 def slope(values: list[int]) -> float:
-    """Return the median rise from one value to the next, of all pairs, which no single step
-    decides."""
+    """Return the median slope over all pairs of values, on which no single step has much effect."""
     return median(
         (values[j] - values[i]) / (j - i)
         for i in range(len(values))

@@ -20,7 +20,7 @@ PATIENCE = 60.0
 
 
 class BadAnswer(Exception):
-    """The server answered with something else than a result."""
+    """The server answered with something other than a result."""
 
 
 @dataclass(frozen=True)

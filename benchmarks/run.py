@@ -131,7 +131,7 @@ def run(
     for connection in connections:
         open_things.callback(connection.close)
         connection.open_session()
-    connections[0].revive()  # opening them may have taken longer than some servers wait
+    connections[0].revive()  # opening them all may have taken longer than some servers wait
     check_thread(one, connections[0])
     measure(connections, "tools/call", CALL, WARM_UP)
     return one, server, connections

@@ -4,7 +4,7 @@ for the same change.
     python benchmarks/scenes.py [blender | openusd] [arguments of that half]
 
 Each half is a program of its own, in a process of its own: ``scenes_blender.py`` and
-``scenes_openusd.py``. Without a name both run.
+``scenes_openusd.py``. If neither is named, both run.
 """
 
 from __future__ import annotations

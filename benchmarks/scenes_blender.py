@@ -24,13 +24,13 @@ from stopwatch import Row, program, several, slices, timed
 from callboard_blender.host import BlenderHost
 from callboard_testing.direct_calls import DirectCaller
 
-#: Objects that hang below one group.
+#: Objects below one group.
 GROUP = 100
 ROUNDS = 5
 
 
 def make_scene(count: int) -> None:
-    """Make groups of cubes that share a mesh; a tenth of all is below ``Tree``."""
+    """Make groups of cubes that share a mesh. A tenth of the cubes are below ``Tree``."""
     bpy.ops.wm.read_homefile(use_empty=True)
     mesh = bpy.data.meshes.new("Shared")
     mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])

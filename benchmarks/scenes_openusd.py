@@ -24,7 +24,7 @@ from callboard.host import FILESYSTEM_WRITE, SCENE_MUTATE, SCENE_READ, USD
 from callboard_openusd.host import OpenUsdHost
 from callboard_testing.direct_calls import DirectCaller
 
-#: Prims that hang below one group.
+#: Prims below one group.
 GROUP = 100
 
 
@@ -48,7 +48,7 @@ def write_scene(path: str, prims: int) -> None:
 
 
 class Plain:
-    """The same changes with pxr alone, on other prims than the tools change."""
+    """The same changes with pxr alone, on prims that the tools don't change."""
 
     def __init__(self, path: str, prims: int) -> None:
         self.stage = Usd.Stage.Open(path)

@@ -112,7 +112,7 @@ def timed(work: Callable[[], Any], times: int = 1) -> float:
 
 
 def measure(tree: Path, cache: Path | None) -> dict[str, float]:
-    """Measure discovery alone; with a cache, the warm one."""
+    """Measure discovery alone; with ``cache``, measure warm discovery."""
     from callboard.skills.catalog import SkillCatalog
 
     before = resident()

@@ -2,8 +2,9 @@
 
     python benchmarks/soak.py [--seconds 60] [--clients 200]
 
-Sessions are left without a goodbye on purpose, so the server runs with a short idle time. After it,
-sessions, tasks, threads and open files must be as before, and memory as after the warm-up.
+Sessions are left without a goodbye on purpose, so the server runs with a short idle time. After
+that time, sessions, tasks, threads and open files must be as before, and memory as after the
+warm-up.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ sys.path.insert(0, str(TESTS))
 from e2e.serving import Program, callboard, environment  # noqa: E402
 
 NAMES = ("ws01", "ws02")
-#: Hosts of one machine.
+#: Maximum hosts of one machine.
 MOST = 3
 #: Listens on a port, and writes down everything that it is sent.
 STRANGER = """

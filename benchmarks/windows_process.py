@@ -70,7 +70,7 @@ class WindowsServer(ServerProcess):
             ["wine", python, f"Z:{script}", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Wine needs pipes for all three.
+            # Wine needs pipes for all three streams.
             stderr=subprocess.PIPE,
             env={**mine, **more},
             umask=0o077,

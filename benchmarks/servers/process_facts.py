@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-#: The first thing a server imports, so this is the bare interpreter.
+#: This module is the first thing that a server imports, so this is the time of the bare
+#: interpreter.
 BEGAN = perf_counter()
 
 

@@ -3,8 +3,8 @@ without code.
 
     python benchmarks/tasks/peer.py
 
-It is another project's, so it is never part of this one: pip fetches it from its publisher into the
-build folder, and its source is read, not run.
+That server is another project's, so it is never part of this one: pip fetches it from its publisher
+into the build folder, and its source is read, not run.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def perform(task: Task, host: str, folder: Path, ready: dict[str, Any]) -> tuple
     command = [sys.executable, str(Path(__file__).with_name("facts.py")), host, str(file)]
     told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=120)
     with suppress(StopIteration):
-        # Blender's module prints as well.
+        # Blender's module prints as well, so only the last line counts.
         work.send(json.loads(told.stdout.strip().splitlines()[-1]))
     return agent.calls, agent.answer_bytes, took
 
