@@ -4,8 +4,8 @@ check reports, and renders it. Prints each step; the pictures go into a folder.
     pip install mcp
     python examples/agent/still_life.py URL TOKEN FOLDER
 
-URL and TOKEN are those of the ready line of `callboard serve --host blender --root FOLDER`, or of a
-Blender with a window, from `callboard config other --http`.
+URL and TOKEN are in the ready line of `callboard serve --host blender --root FOLDER`. For a Blender
+with a window, `callboard config other --http` prints them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The host of ``notes.py``, grown up: blocks on a table that agents build with.
+"""The host of ``notes.py``, grown up: a table with blocks, with which agents build.
 
     python examples/host/blocks.py
 
@@ -43,14 +43,14 @@ def unmoved() -> Rows:
 @dataclass
 class Block:
     kind: str
-    #: Half its widths along X, Y (up) and Z, unscaled.
+    #: Half the block's widths along X, Y (up) and Z, unscaled.
     half: tuple[float, float, float]
     translate: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     rotate: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     scale: list[float] = field(default_factory=lambda: [1.0, 1.0, 1.0])
     color: list[float] | None = None
-    #: The transform between the block above and the values here, so that a new parent needn't move
-    #: it.
+    #: The transform between the block above and the values here, so that a new parent doesn't move
+    #: the block.
     offset: Rows = field(default_factory=unmoved)
 
 
@@ -88,7 +88,7 @@ class Table:
 
     @property
     def blocks(self) -> dict[str, Block]:
-        """The blocks by path, such as ``/tower/roof``. All access goes through here."""
+        """The blocks by path, such as ``/tower/roof``. All access goes through this property."""
         if threading.get_ident() != self._main:
             raise RuntimeError("the table was touched beside the main thread; go through post")
         return self._blocks

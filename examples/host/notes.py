@@ -1,4 +1,4 @@
-"""A host of one page: a program with a scene of its own, here notes on a board, that agents read.
+"""A host in one page: a program with a scene of its own, here notes on a board, for agents to read.
 
     python examples/host/notes.py
 

@@ -1,4 +1,4 @@
-"""The finish line of a host: the suite that callboard ships.
+"""The finish line of a host: the compliance suite that ships with callboard.
 
 pytest examples/host
 """

@@ -1,5 +1,5 @@
-"""A coroutine: it waits on the server's loop without blocking anything, and visits the main
-thread."""
+"""A coroutine: it waits on the server's loop without blocking anything, and runs only parts of its
+work on the main thread."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from serving import serve
 
 def measure(path: str, _workspace_roots: WorkspaceRoots | None) -> dict[str, object]:
     """Return facts about a file. ``path`` arrives resolved and checked, because its schema says
-    that it is one."""
+    that it is a path."""
     roots = [] if _workspace_roots is None else [root.name for root in _workspace_roots.roots]
     return {"file": Path(path).name, "bytes": Path(path).stat().st_size, "roots": roots}
 

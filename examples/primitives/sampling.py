@@ -8,7 +8,7 @@ from serving import serve
 
 
 def christen(ctx: ToolContext, kind: str) -> str:
-    """Have the model choose a name, and create the object under it."""
+    """Have the model choose a name, and create an object with that name."""
     answer = ctx.sample(f"One word, lower case: a good name for a {kind}?", 10)
     name = answer["content"]["text"].strip()
     dimensions = {"cube": {"size": 2.0}, "sphere": {"radius": 1.0}}[kind]

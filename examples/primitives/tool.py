@@ -26,7 +26,7 @@ def add(server: Callboard) -> None:
             "properties": {"count": {"type": "integer", "minimum": 1, "maximum": 100}},
             "required": ["count"],
         },
-        # The tool is refused if the host can't do it, or the artist declined.
+        # The call is refused if the host can't do this, or the artist has withdrawn it.
         required_capabilities=("scene.mutate",),
     )
 
