@@ -42,5 +42,6 @@ async def _serve(finder: Finder, client: str | None) -> None:
 
 def serve(finder: Finder, client: str | None = None) -> None:
     """Bridge this process's stdin and stdout to the host that ``finder`` finds, until stdin ends.
-    ``client`` names the client whose token is presented; None presents the host's own."""
+    ``client`` names the client whose token is presented. If it is None, the host's own token is
+    presented."""
     asyncio.run(_serve(finder, client))

@@ -22,7 +22,7 @@ from callboard_programs.relay.finder import Finder
 from callboard_programs.relay.host_side import HostSide
 from callboard_programs.relay.reconnect import own_token
 
-#: Seconds that requests under way get once the client's input has ended.
+#: Seconds allowed for finishing requests once the client's input has ended.
 _LAST_ANSWERS = 1.0
 
 LISTEN = "subscriptions/listen"
@@ -41,7 +41,8 @@ class RequestInProgress:
 
 class Bridge:
     """Answers one client. Use it on one loop. ``write`` takes a message, or a batch of responses.
-    ``client`` names the client whose token is presented; None presents the host's own."""
+    ``client`` names the client whose token is presented. If it is None, the host's own token is
+    presented."""
 
     def __init__(
         self,

@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tell(scheduler: str, security: Any, loss: Json) -> None:
-    """Tell all clients of the scheduler about a loss, if the scheduler is still there."""
+    """Tell all clients of the scheduler about a loss, if the scheduler still runs."""
     print(f"callboard: {loss['why']}", file=sys.stderr, flush=True)
 
     async def tell() -> None:

@@ -43,8 +43,8 @@ class FirstStart:
 
 def start_once(bundle: InstalledBundle, patience: float = PATIENCE) -> FirstStart:
     """Start the bundle's server, ask for its tools and end it. The server gets no folders, and no
-    answers to its questions. Blocks; call it outside of any loop. The bundle must have a server,
-    and this machine must have everything that the server needs."""
+    answers to its questions. This blocks, so call it outside of any loop. The bundle must have a
+    server, and this machine must have everything that the server needs."""
     lines: deque[str] = deque(maxlen=_KEPT_LINES)
     listener = _Listener(lines)
     logger = logging.getLogger(child_process.__name__)

@@ -35,7 +35,7 @@ KEPT_FOR, MOST_KEPT = 60.0, 16
 
 
 class Unreachable(HostError):
-    """No server took the request; it can safely be sent again."""
+    """No server took the request, so it can safely be sent again."""
 
 
 class NotLetIn(Unreachable):

@@ -43,8 +43,9 @@ class DaskHosts:
         needs: Mapping[str, float],
         reported: Callable[[int, int], None] = lambda out, hosts: None,
     ) -> None:
-        """``security`` is Dask's; ``needs`` are the amounts that a host must offer. ``reported`` is
-        called now and then with the numbers of unfinished tasks and suitable hosts."""
+        """``security`` is Dask's security object. ``needs`` are the amounts that a host must offer.
+        ``reported`` is called now and then with the numbers of unfinished tasks and suitable hosts.
+        """
         self._scheduler, self._security = scheduler, security
         self._needs, self._reported = dict(needs), reported
         self._id = secrets.token_hex(6)

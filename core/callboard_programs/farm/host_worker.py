@@ -26,7 +26,7 @@ FETCHING = 5.0
 
 @dataclass(frozen=True)
 class Membership:
-    """A host's part in the farm. ``most_memory`` is in bytes; ``offers`` are the amounts that the
+    """A host's part in the farm. ``most_memory`` is in bytes. ``offers`` are the amounts that the
     host has."""
 
     scheduler: str
@@ -57,8 +57,8 @@ class HostExecutor(Executor):
 
 
 class HostWorker:
-    """The Dask worker of the host that ``app`` serves in. ``report`` tells the supervisor each
-    event; ``ended`` is called when the worker has left the farm. Both may be called from any
+    """The Dask worker of the host that ``app`` serves in. ``report`` passes each event on to the
+    supervisor. ``ended`` is called when the worker has left the farm. Both may be called from any
     thread."""
 
     def __init__(

@@ -13,7 +13,7 @@ from callboard.errors import HostError
 from callboard.mapping.host_process import HostLost, HostProcess
 from callboard_programs.farm.security import quiet
 
-#: A worker may hold the interpreter for minutes; supervisors end those that hang. The client
+#: A worker may hold the interpreter for minutes. Supervisors end workers that hang. The client
 #: decides what happens to a lost host's tasks.
 SCHEDULING = {
     "distributed.scheduler.worker-ttl": None,
@@ -63,7 +63,7 @@ class LocalScheduler:
                 **self._where, security=self._security, dashboard_address="127.0.0.1:0"
             )
             async with scheduler:
-                # Without bokeh there is a plain page instead.
+                # If bokeh isn't installed, there is a plain page instead.
                 page = "status" if find_spec("bokeh") else "info/main/workers.html"
                 port = scheduler.http_server.port
                 self._started.set_result((scheduler.address, f"http://127.0.0.1:{port}/{page}"))

@@ -48,9 +48,9 @@ class RunOwner(NamedTuple):
 class Work:
     """The work for each task. ``host_options`` are those of ``callboard serve``. ``retries`` says
     how often a task whose host was lost is tried again. ``timeout`` is in seconds. ``needs`` are
-    the amounts that a host must offer, by name; ``skills`` are those that a host must have, each
-    with its version or None for any. ``asker`` is None for the user who typed the command.
-    ``files`` asks for the pictures, sounds and files of the answers in full."""
+    the amounts that a host must offer, by name. ``skills`` are the skills that a host must have,
+    each with its version, or None for any version. ``asker`` is None for the user who typed the
+    command. ``files`` asks for the pictures, sounds and files of the answers in full."""
 
     tool: str
     given: Json
@@ -89,7 +89,7 @@ class Work:
         return order if self.asker is None else {**order, "asker": list(self.asker)}
 
     def _called(self, given: Json) -> Json:
-        # A tool's name has no dot; a workflow's has one: skill.workflow.
+        # A tool's name has no dot, but a workflow's name has one: skill.workflow.
         if "." in self.tool:
             return {"tool": RUN, "arguments": {"name": self.tool, "inputs": given}}
         return {"tool": self.tool, "arguments": given}

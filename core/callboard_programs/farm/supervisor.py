@@ -53,7 +53,8 @@ class Supervisor:
     ) -> None:
         """``command`` returns the command that starts a host with the given name. Each host gets a
         new name. ``tell_ready`` gets each host's ready line, and ``tell_lost`` gets ``{worker, key,
-        why, code}``. ``most_memory`` is in bytes; a task may hold twice as much while it works."""
+        why, code}``. ``most_memory`` is in bytes. During a task, the host may hold twice as much.
+        """
         self._command = command
         self._name = name
         self._tell_ready, self._tell_lost = tell_ready, tell_lost

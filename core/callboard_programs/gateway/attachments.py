@@ -110,8 +110,8 @@ class Attachments:
         return [tool async for page in pages(ask) for tool in objects_in(page, "tools")]
 
     def target(self, tool: str) -> tuple[str, str] | None:
-        """Return the attached instance that a prefixed name means, and the tool's own name
-        there."""
+        """Return the attached instance that a prefixed name means, and the tool's own name in
+        it."""
         if tool == request_capability.TOOL_NAME and self.listed:
             return self.listed[0], tool
         name, _, own = tool.partition("__")

@@ -33,7 +33,7 @@ class HostConversation:
     keeping: asyncio.Task[Any]
     #: The task that tells the host that the client is initialized; None before it starts.
     opening: asyncio.Task[Any] | None = None
-    #: Stateless requests under way, and the time of the last one.
+    #: The number of unanswered stateless requests, and the time of the last one.
     requests: int = 0
     last_used: float = field(default_factory=monotonic)
 
@@ -42,7 +42,7 @@ def converse(name: str, names: HostNames, holder: TokenHolder, token: str) -> Ho
     """Begin a conversation with the token that the client showed. Call it on the gateway's loop."""
 
     def present(instance: Instance) -> str | None:
-        # A client's own token is valid for every host of this user; the gateway's token isn't.
+        # A client's own token is valid for every host of this user, but the gateway's token isn't.
         return instance.token if holder in (LOCAL, ANYONE) else token
 
     side = HostSide(NameFinder(name, names), None, present, holder)

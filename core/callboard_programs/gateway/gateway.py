@@ -51,8 +51,8 @@ class Gateway:
     ) -> None:
         """If ``port`` is None, the gateway takes its last port again; 0 means any free one.
         ``token`` says whether clients need a token. The gateway ends after ``idle`` seconds in
-        which nothing needs it; None means never. ``outside`` is the address for other machines, if
-        there is one."""
+        which nothing needs it, or never if that is None. ``outside`` is the address for other
+        machines, if there is one."""
         self.id = new_id()
         self._idle = idle
         self._kept = read_address()

@@ -116,7 +116,8 @@ LISTINGS = {
 
 
 async def prompt_of(directory: Directory, name: object) -> tuple[str, str]:
-    """Return the instance that has a prompt, and the prompt's name there. Raises InvalidParams."""
+    """Return the instance that has a prompt, and the prompt's name in that instance. Raises
+    InvalidParams."""
     instance, _, own = str(name).partition("__")
     if not own:
         raise InvalidParams(f"no instance has a prompt {str(name)[:200]!r}; see prompts/list")
@@ -124,7 +125,7 @@ async def prompt_of(directory: Directory, name: object) -> tuple[str, str]:
 
 
 async def resource_of(directory: Directory, uri: object) -> tuple[str, str]:
-    """Return the instance that has a resource, and the resource's URI there. Raises
+    """Return the instance that has a resource, and the resource's URI in that instance. Raises
     InvalidParams."""
     scheme, mark, rest = str(uri).partition(_SCHEME)
     instance, _, own = rest.partition("/")

@@ -78,7 +78,7 @@ class RemoteListener(Listener):
 
     async def open(self) -> None:
         """Bind the port. Raises HostError."""
-        # The gateway's own token is for this machine only; no client knows this new one.
+        # The gateway's own token is for this machine only. No client knows the new one here.
         access = Access(self.port, new_token(), self._find, hosts=[self._host])
         await self.start(access, self._outside.certificate.context())
 

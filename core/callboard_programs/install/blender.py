@@ -82,7 +82,7 @@ def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[st
 
 
 def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
-    """Remove everything that ``install`` put there. Raises HostError."""
+    """Remove everything that ``install`` installed. Raises HostError."""
     lines: list[str] = []
     for blender in _blenders(folder):
         if blender.takes_extensions:

@@ -39,7 +39,7 @@ class HostArchive:
         return lines
 
     def uninstall(self, folders: Sequence[Path], dry_run: bool) -> list[str]:
-        """Remove everything that ``install`` put there."""
+        """Remove everything that ``install`` installed."""
         lines: list[str] = []
         for folder in folders:
             lines += remove(folder, dry_run=dry_run, ours=self.ours, beside=self.found_by)

@@ -20,7 +20,7 @@ class Installer(Protocol):
     done or, with ``dry_run``, what would be done."""
 
     def install(self, folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
-        """Install into the version with that user folder, or into all that are there. Raises
+        """Install into the version with that user folder, or into all that are found. Raises
         HostError, OSError."""
 
     def uninstall(self, folder: Path | None, dry_run: bool) -> list[str]:

@@ -82,8 +82,8 @@ def _preferences() -> list[Path]:
         return [Path.home() / "Library" / "Preferences" / "houdini" / _VERSION]
     homes = [Path.home()]
     if sys.platform == "win32":
-        # A Houdini that a shell started with HOME has its preferences there; one started from the
-        # menu has them in the documents folder.
+        # A Houdini that a shell started with HOME has its preferences in that folder. One started
+        # from the menu has them in the documents folder.
         named = os.environ.get("HOME")
         homes = [*([Path(named)] if named else []), *documents_folders()]
     return [home / f"houdini{_VERSION}" for home in dict.fromkeys(homes)]

@@ -36,7 +36,7 @@ TOOL: Json = {
 
 class HostChoice:
     """The choice of a host. Use it on the bridge's loop. ``running`` finds the hosts to choose
-    from; ``connected`` returns the id of the host that calls go to; ``connect`` goes to another
+    from. ``connected`` returns the id of the host that calls go to. ``connect`` connects to another
     one, or raises HostError."""
 
     def __init__(

@@ -20,8 +20,8 @@ class NotThatScene(HostError):
 
 
 class Finder(Protocol):
-    """Finds the running instance that is meant. ``find`` and ``running`` are called on a thread of
-    their own."""
+    """Finds the running instance that is meant. ``find`` and ``running`` are called on a worker
+    thread."""
 
     #: The kind of host that is meant, under which its lists are kept; None for any kind.
     kind: str | None
@@ -62,11 +62,11 @@ class Finder(Protocol):
 
 class HostFinder:
     """Chooses among the running instances. ``wanted`` is the beginning of an id, a kind, or None
-    for the only one. Once connected, it stays with that instance; after the instance ends, it takes
-    later ones of the same kind."""
+    for the only one. Once connected, it stays with that instance. After the instance has ended, it
+    takes later ones of the same kind."""
 
     def __init__(self, wanted: str | None) -> None:
-        #: The user's own choice; the agent can't choose others.
+        #: The user's own choice, which limits the agent's.
         self.kind = self._limit = wanted
         self._wanted = wanted
         self._last: Instance | None = None

@@ -174,7 +174,7 @@ class HeldCall:
             raise missing
 
     async def _answer(self, name: str, answer: Json | None) -> None:
-        """Answer one question of the host; None refuses it."""
+        """Answer one of the host's questions, or refuse it if ``answer`` is None."""
         id = self._ids.get(name, name)
         self._questions.pop(name, None)
         self.session.besides.pop(name, None)

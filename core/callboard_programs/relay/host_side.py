@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 #: The requests that set what a client's session keeps, whichever host answers.
 _REMEMBERED = ("logging/setLevel", "resources/subscribe", "resources/unsubscribe")
 
-#: The HTTP status of errors for which the specification prescribes one; other errors travel with
+#: The HTTP status of errors for which the specification prescribes one. Other errors are sent with
 #: 200.
 _STATUSES = {
     HEADER_MISMATCH: 400,
@@ -82,9 +82,9 @@ class HostSide:
         present: Present = own_token,
         holder: TokenHolder = LOCAL,
     ) -> None:
-        """``channel`` takes messages that belong to no request of the client; by default the
-        client's session takes them. ``present`` returns the token for a host. ``holder`` identifies
-        the client."""
+        """``channel`` takes messages that don't belong to any of the client's requests. By default,
+        the client's session takes them. ``present`` returns the token for a host. ``holder``
+        identifies the client."""
         self._channel = channel or self
         self._holder = holder
         self._relay = Relay(self._channel)
@@ -339,7 +339,7 @@ class HostSide:
             if link.era == "stateless":
                 return await self._without_session(link, client)
             if not session.headers:
-                return session  # refused; its response says why
+                return session  # refused, and its response says why
             session.read(lambda answer: self._relay.follow(answer, session))
             link.session = session
             if client.ready:

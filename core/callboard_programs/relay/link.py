@@ -1,4 +1,4 @@
-"""The connection to one host: our own requests, and a client's session there."""
+"""The connection to one host: our own requests, and a client's session on the host."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Link:
     ) -> None:
         """``on_notification`` takes the notifications on that stream. ``client_info`` is the
         client's own name and version, which hosts show to their artist. ``key`` is the instance's
-        own token; the instance proves that it has it before it gets the client's token."""
+        own token. The instance must prove that it has that token before it gets the client's."""
         self.instance = instance
         self._file = file_of(instance.id)
         #: The time at which the instance's file was written, as of the last time it was read.
@@ -269,7 +269,8 @@ class HostConnection:
 
     @staticmethod
     async def open(link: Link, message: Json) -> HostConnection:
-        """Send ``initialize``. Raises Unreachable when there is no answer; nothing is lost then."""
+        """Send ``initialize``. Raises Unreachable when there is no answer, in which case nothing is
+        lost."""
         try:
             return await asyncio.wait_for(HostConnection._open(link, message), QUICK)
         except asyncio.TimeoutError:

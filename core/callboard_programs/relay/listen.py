@@ -43,7 +43,7 @@ class ListenStream:
             )
 
     def changed(self) -> None:
-        """Report the bridge's own lists as changed, while there is no host that could."""
+        """Report the bridge's own lists as changed, while there is no host to report any."""
         if self._listener is not None:
             for topic in sorted(self._listener.topics):
                 self._listener.tell(f"notifications/{topic}/list_changed", {})
@@ -135,6 +135,6 @@ class ListenStreams:
             stream.notified(method, params)
 
     def changed(self) -> None:
-        """Report the bridge's own lists as changed, while there is no host that could."""
+        """Report the bridge's own lists as changed, while there is no host to report any."""
         for stream in self._streams:
             stream.changed()

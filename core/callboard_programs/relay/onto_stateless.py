@@ -45,7 +45,8 @@ class OntoStateless(HostConnection):
     """The stand-in for the client's session on the host. Use it on one loop."""
 
     def __init__(self, link: Link, client: Json, session: Session) -> None:
-        """``client`` is the client's own name and version; ``session`` is its session here."""
+        """``client`` is the client's own name and version. ``session`` is its session on this
+        side."""
         super().__init__(link, {}, {})
         self._session = session
         capabilities = dict(session.capabilities)

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 #: Seconds between two checks of the folder of instances.
 LOOK_EVERY = 0.5
-#: Seconds that a request waits for a search that is under way.
+#: Seconds that a request waits for a search to finish.
 _PATIENCE = 10.0
 
 

@@ -1,5 +1,5 @@
-"""Passes messages between the client and one host: requests to the host; their notifications and
-answers back; and the host's own questions to the client."""
+"""Passes messages between the client and one host: requests to the host, their notifications and
+answers back to the client, and the host's own questions to the client."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Relay:
     _ask_ids = itertools.count(1)
 
     def __init__(self, channel: Channel) -> None:
-        """``channel`` takes the messages that belong to no request of the client."""
+        """``channel`` takes the messages that don't belong to any of the client's requests."""
         self._channel = channel
         self._asked: dict[Id, tuple[HostConnection, Id]] = {}
 
@@ -125,7 +125,7 @@ def _pours(
     outlet: ResponseChannel | None, id: Id | None, size: int | None, beginning: bytes
 ) -> bool:
     """Return whether a message is the response and can be passed on unread. Only a response that
-    begins exactly as hosts write it qualifies; any other is read and checked."""
+    begins exactly as hosts write it qualifies. Any other is read and checked."""
     if outlet is None or id is None or not outlet.can_pour(size):
         return False
     return beginning.startswith(jsonrpc.encode(jsonrpc.result_message(id, {}))[:-2])

@@ -97,8 +97,8 @@ class Plan:
 
 def plan(hosts: Sequence[str], clients: Sequence[str], gateway: bool) -> Plan:
     """Return the plan for those hosts and clients, or for all on this machine. Writes nothing.
-    Raises PeerError when there is no bridge that clients could start, a named host isn't here, or
-    a client's file isn't known."""
+    Raises PeerError when there is no bridge that clients could start, a named host isn't on this
+    machine, or a client's file isn't known."""
     if bridge() is None:
         raise PeerError(
             "clients start callboard's bridge, and it isn't installed for this user: install it "

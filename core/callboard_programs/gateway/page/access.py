@@ -94,7 +94,7 @@ class PageLogin:
 
 
 class PageAccess(Access):
-    """Access to the gateway and its page. The page's own paths need the cookie; all other paths
+    """Access to the gateway and its page. The page's own paths need the cookie, and all other paths
     need a token."""
 
     def __init__(

@@ -139,7 +139,7 @@ class PageEndpoint:
         incoming.respond(200, text.encode(), _TYPES[".html"], headers)
 
     def _is_page(self, incoming: IncomingRequest) -> bool:
-        """Return whether the page itself sent this request; refuse it otherwise. A request that
+        """Return whether the page itself sent this request. If not, refuse it. A request that
         changes something also needs an Origin."""
         secret = incoming.headers.get(PAGE_HEADER.lower(), "")
         cookie = self._access().cookie_of(incoming.headers)

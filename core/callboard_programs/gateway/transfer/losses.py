@@ -30,7 +30,7 @@ _SHAPES = ("sphere", "cube", "plane", "cylinder", "cone", "torus")
 
 class Losses:
     """The losses of one transfer. Each is ``{what, was, is, objects, count}``; ``is`` is None for
-    something that is missing in the copy."""
+    anything that is missing in the copy."""
 
     def __init__(self, source: SceneFacts, far: SceneFacts, pairs: Mapping[Item, Item]) -> None:
         self._source, self._far, self._pairs = source, far, pairs
@@ -218,7 +218,7 @@ def _single(values: list[float]) -> Any:
 
 
 def _close(a: list[float], b: list[float]) -> bool:
-    # A value that one side doesn't report can't be compared; a reported "nothing" can.
+    # A value that one side doesn't report can't be compared, but a reported "nothing" can.
     if not a:
         return True
     return len(a) == len(b) and all(

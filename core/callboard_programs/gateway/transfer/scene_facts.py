@@ -1,5 +1,5 @@
-"""The facts that an instance's own tools report of objects: place, look and motion. An instance's
-answers aren't trusted: malformed values are left out."""
+"""The facts that an instance's own tools report about objects: place, look and motion. An
+instance's answers aren't trusted: malformed values are left out."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ async def _objects(
 
 
 async def _listed(calls: InstanceCalls, kind: str, there: bool) -> dict[str, Json]:
-    """Return the entries of one of a scene's lists, by path; nothing if the instance has no such
+    """Return the entries of one of a scene's lists, by path, or nothing if the instance has no such
     list."""
     if not there:
         return {}

@@ -118,8 +118,8 @@ def _renamed(there: SceneFacts, here: SceneFacts, pairs: Mapping[Item, Item]) ->
 
 
 async def _paths(calls: InstanceCalls, wanted: Sequence[str]) -> list[str]:
-    """Return the paths of the objects with these names. Raises PeerError for a name that isn't
-    there."""
+    """Return the paths of the objects with these names. Raises PeerError for a name that isn't in
+    the scene."""
     reported = await asyncio.gather(*(calls.call("scene__get_object", {"name": n}) for n in wanted))
     return [str(each.get("path")) for each in reported]
 

@@ -39,7 +39,7 @@ class ByExchange:
 
 
 class ByUsd:
-    """The tools of ``usd``. Their export takes the selection only; the artist's selection is
+    """The tools of ``usd``. Their export takes the selection only, so the artist's selection is
     restored afterwards."""
 
     def __init__(self, calls: InstanceCalls) -> None:
