@@ -58,7 +58,7 @@ class Bench:
         return path
 
     def sample(self, name: str) -> str:
-        """Return the path of a new sample, in a scene that holds little else."""
+        """Return the path of a new sample, in a scene with little else in it."""
         # Data from another file can't always be deleted. Such a sample comes in a scene of its own.
         with suppress(HostError):
             self.empty()

@@ -60,12 +60,12 @@ class DirectCaller:
     def __init__(self, host: Host, *skill_paths: str) -> None:
         self._host = host
         self._tools: dict[str, tuple[ToolDeclaration, SkillScripts]] = {}
-        #: The blocks, such as pictures, of the latest answer; empty if it had none.
+        #: The blocks, such as pictures, of the latest answer. Empty if it had none.
         self.content: Sequence[Block | str] = ()
         #: The validators of each tool's arguments and answer.
         self._checks: dict[str, tuple[Validator, Validator | None]] = {}
         self._entries: dict[str, Entry] = {}
-        #: The undo step of the last call that opened one; None if that call changed nothing.
+        #: The undo step of the last call that opened one, or None if that call changed nothing.
         self.undo_id: str | None = None
         kind = host.identity.kind
         paths = search_paths(kind, [*skill_paths, *host.skill_paths])
@@ -88,7 +88,7 @@ class DirectCaller:
         each_slice: Callable[[DirectContext], None] = lambda ctx: None,
     ) -> Any:
         """Return the tool's answer. If the tool returns a Result, return its structured part, if
-        any; ``content`` has its blocks. Raises what the tool raises. ``each_slice`` is called
+        any. ``content`` then has its blocks. Raises what the tool raises. ``each_slice`` is called
         between a generator's slices. If it sets ``ctx.cancelled``, the generator is closed, and
         CallCancelled is raised."""
         tool, _ = self._tools[name]

@@ -211,7 +211,8 @@ class FakeClient:
         headers: Mapping[str, str | None] | None = None,
         path: str | None = None,
     ) -> Answer:
-        """Send any request. ``headers`` override the usual ones; None removes one."""
+        """Send any request. ``headers`` override the usual ones, and a value of None removes
+        one."""
         merged: dict[str, str | None] = {**self.headers, **(headers or {})}
         connection = self._connect()
         try:

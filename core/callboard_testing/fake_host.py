@@ -157,7 +157,7 @@ class FakeHost(Host):
 
 
 class HostThread:
-    """A fake host with a main thread of its own; a context manager.
+    """A fake host with a main thread of its own. Use it as a context manager.
 
     ``make`` builds the host on that thread. Use :meth:`call` to run a function on it.
     """

@@ -43,8 +43,8 @@ class ToolFailed(AssertionError):
 
 
 class SkillBench:
-    """One skill, loaded on a fresh host with the skills that it depends on. A context manager; use
-    it on the thread that makes it, which is the host's main thread meanwhile.
+    """One skill, loaded on a fresh host with the skills that it depends on. Use it as a context
+    manager on the thread that makes it, which is the host's main thread meanwhile.
 
     ``answers`` has the answer to each question that a tool may ask its client
     (``elicitation/create``, ``sampling/createMessage``). ``progress`` collects all calls'
@@ -61,7 +61,7 @@ class SkillBench:
         withdrawn: Sequence[str] = (),
         keep_scene: bool = False,
     ) -> None:
-        """``folder`` is the skill's; ``skill_paths`` are searched for the skills that it depends
+        """``folder`` is the skill's. ``skill_paths`` are searched for the skills that it depends
         on. ``roots`` are the client's folders, and ``withdrawn`` the capabilities that the artist
         switched off. The scene is empty, or with ``keep_scene`` the one that the last bench left.
         """

@@ -1,5 +1,5 @@
 """An agent's work, as a program: it builds a small scene, looks at it, checks it, fixes what the
-check reports, and renders it. Prints each step; the pictures go into a folder.
+check reports, and renders it. It prints each step, and writes the pictures into a folder.
 
     pip install mcp
     python examples/agent/still_life.py URL TOKEN FOLDER

@@ -3,7 +3,7 @@
     python examples/host/blocks.py
 
 It reads and changes its scene, and each call is one undo step. ``test_blocks.py`` checks it against
-the contract; docs/host.md describes how it was made.
+the contract. docs/host.md describes how it was made.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def serve(add: Callable[[Callboard], None]) -> None:
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
     ready = {"event": "ready", "url": server.url, "token": server.token}
-    # A tool's prints are captured per call; this one is ours.
+    # A tool's prints are captured for each call, but this one is our own.
     print(json.dumps(ready), file=sys.__stdout__, flush=True)
     try:
         inbox.run()

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 #: An object whose translation can't be set: its channels are locked, or instances share it.
 LOCKED = "sample.locked"
-#: An object from another file, with at least one below it: a reference, an XRef, a link.
+#: An object from another file, with at least one object below it: a reference, an XRef, a link.
 REFERENCED = "sample.referenced"
-#: An object with opinions in several of the scene's layers, with at least one below it.
+#: An object with opinions in several of the scene's layers, with at least one object below it.
 LAYERED = "sample.layered"
 
 _COLOR = [0.25, 0.5, 1.0]

@@ -40,7 +40,7 @@ class ManifestLines:
         return place in self._lines
 
     def line(self, *place: str | int) -> int:
-        """Return the line of a place, or of its nearest parent if it isn't there."""
+        """Return the line of a place, or of its nearest parent if the place doesn't exist."""
         known = (place[:length] for length in range(len(place), -1, -1))
         return next((self._lines[one] for one in known if one in self._lines), 1)
 

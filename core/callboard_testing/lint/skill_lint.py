@@ -93,14 +93,14 @@ def lint(folder: Path, search: Iterable[Path] = (), *, given: Path | None = None
         if is_usable(skill):
             skills[skill.name] = skill
             places[skill.name] = f"{prefix}{SKILL_FILE}"
-    # Shipped skills are on every search path; only their names matter here.
+    # Shipped skills are on every search path, so only their names matter here.
     shipped = {one.name: SkillMetadata(one.name, "", one) for one in skill_folders(BUNDLED)}
     beside = [given.absolute().parent] if folders == [folder] else []
     needed = needed_skills(skills, [*search, *beside])
     others = {name: one.skill for name, one in needed.items()}
     for failure in dependency_failures({**shipped, **others, **skills}):
         if failure.skill in places:
-            # A missing skill may be on another search path; a circle is wrong everywhere.
+            # A missing skill may be on another search path, but a circle is wrong everywhere.
             severity: Severity = "error" if " -> " in failure.message else "warning"
             line = written_line(skills[failure.skill].path, "depends")
             findings.append(Finding(places[failure.skill], line, severity, failure.message))
