@@ -5,8 +5,8 @@
 Hosts and the gateway are killed, halted and restarted in any order. Each host has a scene of its
 own, and three clients that keep the name they were given: in a session, without sessions, and by
 `tools__call`. The host that makes a change writes it down. Prints the answers that the clients got,
-and ends with 1 if a change was made in another scene, twice, or not at all though it was confirmed.
-Needs the extra `usd`.
+and exits with 1 if a change was made in another scene, twice, or not at all though it was
+confirmed. Needs the extra `usd`.
 """
 
 from __future__ import annotations

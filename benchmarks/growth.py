@@ -35,8 +35,9 @@ from load_client import BadAnswer, Connection, Target, measure
 
 #: Amounts of one round, times the factor.
 AMOUNTS = {"calls": 20_000, "sessions": 1_000, "failures": 2_000, "exports": 500}
-#: Bytes for each of them by which the line may rise. A session of a short run shows up to 104; an
-#: export about 60, OpenUSD's own, and 174 if a short run meets a step.
+#: Bytes by which the line may rise for each call, session, failure or export. In a short run, a
+#: session shows up to 104. An export shows about 60, which are OpenUSD's own, and 174 if a short
+#: run meets a step.
 ALLOWED = {"calls": 5.0, "sessions": 150.0, "failures": 100.0, "exports": 300.0}
 #: Calls after which caches are full, and exports after which the oldest change is forgotten.
 WARMING = 25_000

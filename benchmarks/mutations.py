@@ -4,13 +4,13 @@
 
 Mistakes are spread over `core` and `hosts` in proportion to their lines: another operator, a
 negated condition, another constant, an omitted statement or answer. Messages and hints stay. FOLDER
-keeps a clone of this repository's last commit, the plan and every outcome; a second start of the
+keeps a clone of this repository's last commit, the plan and every outcome. A second run of the
 program continues from there.
 
 First the tests that aren't slow run once, with a probe at the place of each mistake. Then each
 mistake is made in the clone, and run against the tests that `tests/touched.py` picks for its file,
 as far as they reach its place: the others can't notice it. `--tests REV` takes the tests of another
-commit; `--missed FOLDER` tries only the mistakes that another run's tests missed.
+commit. `--missed FOLDER` tries only the mistakes that another run's tests missed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""callboard beside dcc-mcp-core and fastmcp: latency, throughput, start, memory, as ratios.
+"""callboard compared with dcc-mcp-core and fastmcp: latency, throughput, start, memory, as ratios.
 
 The servers run side by side and are measured in turns, round after round, so that the machine's
-other work affects all of them alike. Read the ratios; the absolute figures are this machine's.
+other work affects all of them alike. Read the ratios, because the absolute figures are this
+machine's.
 
     python benchmarks/run.py --cache DIR [--rounds 7] [--json FILE] [--markdown FILE]
     python benchmarks/run.py --cache DIR --before TREE     # beside another checkout, set up
@@ -104,7 +105,7 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
             if windows is None:
                 added = facts["start_bytes"] - facts["bare_bytes"]
                 note(results, one, "start MiB", added / 2**20)
-    # A process's place in memory happens to move its figures by some per cent. To compare two
+    # By chance, a process's place in memory changes its figures by a few per cent. To compare two
     # versions, each round has processes of its own.
     visits = arguments.rounds if arguments.only_before else 1
     for visit in range(visits):
@@ -156,8 +157,8 @@ def one_round(
 
 
 def check_thread(one: Contender, connection: Connection) -> None:
-    """Raise unless the tool ran on the main thread, as the comparison requires; fastmcp's loop is
-    its main thread."""
+    """Raise unless the tool ran on the main thread, as the comparison requires; fastmcp's loop runs
+    on its main thread."""
     _, result = connection.exchange("tools/call", CALL)
     if 'main":true' not in result["content"][0]["text"].replace(" ", ""):
         raise RuntimeError(f"{one.name} did not run the tool on its main thread")

@@ -1,5 +1,5 @@
-"""The cost of a scene's size, in Blender and on OpenUSD stages, beside the application's own time
-for the same change.
+"""The cost of a scene's size, in Blender and on OpenUSD stages, compared with the application's own
+time for the same change.
 
     python benchmarks/scenes.py [blender | openusd] [arguments of that half]
 

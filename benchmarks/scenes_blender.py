@@ -1,4 +1,4 @@
-"""The cost of a scene's size in Blender, beside plain ``bpy``.
+"""The cost of a scene's size in Blender, compared with plain ``bpy``.
 
 Each tool runs on scenes of 100 to 20,000 objects, beside the time of plain ``bpy`` for the same
 change.
@@ -6,8 +6,8 @@ change.
     python benchmarks/scenes_blender.py [--objects 100 1000 5000 20000] [--cpu] [--json]
 
 A tool is called as the server calls it, with its arguments checked, its read-back, and one undo
-step; plain ``bpy`` makes the change, has the scene updated and pushes the step. Times are medians
-in milliseconds; ``--cpu`` counts the thread's busy time, for a machine that does other work too.
+step. Plain ``bpy`` makes the change, has the scene updated and pushes the step. Times are medians
+in milliseconds. ``--cpu`` counts the thread's busy time, for a machine that does other work too.
 """
 
 from __future__ import annotations

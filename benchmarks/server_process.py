@@ -47,12 +47,12 @@ class Contender:
 
 
 class ServerProcess:
-    """One running server; ``facts`` is its ready line (see servers/process_facts.py)."""
+    """One running server. ``facts`` is its ready line (see servers/process_facts.py)."""
 
     def __init__(
         self, python: Path, script: str, home: Path, arguments: Sequence[str] = ()
     ) -> None:
-        # Installed packages have their bytecode; a checkout gets its own, beside the home.
+        # Installed packages have their bytecode already. A checkout gets its own, beside the home.
         environment = {
             **os.environ,
             "CALLBOARD_HOME": str(home),

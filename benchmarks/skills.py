@@ -1,10 +1,11 @@
-"""The cost of hundreds of skills beside dcc-mcp-core's loader: discovery, lists, search, memory.
+"""The cost of hundreds of skills, compared with dcc-mcp-core's loader: discovery, lists, search,
+memory.
 
     python benchmarks/skills.py [--reference PYTHON] [--starts 5] [--json FILE]
 
 Writes 300 skills with 2,000 tools and 500 prompts into a temporary folder and reads them in fresh
-processes; the files are in the system's cache. ``--reference`` is the interpreter of an environment
-with dcc-mcp-core installed. Times are medians over the starts, in milliseconds; memory is the
+processes. The files are in the system's cache. ``--reference`` is the interpreter of an environment
+with dcc-mcp-core installed. Times are medians over the starts, in milliseconds. Memory is the
 process's growth, in MiB (Linux).
 """
 
@@ -28,8 +29,8 @@ SKILLS, TOOLS, PROMPTS = 300, 2000, 500
 GOALS = {
     "discovery, cold": 1500.0,
     "discovery, warm": 150.0,
-    # With this many skills a host lists only those that ship; agents load the others when they need
-    # them.
+    # With this many skills, a host lists only those that ship. Agents load the others when they
+    # need them.
     "tools/list, what is loaded at start": 5.0,
     "skills__search": 10.0,
     "memory, MiB": 40.0,

@@ -1,4 +1,4 @@
-"""Two hundred clients connect, call and drop at random; then nothing of them may be left.
+"""Two hundred clients connect, call and drop at random. Afterwards nothing of them may be left.
 
     python benchmarks/soak.py [--seconds 60] [--clients 200]
 

@@ -4,8 +4,8 @@
 
 Each machine is a network and a host name of its own (Linux, as root). Hosts start and crash on
 both, strangers listen on their former ports and on the other machine's current ones, and `callboard
-list` and `call` run all the while. Prints the events, and ends with 1 if a record of a living host
-was lost, a stranger was sent a token, or a call came to another host. Needs the extra `usd`.
+list` and `call` run all the while. Prints the events, and exits with 1 if a record of a living host
+was lost, a stranger was sent a token, or a call reached the wrong host. Needs the extra `usd`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ Finding = dict[str, Any]
 
 
 class CantTell(Exception):
-    """No service could be asked; the message says why."""
+    """No service could be asked, and the message says why."""
 
 
 def main() -> int:
@@ -70,7 +70,7 @@ def groups(pinned: Sequence[str]) -> Iterator[list[str]]:
 
 
 def installed() -> Path:
-    """Install the tool if it isn't there, and return its program. Raises CantTell."""
+    """Install the tool if it isn't installed yet, and return its program. Raises CantTell."""
     folder = HOME / ("Scripts" if sys.platform == "win32" else "bin")
     tool = folder / "pip-audit"
     if not (HOME / "made").is_file():

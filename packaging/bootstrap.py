@@ -289,8 +289,8 @@ def tell_what_is_missing(arguments: Sequence[str], python: str) -> None:
 
 
 def keep_bytecode(venv: Path, variables: MutableMapping[str, str]) -> None:
-    """Move the bytecode into the environment if the user wants none beside the sources. Without
-    bytecode, each of the tests' hundreds of processes would compile everything again."""
+    """Move the bytecode into the environment if the user wants none beside the sources. Otherwise
+    each of the tests' hundreds of processes would compile everything again."""
     if variables.pop("PYTHONDONTWRITEBYTECODE", None):
         variables.setdefault("PYTHONPYCACHEPREFIX", str(venv / "bytecode"))
 

@@ -89,7 +89,7 @@ def _names_in(source: bytes, package: str) -> frozenset[str]:
 
 @cache
 def _others() -> tuple[Files, list[Path]]:
-    # Their Python files are the same on every machine; compiled parts are left out.
+    # Their Python files are the same on every machine, and compiled parts are left out.
     carried = wheels([*NEEDED, *PANEL, *QUOTED], targets(OLDEST_PYTHON)[0])
     return vendored(carried, _PRIVATE), carried
 

@@ -25,7 +25,7 @@ CACHE = PROJECT / "build" / "wheels"
 
 
 class BuildError(Exception):
-    """The artefact can't be built as it should be; the message says why."""
+    """The artefact can't be built as it should be, and the message says why."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ so.
 
 Code hosts draw a ``mermaid`` block themselves. This module reads only the parts of mermaid's
 language that the docs use: names, ``subgraph`` and lines of ``a & b --> c --> d``. A subgraph is a
-band; every arrow points down.
+band, and every arrow points down.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from html import escape
 from itertools import combinations, pairwise
 
 BLOCK = re.compile(r"^```mermaid\nflowchart TD\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-#: In pixels: a row with its arrows, a drawn room, the least gap between two things in a row, a
+#: In pixels: a row with its arrows, a drawn room, the minimum gap between two things in a row, a
 #: letter, and the space for the bands' names on the left.
 ROW, HEIGHT, GAP, LETTER, GUTTER = 54, 26, 14, 7.3, 94
 TRIES = 40

@@ -33,7 +33,7 @@ SOURCES = (
 )
 
 
-#: The examples' pages in the list of pages; code hosts show a folder instead.
+#: The examples' pages in the list of pages. Code hosts show a folder instead.
 EXAMPLES = "\n```{toctree}\n:hidden:\n:glob:\n\n*/**\n```\n"
 
 

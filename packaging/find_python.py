@@ -31,7 +31,7 @@ print(json.dumps({
 
 
 class SetupError(Exception):
-    """The environment cannot be made; the message says what is missing and how to fix it."""
+    """The environment can't be made, and the message says what is missing and how to fix it."""
 
 
 class Interpreter(NamedTuple):

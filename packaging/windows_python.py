@@ -4,10 +4,10 @@
     python3.11 packaging/windows_python.py make FOLDER
     python3.11 packaging/windows_python.py run FOLDER -- -m pytest -q tests/workspace
 
-It is CPython's own `python3xx.dll` and extension modules, which come with the Windows wheel of
-panda3d, on top of the standard library of the Python that runs this program; `python.exe` is one
-line of C. `make` takes about a minute and needs Debian's `wine`, `wine64` and
-`gcc-mingw-w64-x86-64`; it keeps a folder that it made before from the same pins. `try` reports
+It consists of CPython's own `python3xx.dll` and extension modules, which come with the Windows
+wheel of panda3d, on top of the standard library of the Python that runs this program. `python.exe`
+is one line of C. `make` takes about a minute and needs Debian's `wine`, `wine64` and
+`gcc-mingw-w64-x86-64`. It keeps a folder that it made earlier from the same pins. `try` reports
 which of these programs are missing.
 
 It can't show links and junctions, NTFS's refusals while a file is mapped, and Qt's windows.
@@ -39,8 +39,8 @@ SHORT = "{}.{}".format(*sys.version_info)
 DIGITS = SHORT.replace(".", "")
 #: The wheel whose Windows build carries Python's own files.
 CARRIER = "panda3d==1.10.16"
-#: Packages that the tests need besides those that the project's pins name; not Qt, which Wine can't
-#: show.
+#: Packages that the tests need besides those that the project's pins name. Qt isn't among them,
+#: because Wine can't show it.
 WANTED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "mcp", "mcpeye")
 #: Packages that these need on Windows only. pip runs on Linux here, so it doesn't fetch them.
 THERE = ("colorama", "pywin32")
