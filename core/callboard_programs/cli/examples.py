@@ -136,7 +136,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
 }
 
-#: The next step after the command.
+#: The next step after each command.
 NEXT = {
     "setup": "start the application, restart your client, and ask it what is in the scene",
     "serve": "callboard call scene__scene_info, or callboard config CLIENT --write",

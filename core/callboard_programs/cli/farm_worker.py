@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Keep a host running, and print a ready line for each one, one after the other."""
+    """Keep one host after another running, and print the ready line of each."""
     certificates = certificates_of(arguments)
     require_private_address(arguments.scheduler, certificates)
     security = security_of(certificates)

@@ -19,9 +19,9 @@ from callboard_programs.farm.orders import UNSAVED
 
 
 def described_place(folder: Path | None) -> Json:
-    """Return the folder as the report's description of the work has it. With another folder, it is
-    other work: otherwise the files of tasks that are already done would be missing in the new
-    folder."""
+    """Return the folder for the report's description of the work. A run with another folder is
+    other work, because the files of tasks that are already done would be missing in the new folder.
+    """
     return {} if folder is None else {"out": str(folder.absolute())}
 
 

@@ -64,7 +64,7 @@ class WarmHost:
     @contextmanager
     def client_for(self, timeout: float | None) -> Iterator[Client]:
         """Yield a client of the host for at most ``timeout`` seconds. Raises HostLost when the host
-        doesn't answer by then."""
+        doesn't answer."""
         with self._process.in_time(timeout):
             try:
                 yield self._client
