@@ -5,8 +5,8 @@
 One process holds a real server on a real OpenUSD stage, with its loop, watcher and main thread, and
 a client that uses the standard library only. Every kind of request is sent until caches are warm,
 then counted by a profiler on all threads. A call of a Python function counts if the function is
-core's own (bundled skills stand for a user's, and are left out). A switch is a call that enters
-another module than the call before it. Each figure is the median of the rounds.
+core's own (bundled skills stand for a user's, and are left out). A switch is a call that enters a
+module other than that of the call before it. Each figure is the median of the rounds.
 
 The gateway is measured in this process too, in front of a host in another process.
 ``install-skill`` is a process of its own, counted from its first import, because that is what a

@@ -1,5 +1,4 @@
-"""The cost of the gateway: calls through it, with many clients, and as the number of instances
-grows.
+"""The cost of the gateway: calls through it, with many clients, and with more and more instances.
 
     python benchmarks/gateway.py [--rounds N] [--calls N] [--instances N …] [--json]
 

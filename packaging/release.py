@@ -1,5 +1,4 @@
-"""Makes everything that is published, and tries it in environments with nothing else of
-callboard's.
+"""Makes everything that is published, and tries it where nothing else of callboard's is installed.
 
     python packaging/bootstrap.py release [--out DIR] [--unchecked]
 

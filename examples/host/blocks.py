@@ -1,4 +1,4 @@
-"""The host of ``notes.py``, grown up: a table with blocks, with which agents build.
+"""The host of ``notes.py``, grown up: a table with blocks that agents build with.
 
     python examples/host/blocks.py
 

@@ -139,7 +139,7 @@ def _free(kind: str, kept: dict[str, SceneIdentity]) -> str | None:
 
 class NameFinder(OneServerFinder):
     """Finds the instance with a name, for one conversation. With ``remembers``, it never leads to a
-    scene other than before, even if the name was freed and given to another scene."""
+    different scene than before, even if the name was freed and given to another one."""
 
     def __init__(self, name: str, names: HostNames, *, remembers: bool = True) -> None:
         matched = NAME.fullmatch(name)

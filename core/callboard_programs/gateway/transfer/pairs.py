@@ -78,7 +78,7 @@ def paired(source: SceneFacts, there: list[Item], far: SceneFacts) -> dict[Item,
 
 
 class _Left:
-    """The far side's objects that haven't been taken as a copy yet."""
+    """The far side's objects that haven't been matched with an object of the source yet."""
 
     def __init__(self, far: SceneFacts) -> None:
         self._far = far
