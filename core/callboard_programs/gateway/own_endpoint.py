@@ -13,8 +13,8 @@ from callboard_programs.gateway.own_server import PASSED_ON, GatewayServer
 
 
 class OwnEndpoint(McpEndpoint):
-    """The gateway's endpoint. It works like a host's, and also passes on what hosts have to know.
-    Use it on the gateway's loop."""
+    """The gateway's endpoint. It works like a host's, and also passes on the messages that hosts
+    need. Use it on the gateway's loop."""
 
     def __init__(self, server: GatewayServer, stateless: StatelessConversations) -> None:
         super().__init__(server, {"tools", "prompts", "resources"}, lambda tool: None)

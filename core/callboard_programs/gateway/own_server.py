@@ -76,7 +76,8 @@ class GatewayServer:
             self._start(ended.end())
 
     def received(self, session: Session, message: Notification | Response) -> None:
-        """Pass on what concerns the hosts. A response to a host's question goes to that host."""
+        """Pass on a message that concerns the hosts. A response to a host's question goes to that
+        host."""
         if isinstance(message, Notification) and message.method == CANCELLED:
             id = message.params.get("requestId")
             answering = self._answering.get((session.id, id)) if is_id(id) else None

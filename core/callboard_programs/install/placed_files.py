@@ -43,7 +43,7 @@ def place(
     if dry_run:
         return [line]
     # If this is cut short anywhere, the next run can finish or remove it: a file is in the list
-    # before it exists, and is gone before its line is.
+    # before it exists, and is gone before its line is removed.
     for name, digest in known.items():
         if wanted.get(name) != digest:
             _remove(folder, name)

@@ -23,8 +23,8 @@ from callboard_programs.relay.relay import Relay
 
 #: Seconds within which a host's questions count as one, so that the client is asked only once.
 TOGETHER = 0.02
-#: Seconds that a call has to end before its client is asked questions that belong to no call, such
-#: as the roots that hosts ask of each new session. Most calls don't need the answers.
+#: Seconds allowed for a call to end before its client is asked questions that don't belong to any
+#: call, such as the roots that hosts ask of each new session. Most calls don't need the answers.
 OWN_ACCOUNT = 1.0
 #: Maximum notifications that are kept while a call waits for its client.
 MISSED_LIMIT = 256

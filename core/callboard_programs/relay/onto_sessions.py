@@ -29,8 +29,8 @@ from callboard_programs.relay.pages import object_in
 from callboard_programs.relay.reconnect import Reconnector
 from callboard_programs.relay.relay import Relay, result_of
 
-#: Seconds for which a session is used again, so that its facts about the client, such as roots, are
-#: no older.
+#: Seconds for which a session is reused, so that its facts about the client, such as roots, are
+#: never older than that.
 FRESH = 60.0
 #: Maximum sessions kept for further calls, and maximum calls that wait for their clients' answers.
 IDLE_LIMIT, HELD_LIMIT = 8, 64

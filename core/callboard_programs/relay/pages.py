@@ -8,7 +8,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 
-#: More pages than any host has.
+#: Maximum pages of a list, which is more than any host has.
 MOST_PAGES = 100
 
 

@@ -16,7 +16,7 @@ from callboard.errors import CallboardError, PeerError
 from callboard_programs.gateway.kept_address import gateway_url
 from callboard_programs.install.hosts import HOSTS, installer
 
-#: Stands for a token that isn't made yet.
+#: Stands for a token that hasn't been made yet.
 _UNMADE = "its own token"
 
 
