@@ -93,7 +93,7 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
             print("callboard ends")
         finally:
             residence.stop()
-            # None is a handler that isn't Python's, which nothing can restore.
+            # None stands for a handler that isn't Python's. Nothing can restore that handler.
             signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
         return {"FINISHED"}
 

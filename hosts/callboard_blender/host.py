@@ -51,7 +51,7 @@ from callboard_blender.ports.script import BlenderScripts
 from callboard_blender.ports.structure import BlenderStructure
 from callboard_blender.ports.usd import BlenderUsd, usd_is_there
 
-#: Bytes that Blender has for a path.
+#: Maximum bytes of a path in Blender.
 _LONGEST = 1023
 
 
@@ -100,7 +100,7 @@ class BlenderHost(host.Host):
             NETWORK: Network(),
         }
         if not bpy.app.background:
-            # Its module needs a graphics context.
+            # The port's module needs a graphics context.
             from callboard_blender.ports.viewport import BlenderViewport
 
             ports[host.VIEWPORT] = BlenderViewport()
@@ -145,7 +145,7 @@ class BlenderHost(host.Host):
         return bpy.data.filepath or None
 
     def leave(self, code: int) -> None:
-        # Python calls this first at its end, after waiting for its threads.
+        # Python calls this first when it exits, after waiting for its threads.
         atexit.register(_end, bpy.app.tempdir, code)
 
     def close(self) -> None:

@@ -106,7 +106,8 @@ class BlenderServer:
         return more
 
     def serve(self) -> None:
-        """Answer calls until ``interrupt`` or Ctrl+C. For background mode; it blocks."""
+        """Answer calls until ``interrupt`` or Ctrl+C. Meant for background mode, because it
+        blocks."""
         if isinstance(self._inbox, MainThreadInbox):
             self._inbox.run()
 
@@ -118,7 +119,7 @@ class BlenderServer:
             app.guest.interrupt()
 
     def stop(self) -> None:
-        """End the server and everything it held. Idempotent."""
+        """End the server, and release everything it held. Idempotent."""
         app, self.app = self.app, None
         if app is None:
             return

@@ -11,7 +11,7 @@ import shlex
 
 
 def main() -> int:
-    """Run the command line in ``CALLBOARD_ARGUMENTS``; without one, serve this 3ds Max."""
+    """Run the command line in ``CALLBOARD_ARGUMENTS``; if there is none, serve this 3ds Max."""
     from callboard.headless.command import main as command
 
     arguments = split(os.environ.get("CALLBOARD_ARGUMENTS", ""))

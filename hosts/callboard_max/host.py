@@ -104,8 +104,8 @@ class MaxHost(QtHost):
         return "a dialog of 3ds Max that is open"
 
     def misreads(self, path: str) -> str | None:
-        """Return how 3ds Max would misread the path, or None. It replaces ``$`` and a name by a
-        project's folder."""
+        """Return how 3ds Max would misread the path, or None. It replaces ``$`` and the name after
+        it with a project's folder."""
         return from_elsewhere(path) or misread_by_usd(path) or holds_variable(path, "3ds Max")
 
     def project_roots(self) -> list[str]:
@@ -117,5 +117,5 @@ class MaxHost(QtHost):
 
 
 def _version() -> str:
-    """Return the version as on the box: 27000 is 2025."""
+    """Return the version by which the product is known: 27000 is 2025."""
     return str(int(rt.maxVersion()[0]) // 1000 + 1998)

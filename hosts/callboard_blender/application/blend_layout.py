@@ -33,8 +33,8 @@ class Structure:
 
 
 def layout(path: Path, write: Callable[[Path], None]) -> Layout:
-    """Have ``write`` write a file, read its block ``DNA1`` and remove it. Raises ValueError when
-    that block is malformed."""
+    """Have ``write`` write a file, read the file's ``DNA1`` block, and remove the file. Raises
+    ValueError when the block is malformed."""
     try:
         write(path)
         content = path.read_bytes()
@@ -51,8 +51,8 @@ def layout(path: Path, write: Callable[[Path], None]) -> Layout:
 
 
 def structures(block: bytes) -> list[Structure]:
-    """Return the structures of a block ``DNA1`` in its order. Raises ValueError when it is
-    malformed."""
+    """Return the structures of a ``DNA1`` block in the block's order. Raises ValueError when the
+    block is malformed."""
     try:
         return _Block(block).read()
     except (struct.error, IndexError, RecursionError) as error:

@@ -1,8 +1,8 @@
 """The files that a .blend file uses, read from its blocks before Blender opens it: Blender reads
 libraries, and their libraries, as soon as it opens a file.
 
-Every text with room for a path counts, except those that name outputs, which are checked when
-something is written, and those that nothing reads. So a kind of path that a later Blender adds
+Every text with room for a path counts, except texts that name outputs, which are checked when
+something is written, and texts that nothing reads. So a kind of path that a later Blender adds
 counts too.
 """
 
@@ -20,7 +20,7 @@ from typing import IO, Any
 from callboard.host import held_to_roots, of_many, outside, refuse_outside, unreadable
 from callboard_blender.application.blend_layout import Structure, structures
 
-#: The shortest text that holds a path.
+#: The fewest bytes of a text field that has room for a path.
 _ROOM = 768
 #: Texts that name no file to read.
 _OTHERS = re.compile(
@@ -29,7 +29,7 @@ _OTHERS = re.compile(
     r"CacheObjectPath\.|KeyingSet\.|Brush\.icon|Editing\.act_|bPathCompare\.|b?User|bTheme\.|"
     r"Library\.filepath_abs|.*object_path$"
 )
-#: Structures whose names follow a folder's and contain no folder themselves.
+#: Structures that hold a file's bare name. Another text holds its folder.
 _BARE = {"StripElem", "StripProxy"}
 #: Structures with texts of any kind, which may be paths.
 _TEXTS = {"bNodeSocketValueString"}
@@ -88,7 +88,7 @@ def _place(text: str, file: str) -> str:
 
 def _read(file: str) -> set[tuple[str, str]]:
     """Return each path in the file with the structure that holds it. Raises ValueError, OSError,
-    EOFError or struct.error when this is no .blend file, and ImportError when it can't be
+    EOFError or struct.error when this isn't a .blend file, and ImportError when it can't be
     unpacked."""
     known = _layout(file)
     places = {index: list(_texts(known, each)) for index, each in enumerate(known)}
@@ -117,13 +117,13 @@ def _read(file: str) -> set[tuple[str, str]]:
 
 def _check_label(code: bytes, kind: Structure, content: bytes, name_at: int) -> None:
     """Raise ValueError when a datablock's code, its structure and the first letters of its name
-    disagree, because it isn't known which of them Blender uses."""
+    disagree, because Blender may use any of the three."""
     if len(code) != 2 or code == b"ID":  # the code "ID" stands for a datablock in a library
         return
     is_one = bool(kind.members) and kind.members[0].kind == "ID"
     if not is_one or _KINDS.get(code, kind.name) != kind.name:
         raise ValueError("a datablock's structure doesn't match its code")
-    # Screens are written under another code than their names have.
+    # A screen's code differs from the first letters of its name.
     if content[name_at : name_at + 2] not in (code, b"SR" if code == b"SN" else code):
         raise ValueError("a datablock's name doesn't match its kind")
 

@@ -1,4 +1,4 @@
-"""Whatever keeps Blender busy, for callers that wait for it."""
+"""The work that keeps Blender busy, for callers that wait for its end."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Busy:
 
 
 def _in_words(operator: str | None) -> str:
-    """Return what the artist does, in the artist's words."""
+    """Return what the artist is doing, in the artist's words."""
     if operator is None:
         return "a menu, a pop-up or a text field that is open"
     verb = _DRAGS.get(operator)

@@ -18,19 +18,20 @@ from callboard_blender.application.names import forget
 
 class Changes:
     """Listens to Blender's handlers. ``touched`` is True once the running step changed something.
-    ``foreign`` is True once anything else did since our last step, so that this isn't the newest.
-    ``unsaved`` is True after a change since the last load or save; background mode needs it,
-    because there Blender calls a new scene modified."""
+    ``foreign`` is True once anything else changed something after our last step, which then isn't
+    the newest change. ``unsaved`` is True after a change since the last load or save; background
+    mode needs it, because there Blender calls a new scene modified."""
 
     def __init__(self, scene_replaced: Callable[[], None]) -> None:
         self._scene_replaced = scene_replaced
-        #: Called when something reads differently.
+        #: Called when reading the scene would give another result.
         self.noticed: Watch[[]] = Watch()
         self.in_step = False
         self._unnoticed = False
         self.touched = False
         self.foreign = False
-        #: True once anything but our steps changed the scene since Blender last changed its state.
+        #: True once anything but our steps has changed the scene after Blender's last change of
+        #: state.
         self.strayed = False
         #: True once the running step opened a file.
         self.replaced = False
@@ -123,7 +124,7 @@ class Changes:
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
-        """Ignore changes inside: they are undone, or lead to a state that was there before."""
+        """Ignore changes inside the block. They are undone, or restore an earlier state."""
         before, self._unnoticed = self._unnoticed, True
         try:
             yield
@@ -166,7 +167,8 @@ class Changes:
 
 def _by_a_script() -> bool:
     """Return whether a timer or a handler makes the change that Blender reports. Blender pushes a
-    state for the artist's changes and for operators of add-ons, but not for these."""
+    state for the artist's changes and for operators of add-ons, but not for changes by a timer or a
+    handler."""
     frame = sys._getframe(2).f_back  # the changing code behind the handler, or None
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back

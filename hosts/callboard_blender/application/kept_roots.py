@@ -1,4 +1,4 @@
-"""The artist's folders, saved with the project as those added in the large panel are."""
+"""The artist's folders, saved with the project, like those added in the large panel."""
 
 from __future__ import annotations
 

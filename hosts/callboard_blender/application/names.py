@@ -2,7 +2,7 @@
 path of a linked object contains its library's name.
 
 Blender searches linearly for a name. So this module lists the objects once and uses the list until
-the scene changes: ``forget``.
+``forget`` reports that the scene has changed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PLAIN = ("MESH", "EMPTY", "LIGHT", "CAMERA")
 
 
 def scene() -> bpy.types.Scene:
-    """Return the scene that is shown, or without a window the first one."""
+    """Return the scene that is shown, or the first one if there is no window."""
     return bpy.context.scene or bpy.data.scenes[0]
 
 
@@ -66,7 +66,7 @@ _index: Listed | None = None
 #: Number of calls of ``forget``.
 _forgotten = 0
 #: Objects made since Blender last evaluated the scene; they are where their own transform puts
-#: them. Evaluating for each new one takes longer the more there are.
+#: them. Evaluating the scene for each new object would take longer the more objects there are.
 _new: set[bpy.types.Object] = set()
 
 
@@ -102,7 +102,8 @@ def rename(obj: bpy.types.Object, name: str) -> str:
 
 
 def changed(obj: bpy.types.Object) -> str:
-    """Update the scene after a change of the object, unless that is new. Return its full path."""
+    """Update the scene after a change of the object, unless the object is new. Return its full
+    path."""
     if obj not in _new:
         view_layer().update()
         forget()
@@ -157,14 +158,14 @@ def count() -> int:
 
 
 def find(name: str, *, new: bool = False) -> bpy.types.Object:
-    """Return the scene's object with that full path, else the only one with that bare name. It is
-    evaluated, unless a ``new`` one will do. Raises ObjectNotFound or AmbiguousName. Don't keep the
-    object."""
+    """Return the scene's object with that full path, or else the only one with that bare name. The
+    object is evaluated first, unless it is new and ``new`` allows that. Raises ObjectNotFound or
+    AmbiguousName. Don't keep the object."""
     if _new and not (new and _look_up(name) in _new):
         settle()
     named = _look_up(name)
     if named is None:
-        # The scene may have changed without a report from Blender so far.
+        # The scene may have changed without Blender having reported it yet.
         forget()
         named = _look_up(name)
     if named is None:
@@ -184,7 +185,7 @@ def children(obj: bpy.types.Object) -> list[bpy.types.Object]:
 
 
 def tree(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """Return the object and everything of this scene below it, parents first."""
+    """Return the object and everything below it in this scene, parents first."""
     index = _current()
     members = [obj]
     for each in members:

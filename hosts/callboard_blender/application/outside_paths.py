@@ -84,7 +84,7 @@ def _leaves(node: Any) -> bool:
 def _starts(node: Any) -> list[str]:
     """Return the beginning of each path that the node writes to; a number and an ending follow."""
     since_5 = hasattr(node, "directory")
-    # Without a folder it writes to the working folder.
+    # Without a folder, Blender writes to the working folder.
     folder = Path(bpy.path.abspath(node.directory if since_5 else node.base_path)).absolute()
     if since_5:
         names = [node.file_name, *(node.file_name + item.name for item in node.file_output_items)]

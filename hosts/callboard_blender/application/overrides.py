@@ -2,8 +2,9 @@
 
 An operator releases the interpreter lock while it runs, and takes it when needed. Inside
 ``temp_override`` Blender looks into a Python dictionary for parts of the context, and takes the
-lock only if no thread at all holds it. Since Python 3.12 that check covers only its own thread.
-Before, another thread that runs Python meanwhile crashes Blender: docs/decisions/0392.
+lock only if no thread at all holds it. Since Python 3.12 that check covers only its own thread. In
+earlier versions, another thread that runs Python at that moment crashes Blender: see
+docs/decisions/0392.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def guard() -> Callable[[], None]:
     global _hosts
     _hosts += 1
     if NEEDED and _hosts == 1:
-        # Blender as a module hangs at its end while its types hold Python objects.
+        # Blender as a module hangs on exit if its types still hold Python objects.
         _restore.append(atexit.register(_wrap()))
     left = False
 
@@ -81,7 +82,7 @@ def _wrap() -> Callable[[], None]:
         return _made[-1]
 
     def restore() -> None:
-        # Leave a replacement that other code put over ours since; it calls ours.
+        # If other code has since put its own replacement over ours, leave that one: it calls ours.
         if operators._op_call is call_while_paused:
             operators._op_call = call
         if context.temp_override is temp_override:

@@ -22,7 +22,7 @@ class StateMark:
     """The marks of one server. Use it on the main thread."""
 
     def __init__(self) -> None:
-        # Marks of an earlier server are none of our steps.
+        # An earlier server's marks don't stand for our steps.
         self._own = secrets.token_hex(4)
 
     @property
@@ -48,8 +48,8 @@ class StateMark:
             palette[_STEP] = f"{self._own} {step} "
 
     def read(self) -> tuple[int, bool]:
-        """Return the current state's ``step`` and ``ours``, or 0 and False without a mark. Sets
-        ``ours`` to False, because other changes may follow."""
+        """Return the current state's ``step`` and ``ours``, or 0 and False if there is no mark.
+        Sets ``ours`` to False, because other changes may follow."""
         palette: Any = bpy.data.palettes.get(_NAME)
         if palette is None or _STEP not in palette:
             return 0, False

@@ -36,8 +36,8 @@ class _Begun:
 
 @dataclass(frozen=True)
 class _Step:
-    """Blender's steps with these numbers and all in between. ``follows`` is True when it lies
-    directly on top of our previous step."""
+    """Blender's steps from number ``first`` to ``last``. ``follows`` is True when it lies directly
+    on top of our previous step."""
 
     first: int
     last: int
@@ -251,13 +251,15 @@ def _push(label: str) -> bool:
         return bool(bpy.ops.ed.undo_push(message=label[:63]) == {"FINISHED"})
 
 
-#: A text that exists while a script runs, and so in each state that the script itself pushes.
+#: A text datablock that exists only while a script runs, and so is in each state that the script
+#: itself pushes.
 _INNER = "callboard: a step of a script's own"
 
 
 @contextmanager
 def marked() -> Iterator[None]:
-    """Mark undo steps that a script pushes inside, so that undoing goes back beyond them."""
+    """Mark undo steps that a script pushes inside the block, so that undoing goes back beyond
+    them."""
     bpy.data.texts.new(_INNER)
     try:
         yield

@@ -1,9 +1,9 @@
 """Names that Blender can keep apart.
 
 Up to 4.4 Blender counts by the number after the last dot, and miscounts if it would write that
-number differently: once ``a.1`` is gone, a copy of ``a.001`` is called ``a.001`` too. Of two
-objects with one name, the next undo loses one, or crashes Blender. Seen in 3.4, 4.2 and 4.3; gone
-in 4.5.
+number differently: once ``a.1`` is gone, a copy of ``a.001`` is called ``a.001`` too. If two
+objects share a name, the next undo loses one of them or crashes Blender. Seen in 3.4, 4.2 and 4.3;
+gone in 4.5.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from callboard.errors import HostError
 _COUNTS_WELL = (4, 5, 0)
 #: The number from which Blender shortens the name instead.
 _TOO_MANY = 10**9
-#: Bytes that Blender has for a name.
+#: Maximum bytes of a name in Blender.
 _ROOM = 63
 
 
 def written(name: str) -> str:
-    """Return the name with its number as Blender writes it, or without one."""
+    """Return the name with its number as Blender would write it. A name without a number stays as
+    it is."""
     numbered = re.fullmatch(r"(.*)\.([0-9]+)", name, re.DOTALL)
     if numbered is None:
         return name
@@ -48,5 +49,5 @@ def keep_apart(copy: Any, original: Any) -> None:
         return
     name = original.name
     copy.name = name.encode()[: _ROOM - 2].decode(errors="ignore") + "_2"
-    # Blender now takes the copy's first name for free.
+    # Blender now considers the copy's first name unused.
     original.name = name

@@ -30,7 +30,7 @@ class View:
 
 
 def find_view() -> View | None:
-    """Return the largest 3D view that is shown, else one of a hidden workspace."""
+    """Return the largest 3D view that is shown, or else one of a hidden workspace."""
     windows = bpy.context.window_manager.windows
     shown = [view for window in windows for view in _views(window, window.screen)]
     if shown:

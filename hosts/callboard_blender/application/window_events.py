@@ -31,10 +31,10 @@ _GIZMO, _UI, _OPERATOR, _, _KEYS = range(1, 6)
 #: Offsets in a handler: next, kind, an operator's own pointer, and that of a pop-up, which begins
 #: with its region.
 _NEXT, _KIND, _ITS_OPERATOR, _ITS_POPUP = 0, 16, 32, 48
-#: Blender's name for the splash screen, and the bytes in which that is searched: in a block, and in
+#: Blender's name for the splash screen, and how many bytes are searched for it: in a block, and in
 #: the undescribed part of a region, which is smaller.
 _SPLASH, _OF_BLOCK, _OF_REGION = b"splash\0", 512, 256
-#: Bytes of a window's undescribed part in which its lists are searched.
+#: Bytes of a window's undescribed part that are searched for its lists.
 _SEARCHED = 256
 #: More handlers than any window has.
 _MANY = 100
@@ -169,7 +169,7 @@ def _search(address: int, read: Read) -> int | None:
 
 
 def _is_list(address: int, read: Read) -> bool:
-    """Return whether a non-empty list of handlers is there."""
+    """Return whether there is a non-empty list of handlers at the address."""
     first, last = read(address), read(address + 8)
     if not first or not last:
         return False

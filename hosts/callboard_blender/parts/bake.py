@@ -18,8 +18,8 @@ from callboard_blender.parts.world import is_evaluated, world_of
 
 
 def bake(objects: list[bpy.types.Object], frames: range) -> None:
-    """Bake the objects' motion. Raises HostError when an object isn't evaluated, or keys can't
-    bring it to where it was."""
+    """Bake the objects' motion. Raises HostError when an object isn't evaluated, or when keys can't
+    put it where it was."""
     for obj in objects:
         if not is_evaluated(obj):
             raise HostError(

@@ -62,7 +62,7 @@ def _own(copy: Any) -> Any:
     if copy.override_library is None:
         return copy
     known = copy.bl_rna.functions["make_local"].parameters
-    # Before Blender 3.5 that is what it always does.
+    # Before Blender 3.5, `make_local` always clears the override.
     return copy.make_local(**({"clear_liboverride": True} if "clear_liboverride" in known else {}))
 
 

@@ -13,7 +13,7 @@ TRANSFORM = ("location", "rotation", "scale", "delta_")
 
 
 def curves_of(owner: bpy.types.ID) -> list[Any]:
-    """Return the F-curves of the owner's action; none without an action."""
+    """Return the F-curves of the owner's action, or none if it has no action."""
     data = owner.animation_data
     if data is None or data.action is None:
         return []

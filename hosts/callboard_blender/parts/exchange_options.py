@@ -14,7 +14,7 @@ from callboard.errors import HostError
 from callboard.host import UNSTATED, Axes
 from callboard_blender.application.names import objects, scene
 
-#: Those of newer Blenders first.
+#: Operators for reading, by format. Those of newer Blenders come first.
 _READERS = {
     "gltf": ("import_scene.gltf",),
     "fbx": ("wm.fbx_import", "import_scene.fbx"),
@@ -59,8 +59,8 @@ class Operator:
 
 
 def reader_of(kind: str) -> Operator | None:
-    """Return the importer if it can do what is needed here. Older ones of PLY take no units, and
-    that of glTF fails with a numpy newer than it supports."""
+    """Return the importer if it can do what is needed here. Older PLY importers take no units, and
+    the glTF importer fails with a numpy that is newer than it supports."""
     if _numpy_is_missing(kind) or (kind == "gltf" and _breaks_at_numpy()):
         return None
     operator = _first(_READERS[kind])
@@ -74,7 +74,7 @@ def writer_of(kind: str) -> Operator | None:
 
 
 def _numpy_is_missing(kind: str) -> bool:
-    """Return whether numpy is missing. Blender's own builds bring it, a system's package may
+    """Return whether numpy is missing. Blender's own builds include it, but a system's package may
     not."""
     return kind in ("fbx", "gltf") and find_spec("numpy") is None
 
@@ -181,7 +181,7 @@ def _counted(kind: str, axes: Axes, scale: float) -> dict[str, Any]:
 
 
 def _first(names: tuple[str, ...]) -> Operator | None:
-    """Return the first that the running Blender has. A missing operator has no type."""
+    """Return the first operator that the running Blender has. A missing operator has no type."""
     for name in names:
         group, _, own = name.partition(".")
         call = getattr(getattr(bpy.ops, group), own)

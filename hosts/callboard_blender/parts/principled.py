@@ -10,7 +10,7 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import Json
 
-#: The sockets by our names, as Blender 4 and later, and 3 call them.
+#: The sockets by our names: Blender's names since version 4, and those of version 3.
 _SOCKETS = {
     "color": ("Base Color",),
     "metalness": ("Metallic",),
@@ -28,7 +28,7 @@ _SPECULAR = 0.5
 
 
 def shader_of(material: bpy.types.Material) -> bpy.types.Node | None:
-    """Return the Principled BSDF that the surface shows, also behind other shaders. Nodes not
+    """Return the Principled BSDF that the surface shows, even behind other shaders. Nodes not
     linked to the output don't count."""
     tree = material.node_tree
     if tree is None:
@@ -66,7 +66,7 @@ def socket_of(shader: bpy.types.Node, key: str) -> Any:
 
 
 def read(material: bpy.types.Material) -> Json:
-    """Return the values. A linked value is None, and all are None without that shader."""
+    """Return the values. A linked value is None. All are None if there is no such shader."""
     shader = shader_of(material)
     keys = [key for key in _SOCKETS if key != "normal"]
     if shader is None:
@@ -75,7 +75,7 @@ def read(material: bpy.types.Material) -> Json:
 
 
 def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
-    """Set the given values. The caller disconnects whatever drives such a socket."""
+    """Set the given values. The caller disconnects whatever drives their sockets."""
     shader = needed_shader(material)
     for key, value in values.items():
         socket = socket_of(shader, key)

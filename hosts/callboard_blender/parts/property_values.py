@@ -14,7 +14,7 @@ _WHOLE = 2**31
 
 
 def type_of(owner: Any, key: str, rna: Any) -> tuple[str, Any]:
-    """Return the type as a word, such as ``float[3]`` for several, and the value."""
+    """Return the type as a word, such as ``float[3]`` for three numbers, and the value."""
     if rna is None:
         value = owner[key]
         value = value.to_list() if hasattr(value, "to_list") else value

@@ -31,16 +31,16 @@ _ENDS = ("render_complete", "render_cancel")
 
 
 def renders_unattended() -> bool:
-    """Return whether a render can run like that here. In Blender 3 it looks like a change by the
-    artist."""
+    """Return whether this Blender can render and leave its interface usable. In Blender 3, such a
+    render looks like a change by the artist."""
     return not bpy.app.background and bpy.app.version >= (4, 0) and comes_back.get()
 
 
 def rendered(
     path: str, width: int, height: int, changes: Changes, end_jobs: Callable[[], None]
 ) -> Generator[object, None, None]:
-    """Render the scene as it is into the file. Raises HostError. When closed early, it ends the
-    render by ``end_jobs``."""
+    """Render the scene as it is into the file. Raises HostError. Closing it early ends the render
+    with ``end_jobs``."""
     shown = scene().name_full
     with replacing(path) as written, _Job(changes, end_jobs) as job:
         with changes.unnoticed():
@@ -72,7 +72,7 @@ class _Job:
         self._copied = Event()
         self._begun = False
         self._ended: str | None = None
-        #: The reason why there is no picture any more.
+        #: The reason why there will be no picture.
         self._lost: str | None = None
         self._forget = changes.emptied.watch(partial(self._lose, "another file was opened"))
         self._added: list[tuple[list[Callable[..., None]], Callable[..., None]]] = []

@@ -10,8 +10,8 @@ import bpy
 
 from callboard.host import ACROSS, AROUND, PrimitiveKind, torus
 
-#: The mesh attribute whose name tells the primitive. Blender keeps and copies attributes that begin
-#: with a dot, but unlike custom properties neither shows nor exports them.
+#: The mesh attribute whose name says which primitive it is. Blender keeps and copies attributes
+#: that begin with a dot, but unlike custom properties neither shows nor exports them.
 _MARKS: dict[str, str] = {kind: f".callboard_{kind}" for kind in get_args(PrimitiveKind)}
 
 
@@ -34,7 +34,7 @@ def kind_in_words(obj: bpy.types.Object) -> str:
 
 
 def forget_kind(mesh: bpy.types.Mesh) -> None:
-    """Mark the mesh as no primitive any more."""
+    """Mark the mesh as no longer a primitive."""
     for mark in _MARKS.values():
         attribute = mesh.attributes.get(mark)
         if attribute is not None:

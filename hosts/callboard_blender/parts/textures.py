@@ -1,5 +1,5 @@
 """Pictures linked to the sockets of a Principled BSDF: coordinates, mapping, picture, and the node
-that makes a number or a direction of it."""
+that turns it into a number or a direction."""
 
 from __future__ import annotations
 

@@ -59,8 +59,9 @@ def _depth(obj: bpy.types.Object) -> int:
 
 @contextmanager
 def traced(stage: Any) -> Iterator[None]:
-    """Have each object that Blender reads from the stage's file inside name its prim, because
-    object names don't tell. Blender reads the layer that is open here, and nothing is saved."""
+    """Have each object that Blender reads from the stage's file inside name its prim, because an
+    object's name doesn't say which prim it came from. Blender reads the layer that is open here,
+    and nothing is saved."""
     from pxr import Sdf, UsdGeom
 
     layer = stage.GetRootLayer()

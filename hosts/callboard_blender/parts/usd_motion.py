@@ -181,7 +181,8 @@ def _times(prim: Any) -> set[float]:
 
 
 def _near(time: float, times: Iterable[float]) -> float | None:
-    """Return the same time in another spelling, after rounding through seconds and other rates."""
+    """Return the one of these times that is the same, though it was rounded through seconds and
+    other rates."""
     return next((each for each in times if abs(each - time) < _FRAME), None)
 
 

@@ -80,8 +80,8 @@ def doubt(obj: bpy.types.Object) -> str | None:
 
 
 def bounds(objects: Iterable[bpy.types.Object]) -> Json | None:
-    """Return the world-space box around the objects, or None when none has an extent or one's isn't
-    finite."""
+    """Return the world-space box around the objects, or None when no object has an extent, or an
+    extent isn't finite."""
     corners = [corner for obj in objects for corner in _corners(obj)]
     if not corners or not all(math.isfinite(value) for corner in corners for value in corner):
         return None

@@ -54,7 +54,7 @@ class BlenderAnimation:
         setattr(shown, first, int(start))
 
     def set_fps(self, fps: float) -> None:
-        """Set the frames a second. Blender has a whole number, and one to divide it by."""
+        """Set the frames per second, which Blender stores as a whole number and a divisor."""
         render = scene().render
         whole = max(1, round(fps))
         self._changes.touch()

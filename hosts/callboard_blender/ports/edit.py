@@ -186,7 +186,7 @@ def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix
     if obj.parent is None or obj.parent_type == "OBJECT":
         old = world_of(obj.parent) @ obj.matrix_parent_inverse if obj.parent else Matrix.Identity(4)
         if causes(obj):
-            # Constraints continue from where its own transform puts it.
+            # Constraints start from where the object's own transform puts it.
             placed = old @ obj.matrix_basis
         return inverse @ placed, inverse @ old
     if causes(obj):

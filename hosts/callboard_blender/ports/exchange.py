@@ -117,7 +117,8 @@ class BlenderExchange:
                 TemporaryDirectory(prefix="callboard-") as apart,
                 frame_kept() if moving else nullcontext(),
             ):
-                # A folder of our own: no link can be placed there, and a failure leaves nothing.
+                # A folder of our own: no link can be placed there, and a failure leaves nothing
+                # behind.
                 suffix = ".glb" if kind == "gltf" else Path(path).suffix.lower()
                 written = Path(apart, f"{Path(path).stem}{suffix}")
                 with _nodes_kept():

@@ -1,5 +1,5 @@
 """Pictures of the scene for an agent: the port ``look``. The artist's view draws them if there is
-one. A ``rendered`` one, and all of them when Blender has no window, are quick renders."""
+one. ``rendered`` pictures, and all pictures when Blender has no window, are quick renders."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _rendered(asked: Look) -> tuple[Picture, Json]:
             stack.enter_context(camera_at(asked.view))
         elif scene().camera is None:
             stack.enter_context(_as_the_artist())
-        # Compositing must write none of its outputs.
+        # Compositing must not write any of its outputs.
         quick: list[Setting] = [(scene().render, "use_compositing", False)]
         if shading != "rendered":
             quick += stack.enter_context(previewed(shading))
@@ -146,8 +146,8 @@ def _shaded(view: Shown, asked: Look) -> list[Setting]:
 
 
 def _matrices(asked: Look, view: Shown | None) -> tuple[Matrix, Matrix]:
-    """Return the view and projection of the picture; without a view, those of the scene's
-    camera."""
+    """Return the picture's view and projection matrices, or those of the scene's camera if there is
+    no view."""
     size = asked.width, asked.height
     if asked.camera is not None:
         return through(_camera(asked.camera), *size)

@@ -274,7 +274,7 @@ def _faces(building: Any, faces: Sequence[int] | str, world: Any, name: str) -> 
 
 
 def _numbers(building: Any, parts: Sequence[Any]) -> list[int]:
-    """Return the numbers of the faces among them, as the mesh will count them."""
+    """Return the numbers that the faces among these parts will have in the mesh."""
     building.faces.index_update()
     return sorted(each.index for each in parts if isinstance(each, bmesh.types.BMFace))
 

@@ -38,7 +38,7 @@ class BlenderRender:
         if camera is None:
             raise HostError("the scene has no camera; render a turntable, which brings its own")
         refuse_used_outside("rendered")
-        # Another frame, another mode, and muted outputs would have to stay until the picture is
+        # Another frame, another mode, and muted outputs would have to last until the picture is
         # there.
         plain = frame is None and self._changes.mode.mode == "OBJECT" and not outputs_outside()
         if plain and renders_unattended():
@@ -127,6 +127,6 @@ def _made(path: str, width: int, height: int) -> Json:
 
 
 def _at(frame: int | None) -> AbstractContextManager[None]:
-    """Go to the frame, if one is given. Going to any frame, even the current one, undoes values
-    without keys."""
+    """Go to the frame, if one is given. Going to any frame, even the current one, discards values
+    that have no keys."""
     return frame_kept(frame) if frame is not None else nullcontext()

@@ -83,8 +83,8 @@ class BlenderSceneReader:
 class _Summaries:
     """Entries made on access. An object removed by then has only its name.
 
-    Not a ``Sequence``: its metaclass remembers the class, with it this module, and a process that
-    remembers Blender's module doesn't end.
+    Not a ``Sequence``: its metaclass remembers the class, and with it this module, and a process
+    that remembers Blender's module doesn't end.
     """
 
     def __init__(self, listed: Listed) -> None:

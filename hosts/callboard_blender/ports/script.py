@@ -23,9 +23,9 @@ class BlenderScripts:
         return ["python"]
 
     def execute(self, code: str, language: str) -> object:
-        """Run code. Python finds ``bpy`` there already. Operators find the 3D view that they
-        expect, and the artist's mode, which comes back when the call ends, whatever mode the code
-        leaves."""
+        """Run code. Python code has ``bpy`` without importing it. Operators find the 3D view that
+        they expect, and the artist's mode, which comes back when the call ends, whatever mode the
+        code leaves."""
         self._changes.touch()
         with marked(), _in_the_view():
             try:

@@ -45,8 +45,8 @@ class BlenderStructure:
         return made(obj)
 
     def set_visible(self, name: str, visible: bool) -> str:
-        """Switch the eye in the outliner and the camera. What its collection, or the artist's own
-        view, hides stays hidden."""
+        """Switch the eye in the outliner and the camera. An object that its collection or the
+        artist's own view hides stays hidden."""
         obj = find(name)
         refuse_linked(obj)
         moving = (*curves_of(obj), *strip_curves_of(obj), *drivers_of(obj))
@@ -93,7 +93,8 @@ class BlenderStructure:
         return self._grouped(collection)
 
     def remove(self, group: str, objects: Sequence[str]) -> str:
-        """Remove objects. One that would be in no collection stays in the scene's own."""
+        """Remove objects from the group. One that would then be in no collection goes to the
+        scene's own."""
         collection, removed = _own(group), [find(name) for name in objects]
         there = set(collection.objects)
         self._changes.touch()

@@ -23,7 +23,7 @@ class BlenderViewport:
 
 
 def view_there() -> View:
-    """Return the 3D view. Raises HostError without one."""
+    """Return the 3D view. Raises HostError if there is none."""
     view = find_view()
     if view is None:
         raise HostError("no workspace of this file has a 3D view")

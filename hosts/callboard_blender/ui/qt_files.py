@@ -1,4 +1,4 @@
-"""Find Qt off the main thread, and whether it can open a window here.
+"""Find Qt off the main thread, and find out whether it can open a window here.
 
 Blender installs an extension's wheels. The add-on for older versions carries them as files, and the
 one for this machine is unpacked into the cache when first needed.
@@ -21,7 +21,7 @@ from pathlib import Path
 from callboard.errors import HostError
 from callboard.host import cache_folder
 
-#: Qt aborts the process in which it fails, so another process tries it first.
+#: Qt aborts the process in which it fails, so it is tried in another process first.
 _PROBE = (
     "import sys; sys.path[:] = {path!r}; from PySide6.QtWidgets import QApplication as A; A([])"
 )

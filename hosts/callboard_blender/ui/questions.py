@@ -16,7 +16,8 @@ from callboard_blender.server import drawn, residence
 from callboard_ui import texts
 from callboard_ui.shown_text import arguments_text, one_line
 
-#: Seconds in which a new pop-up can't be accepted, because the click was meant for something else.
+#: Seconds in which a new pop-up takes no yes, because the click may have been meant for something
+#: else.
 GUARD = 0.5
 #: Lines of the pop-up besides the arguments, and the least and most lines of these.
 _OTHERS, _LEAST, _MOST = 9, 3, 20
@@ -34,7 +35,7 @@ class _Size:
 
 @dataclass
 class _Popup:
-    """The pop-up on the screen. Its text counts as read once its last page was shown."""
+    """The pop-up on the screen. Its text counts as read once its last page has been shown."""
 
     question: str = ""
     page: int = 0
@@ -142,7 +143,7 @@ def draw_line(header: Any, context: Any) -> None:
 
 def draw_details(layout: Any, question: Any) -> None:
     """Draw one question with all of its arguments, a page at a time. A yes is accepted once the
-    last page was shown."""
+    last page has been shown."""
     size = _popup.size
     lines = argument_lines(question.arguments, size.width)
     last = max(0, (len(lines) - 1) // size.lines)

@@ -1,6 +1,6 @@
 """The panel in the 3D view's sidebar: the server's state, and the artist's decisions.
 
-Parts that come and go keep their room, and parts of any length stand at the end, so no button moves
+Parts that come and go keep their room, and parts of variable length come last, so no button moves
 under the pointer.
 """
 
@@ -20,7 +20,7 @@ from callboard_ui.shown_text import one_line
 
 #: Characters that fit a line of the sidebar, and lines for a question.
 _NARROW, _ASKED = 28, 4
-#: Calls that can be cancelled here; of further ones only the number shows.
+#: Maximum calls that can be cancelled here. Only the number of the others is shown.
 _SLOTS = 3
 #: The call in each place, while it runs.
 _places: list[str] = [""] * _SLOTS
@@ -116,8 +116,8 @@ CLASSES = (CALLBOARD_PT_main, CALLBOARD_PT_roots, CALLBOARD_PT_capabilities)
 
 
 def draw_question(layout: Any, shown: Snapshot) -> None:
-    """Draw the first question and the number of others. A yes is only in the pop-up, below the
-    details."""
+    """Draw the first question and the number of others. The yes buttons are only in the pop-up,
+    below the details."""
     text, questions = "", shown.questions
     if questions:
         who = texts.title(shown, questions[0].tool) or one_line(questions[0].client)
@@ -144,8 +144,8 @@ def draw_text(layout: Any, text: str, icon: str = "NONE", lines: int = 0) -> Non
 
 
 def _draw_calls(layout: Any, calls: Sequence[Any]) -> None:
-    """Draw the running calls. Each keeps its place while it runs, so that no other gets its
-    click."""
+    """Draw the running calls. Each keeps its place while it runs, so that another call never gets
+    its click."""
     running = {call.id: call for call in calls}
     for place, holder in enumerate(_places):
         if holder not in running:

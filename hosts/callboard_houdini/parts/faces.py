@@ -1,5 +1,5 @@
-"""Materials of objects and faces. An object's own is a parameter. Those of faces are an attribute,
-set by a node of ours after all others."""
+"""Materials of objects and faces. An object's own material is a parameter. The materials of faces
+are an attribute, which a node of ours sets after all other nodes."""
 
 from __future__ import annotations
 

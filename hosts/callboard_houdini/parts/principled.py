@@ -74,7 +74,7 @@ def is_principled(material: hou.OpNode) -> bool:
 
 def read(material: hou.OpNode) -> Json:
     """Return the values and ``textures``. A value that a picture or a wire drives is None. For
-    another type of material all but the color are."""
+    another type of material, everything but the color is None."""
     kind = str(material.type().name())
     if not is_principled(material):
         color = base_color(material)
@@ -101,7 +101,7 @@ def read(material: hou.OpNode) -> Json:
 
 
 def write(material: hou.OpNode, values: Mapping[str, Any]) -> None:
-    """Set the given values, and remove a picture from such a slot."""
+    """Set the given values, and remove the pictures that drove them."""
     _refuse(material, values)
     for key, value in values.items():
         if key in _SLOTS:

@@ -11,9 +11,9 @@ from callboard_houdini.application.names import root, type_of
 from callboard_houdini.parts.parms import number, parm, parm_tuple, set_known, set_numbers
 
 _KINDS = {"sphere": "sphere", "box": "cube", "grid": "plane", "torus": "torus"}
-#: Nodes after which a primitive is still one.
+#: Nodes after which a primitive still counts as one.
 _SAME_SHAPE = ("material", "normal", "reverse", "subdivide")
-#: Points around: a multiple of four, so that the bounds are those of the round shape.
+#: Points around the axis: a multiple of four, so that the bounds are those of the round shape.
 _AROUND = 24
 
 

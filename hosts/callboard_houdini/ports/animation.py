@@ -15,7 +15,7 @@ from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.parts.parms import numbers, parm_tuple
 from callboard_qt import SampledBake
 
-#: The expression of an interpolated key; any other expression is a formula and no key.
+#: The expression of an interpolated key; any other expression is a formula, not a key.
 _INTERPOLATED = re.compile(r"\w+\(\)")
 _CURVE = "bezier()"
 
@@ -35,7 +35,7 @@ class HoudiniAnimation(SampledBake[hou.ObjNode]):
         hou.setFrame(frame)
 
     def set_range(self, start: float, end: float) -> None:
-        """Set the playback range; the scene's own range grows with it if needed."""
+        """Set the playback range. The scene's own range grows with it if needed."""
         first, last = hou.playbar.frameRange()
         with telling("set the frame range"):
             hou.playbar.setFrameRange(min(start, first), max(end, last))

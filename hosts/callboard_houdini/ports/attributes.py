@@ -1,5 +1,5 @@
-"""Any attribute of any object: the port ``attributes``. Attributes are the object's parameters; one
-of its own is a spare parameter."""
+"""Any attribute of any object: the port ``attributes``. Attributes are the object's parameters; an
+attribute of its own is a spare parameter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.parts.parms import holds_file, refuse_keyed, runs_code
 from callboard_houdini.parts.transforms import CHANNELS
 
-#: This also keeps a name from leading to another node.
+#: The pattern also keeps a name from leading to another node.
 _NAME = re.compile(r"[A-Za-z_]\w{0,254}", re.ASCII)
 #: Houdini's types of parameters that hold a value, as the port names them.
 _LISTED = ("int", "float", "string", "toggle", "menu")
@@ -105,7 +105,7 @@ def _refusal(named: hou.ParmTuple) -> str | None:
 
 
 def _value(one: hou.Parm, kind: str) -> Any:
-    """Return the value as JSON; a text as written, without replaced variables."""
+    """Return the value as JSON. A text is returned as written, with its variables not replaced."""
     if kind == "toggle":
         return bool(one.eval())
     if kind == "menu":

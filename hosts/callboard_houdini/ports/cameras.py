@@ -1,5 +1,5 @@
 """Cameras: the port ``cameras``. A Houdini scene stores the camera of a render node, but not the
-one for pictures of the scene, so ours is marked."""
+one for pictures of the scene, so callboard marks that one."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ class HoudiniCameras:
 
 
 def taking_pictures() -> hou.ObjNode | None:
-    """Return the marked camera, else the one that a 3D view looks through, else the first one."""
+    """Return the marked camera, or else the one that a 3D view looks through, or else the first
+    one."""
     cameras = _all()
     for node in cameras:
         if node.userData(_ACTIVE) is not None:
@@ -113,7 +114,7 @@ def camera_named(name: str) -> hou.ObjNode:
 
 def view_of(node: hou.ObjNode, aspect: float, rendered: bool) -> View:
     """Return the view of a picture through the camera; ``aspect`` is its width by its height. A
-    view shows all of the camera's frame, a render all of its width. Raises HostError for a camera
+    view shows the camera's whole frame, and a render its whole width. Raises HostError for a camera
     without perspective."""
     if str(parm(node, "projection").evalAsString()) != "perspective":
         raise HostError(f"'{node.name()}' isn't in perspective; give angles to point at the scene")

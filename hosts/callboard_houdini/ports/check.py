@@ -44,8 +44,8 @@ class HoudiniChecks(ApplicationChecks):
 
 
 def polygons(path: str, shape: hou.Geometry) -> MeshData:
-    """Return the polygons. Raises HostError for other geometry; ``path`` is that of the object that
-    shows it."""
+    """Return the polygons. Raises HostError for other geometry; ``path`` is the path of the object
+    that shows the geometry."""
     flat = shape.pointFloatAttribValues("P")
     points = [flat[at : at + 3] for at in range(0, len(flat), 3)]
     counts: list[int] = []

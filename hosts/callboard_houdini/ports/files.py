@@ -19,7 +19,7 @@ _LICENCE = ", which is what this Houdini's licence works with"
 class HoudiniFiles:
     def __init__(self) -> None:
         licence, kinds = hou.licenseCategory(), hou.licenseCategoryType
-        # A file of a lesser licence would quietly turn the whole session into one of that licence.
+        # A file with a lesser license would quietly put the whole session under that license.
         self._opens: tuple[str, ...] = (".hipnc", ".hiplc", ".hip")
         if licence == kinds.Commercial:
             self._opens = (".hip",)
@@ -52,6 +52,6 @@ class HoudiniFiles:
 
 
 def _check_name(file: Path) -> None:
-    # Even a frame's number, which is allowed in the name of a node's file.
+    # Refuse even a frame's number, which is allowed in the name of a node's file.
     if "$" in file.name:
         raise HostError(f"'{file.name}' holds '$', which Houdini would replace; use another name")

@@ -138,7 +138,7 @@ def _before_normals(node: hou.ObjNode, type: str) -> hou.SopNode:
 def _after(
     node: hou.ObjNode, before: hou.SopNode, type: str, name: str | None = None
 ) -> hou.SopNode:
-    """Make a node between that one and ours after it, or at the end."""
+    """Make a node after ``before``: ahead of our nodes that follow it, or at the end."""
     made = node.createNode(type, name)
     assert isinstance(made, hou.SopNode)
     ours = [each for each in before.outputs() if each.name() in (_ROUNDING, _NORMALS)]

@@ -18,7 +18,7 @@ from callboard_houdini.ports.render import HoudiniRender
 from callboard_houdini.ports.viewport import drawn, view
 from callboard_qt import through
 
-#: The style of a view, and True with materials.
+#: The style of a view, and True if it shows materials.
 _SHADINGS = {
     "solid": ("Smooth", False),
     "wireframe": ("Wire", False),

@@ -1,6 +1,6 @@
 """Rendering to files: the port ``render``.
 
-A render node of our own in ``/out``, which goes again after each picture: Mantra, which needs no
+A render node of our own in ``/out``, which is removed after each picture: Mantra, which needs no
 graphics card, else OpenGL. The answer names the renderer and the camera.
 """
 

@@ -69,8 +69,8 @@ def _summary(node: hou.ObjNode) -> Json:
 
 
 def is_visible(node: hou.ObjNode) -> bool:
-    """Return whether the object is visible. A hidden parent, an object wired into it, hides
-    nothing; a hidden subnet does."""
+    """Return whether the object is visible. A hidden parent, which is an object wired into it,
+    doesn't hide it. A hidden subnet does."""
     around: hou.Node | None = node
     while isinstance(around, hou.ObjNode):
         if not around.isObjectDisplayed():
@@ -80,7 +80,7 @@ def is_visible(node: hou.ObjNode) -> bool:
 
 
 def bounds(node: hou.ObjNode) -> Json | None:
-    """Return the world bounds of the object and all below it; None without geometry."""
+    """Return the world bounds of the object and all below it, or None if there is no geometry."""
     low, high = [float("inf")] * 3, [float("-inf")] * 3
     for each in family(node):
         shape = geometry(each)

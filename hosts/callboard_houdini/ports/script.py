@@ -13,8 +13,8 @@ class HoudiniScripts:
         return ["python", "hscript"]
 
     def execute(self, code: str, language: str) -> object:
-        """Run code. Python finds ``hou`` there already. HScript's value is None; its output is
-        printed."""
+        """Run code. Python code has ``hou`` without importing it. HScript's value is None; its
+        output is printed."""
         if language != "hscript":
             return run_python(code, {"hou": hou})
         output, errors = hou.hscript(code)[:2]

@@ -30,7 +30,7 @@ class HoudiniStructure:
             return str(root().createNode("null", named).path())
 
     def set_visible(self, name: str, visible: bool) -> str:
-        """Set the object's own flag; what a subnet hides stays hidden."""
+        """Set the object's own flag. An object that a subnet hides stays hidden."""
         node = find(name)
         refuse_inside_asset(node, values_only=True)
         if node.isObjectDisplayed() is not visible:

@@ -1,7 +1,7 @@
 """USD files: the port ``usd``, by the OpenUSD that Houdini brings along.
 
-Objects and USD prims are translated by us, one to one, so that names, hierarchy and colours
-survive; Houdini's own way goes through LOPs, which the skill ``houdini-networks`` can build.
+This module translates objects and USD prims one to one, so that names, hierarchy and colours
+survive. Houdini's own way goes through LOPs, which the skill ``houdini-networks`` can build.
 """
 
 from __future__ import annotations

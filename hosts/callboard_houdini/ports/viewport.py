@@ -18,7 +18,8 @@ class HoudiniViewport:
 
 
 def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool) -> bytes:
-    """Return one frame of a flipbook, with or without what isn't rendered: grids, guides."""
+    """Return one frame of a flipbook, with or without grids, guides and the like, which aren't
+    rendered."""
     frame = hou.frame()
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, "viewport.png")
@@ -33,7 +34,7 @@ def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool
         if beauty_only:
             settings.beautyPassOnly(True)
         viewer.flipbook(viewer.curViewport(), settings)
-        # Houdini may put the frame's number into the name; it is the only file there.
+        # Houdini may put the frame's number into the name, so take the only file in the folder.
         pictures = list(Path(folder).glob("*.png"))
         if not pictures:
             raise HostError("Houdini drew no picture; try it with a 3D view in sight")
@@ -41,7 +42,7 @@ def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool
 
 
 def view() -> hou.SceneViewer:
-    """Return the 3D view in front, else any."""
+    """Return the 3D view in front, or else any 3D view."""
     views = [tab for tab in hou.ui.paneTabs() if isinstance(tab, hou.SceneViewer)]
     for view in views:
         if view.isCurrentTab():

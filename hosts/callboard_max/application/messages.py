@@ -21,7 +21,7 @@ SPANS = (
     ("filePreMerge", "filePostMerge", "merging a file"),
     ("preRender", "postRender", "rendering"),
 )
-#: Events before the scene, and its undo list, is replaced.
+#: Events that announce that the scene and its undo list will be replaced.
 REPLACING = ("systemPreNew", "systemPreReset", "filePreOpen")
 PROJECT = ("systemPostNew", "systemPostReset", "filePostOpen", "filePostSave")
 SCENE = ("selectionSetChanged", "nodeCreated", "nodePostDelete", "sceneUndo", "sceneRedo")

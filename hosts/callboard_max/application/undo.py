@@ -28,8 +28,8 @@ class MaxUndo(UndoSteps):
         self._sets = sets
 
     def artist_undid(self) -> None:
-        """Forget our steps unless we undid: after another undo or redo they may not be the
-        newest."""
+        """Forget our steps unless the undo was ours. After any other undo or redo they may not be
+        the newest."""
         if self._own:
             self._own -= 1
         else:

@@ -1,4 +1,4 @@
-"""Checks for driven values: setting one without a key would move all of its keys."""
+"""Checks for driven values: setting such a value without a key would move all of its keys."""
 
 from __future__ import annotations
 

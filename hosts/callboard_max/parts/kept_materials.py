@@ -1,5 +1,5 @@
-"""The scene's materials. 3ds Max has no list of them: it knows those that nodes have, and drops the
-others. Materials that nothing uses yet are in the scene's memory."""
+"""The scene's materials. 3ds Max has no list of them: it knows the materials that nodes have, and
+drops the others. Materials that nothing uses yet are in the scene's memory."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def leaves(material: Material | None) -> list[Material]:
 
 
 def by_path() -> dict[str, Material]:
-    """Return the materials by path. A path is the name; if several share it, with the handle
-    added."""
+    """Return the materials by path. A material's path is its name, with its handle added if several
+    share the name."""
     together: dict[int, Material] = {}
     for material in [*_kept(), *(leaf for node in objects() for leaf in leaves(node.material))]:
         together.setdefault(identity(material), material)

@@ -22,7 +22,7 @@ _COLORS = (
 
 
 def read_color(node: Node) -> list[float] | None:
-    """Return linear RGB, or None for a texture, or no material of a known kind."""
+    """Return linear RGB, or None if there is a texture or no material of a known kind."""
     return color_of(node.material)
 
 

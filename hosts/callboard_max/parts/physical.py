@@ -31,7 +31,7 @@ _PROPERTIES = {
 _ALSO = {"emission": "emit_kelvin", "emission_strength": "emit_luminance"}
 _COLORS = ("color", "emission")
 _NUMBERS_ONLY = ("ior", "emission_strength")
-#: Candela per square meter as bright as white on a screen.
+#: The candela per square meter that look as bright as white on a screen.
 _WHITE = 1500.0
 #: Kelvin at which a light's color is the color itself.
 _NEUTRAL = 6500.0
@@ -51,7 +51,7 @@ def is_physical(material: Material) -> bool:
 
 def read(material: Material) -> Json:
     """Return the values and ``textures``. A value that a map drives is None. For another type of
-    material all but the color are."""
+    material, everything but the color is None."""
     keys = [key for key in _PROPERTIES if key != "normal"]
     if not is_physical(material):
         color = color_of(material)

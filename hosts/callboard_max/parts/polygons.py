@@ -1,5 +1,5 @@
 """Polygons and triangles of an object below its modifiers. An editable poly and an editable mesh
-are read directly; a copy of anything else becomes a poly for the moment."""
+are read directly; of anything else, a temporary copy is turned into a poly."""
 
 from __future__ import annotations
 

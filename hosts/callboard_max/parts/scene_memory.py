@@ -18,7 +18,7 @@ _DEFINITION = (
 
 
 def memory() -> Any:
-    """Return the attribute, or None when nothing was stored yet."""
+    """Return the attribute, or None when nothing has been stored yet."""
     for definition in rt.custAttributes.getDefs(rt.rootNode) or ():
         if str(definition.name).lstrip("#").lower() == _NAME.lower():
             return rt.custAttributes.get(rt.rootNode, definition)

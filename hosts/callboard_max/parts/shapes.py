@@ -47,7 +47,7 @@ def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> Node:
 
 
 def is_geometry(node: Node) -> bool:
-    """Return whether the node has a surface: no camera, light, helper or line."""
+    """Return whether the node has a surface. Cameras, lights, helpers and lines have none."""
     return str(rt.superClassOf(node)) == "GeometryClass"
 
 

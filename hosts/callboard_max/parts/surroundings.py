@@ -26,7 +26,8 @@ _LINEAR = (".hdr", ".exr")
 
 
 def read() -> Json:
-    """Return the environment as the port ``lights`` does, of the first dome that is on."""
+    """Return the environment, in the form of the port ``lights``, from the first dome that is
+    on."""
     domes = _shining()
     reported: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
     if not domes:
@@ -51,7 +52,7 @@ def read() -> Json:
 
 
 def write(values: Mapping[str, Any]) -> None:
-    """Set the given ones of path, color, strength and rotate."""
+    """Set those of path, color, strength and rotate that are given."""
     if "sun_elevation" in values:
         raise HostError("Arnold's dome has no sky here; give an HDRI as path")
     replaces, domes = "path" in values or "color" in values, _shining()

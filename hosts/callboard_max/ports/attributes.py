@@ -1,5 +1,5 @@
 """Any attribute of any object: the port ``attributes``. Attributes are the properties of the node's
-object; one of its own is a custom attribute of the node."""
+object; an attribute of its own is a custom attribute of the node."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard.host import MOST_ELEMENTS, Json
 from callboard_max.application.names import Node, find, path_of, telling
 from callboard_max.parts.driven_values import has, refuse_controlled
 
-#: This also keeps a name from being code.
+#: The pattern also keeps a name from being code.
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 #: The prefix of our definitions, and of the attribute in each.
 _OWN = "callboard_"
@@ -143,8 +143,8 @@ def _parts(value: Any) -> list[Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return the value as JSON, a color in 3ds Max's range to 255, and None for numbers that aren't
-    finite."""
+    """Return the value as JSON. Colors keep 3ds Max's range, 0 to 255. Numbers that aren't finite
+    become None."""
     if isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):

@@ -1,5 +1,5 @@
 """Cameras: the port ``cameras``. New ones are physical; for other types the lens follows from the
-angle and the render settings. 3ds Max stores in no scene which camera takes the pictures."""
+angle and the render settings. A 3ds Max scene doesn't say which camera takes the pictures."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class MaxCameras:
 
 
 def taking_pictures() -> Node | None:
-    """Return the camera that was made the active one, else the one that the active view looks
-    through, else the first one."""
+    """Return the camera that was made the active one, or else the one that the active view looks
+    through, or else the first one."""
     cameras = _all()
     kept = memory()
     if kept is not None and kept.camera is not None:

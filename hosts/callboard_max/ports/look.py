@@ -24,7 +24,7 @@ from callboard_max.ports.render import MaxRender
 from callboard_max.ports.viewport import drawn
 from callboard_qt import through
 
-#: The name of a view's style. Objects themselves have the see-through property.
+#: The name of a view's style. See-through is a property of the objects themselves.
 _STYLES = {"solid": "Clay", "wireframe": "Wireframe", "xray": "Clay", "material": "Shaded"}
 #: Views that can be restored completely after another camera had them.
 _LENT = ("view_persp_user", "view_camera")

@@ -14,8 +14,8 @@ class MaxScripts:
         return ["python", "maxscript"]
 
     def execute(self, code: str, language: str) -> object:
-        """Run code. Python finds ``pymxs`` and ``rt`` there already. MAXScript's output goes to the
-        Listener."""
+        """Run code. Python code has ``pymxs`` and ``rt`` without importing them. MAXScript's output
+        goes to the Listener."""
         if language != "maxscript":
             return run_python(code, {"pymxs": pymxs, "rt": rt})
         try:

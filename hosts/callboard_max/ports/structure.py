@@ -1,5 +1,5 @@
 """Groups, empties and visibility: the port ``structure``. Here a group is a named selection set.
-What 3ds Max's menus call a group is an object itself, and a node can be in only one."""
+The groups of 3ds Max's menus are objects themselves, and a node can be in only one of them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class MaxStructure:
             return path_of(rt.Dummy(name=free_name(named)))
 
     def set_visible(self, name: str, visible: bool) -> str:
-        """Set the object's own visibility; what a layer hides stays hidden."""
+        """Set the object's own visibility. An object that a layer hides stays hidden."""
         node = find(name)
         if bool(node.isHidden) is visible:
             with telling(f"show or hide '{node.name}'"):

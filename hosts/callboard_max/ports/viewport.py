@@ -19,7 +19,8 @@ class MaxViewport:
 
 
 def drawn(width: int, height: int, *, cropped: bool) -> bytes:
-    """Return the view undistorted; in another aspect with bars, or ``cropped`` to the middle."""
+    """Return the view undistorted. For another aspect it gets bars, or is ``cropped`` to the
+    middle."""
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, "viewport.png")
         rt.completeRedraw()

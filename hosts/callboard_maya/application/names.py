@@ -12,7 +12,7 @@ from callboard.errors import HostError
 from callboard_qt import only_one, translated
 
 _NODE = r"(?:[A-Za-z_]\w*:)*[A-Za-z_]\w*"
-#: Names that may be looked up: to Maya everything else is a pattern, or no name.
+#: Names that may be looked up. To Maya, anything else is a pattern, or isn't a name.
 _LOOKUP = re.compile(rf"\|?{_NODE}(?:\|{_NODE})*", re.ASCII)
 _NAME = re.compile(_NODE, re.ASCII)
 
@@ -71,7 +71,7 @@ def check_new_name(name: str) -> None:
 
 
 def telling(what: str) -> AbstractContextManager[None]:
-    """Turn Maya's own errors into a HostError. Of many lines the last is the reason."""
+    """Turn Maya's own errors into a HostError. The last line of Maya's message is the reason."""
     return translated("Maya", what, (RuntimeError, ValueError), _last_line)
 
 

@@ -1,5 +1,5 @@
-"""Checks for nodes from another file, by a reference or an assembly. Maya saves the scene's edits
-of their attributes, connections and parents, but no new name and no removal."""
+"""Checks for nodes that come from another file through a reference or an assembly. Maya saves the
+scene's edits of their attributes, connections and parents, but neither new names nor removals."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ def _done(command: Callable[[], object]) -> bool:
 
 @contextmanager
 def unnoticed() -> Iterator[None]:
-    """Keep changes that are made and undone inside out of the undo queue and the modified flag."""
+    """Keep the changes of a block that undoes them itself out of the undo queue and the modified
+    flag."""
     recording = bool(cmds.undoInfo(query=True, state=True))
     modified = bool(cmds.file(query=True, modified=True))
     cmds.undoInfo(stateWithoutFlush=False)

@@ -22,7 +22,7 @@ _NAMED = {
 
 
 def current_frame() -> float:
-    # The published stubs know this command without its query.
+    # The published stubs have this command without its query.
     frame: float = cmds.currentTime(query=True)  # type: ignore[call-arg]
     return frame
 

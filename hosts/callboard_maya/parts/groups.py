@@ -33,7 +33,7 @@ def new_for(material: str) -> str:
 def members(group: str) -> dict[str, list[int] | None]:
     """Return the objects in the group by path, with their faces in it, or None for all faces."""
     inside: dict[str, list[int] | None] = {}
-    # The published stubs know no query of a set's members.
+    # The published stubs have no query of a set's members.
     for member in cmds.sets(group, query=True) or []:  # type: ignore[call-overload]
         node, _, part = str(member).partition(".")
         path = _owner(node)

@@ -12,7 +12,7 @@ from callboard_qt import COMPONENTS
 
 AXES = ("X", "Y", "Z")
 CHANNELS = [component + axis for component in COMPONENTS for axis in AXES]
-#: A clipboard other than the artist's for keys.
+#: A clipboard for keys, separate from the artist's.
 _CLIPBOARD = "api"
 
 
@@ -20,7 +20,7 @@ def frames(path: str, channels: Sequence[str]) -> list[float]:
     """Return the frames with a key on any of the channels, in order."""
     keyed: set[float] = set()
     for channel in channels:
-        # The published stubs know no attribute in a query.
+        # The published stubs allow no attribute in a query.
         times = cmds.keyframe(path, attribute=channel, query=True, timeChange=True)  # type: ignore[call-overload]
         keyed.update(float(time) for time in times or [])
     return sorted(keyed)

@@ -26,7 +26,7 @@ COLOURABLE = ("mesh", "nurbsSurface", "subdiv")
 
 
 def read_color(path: str) -> list[float] | None:
-    """Return linear RGB, or None for a texture, several materials, or none."""
+    """Return linear RGB, or None if there is a texture, or not exactly one material."""
     shape = shape_of(path)
     groups = _groups(shape) if shape else []
     if len(groups) != 1:

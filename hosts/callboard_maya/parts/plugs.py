@@ -1,5 +1,5 @@
-"""Checks for values that can't be set on a node, or not for one object alone, before anything
-changes."""
+"""Checks, before anything changes, for values that can't be set on a node, or not for one object
+alone."""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ def plug_of(material: str, key: str) -> str:
 
 
 def read(material: str) -> Json:
-    """Return the values and ``textures``. A driven value is None. For another type of material all
-    but the color are."""
+    """Return the values and ``textures``. A driven value is None. For another type of material,
+    everything but the color is None."""
     keys = [key for key in _ATTRIBUTES if key != "normal"]
     kind = str(cmds.nodeType(material))
     if kind not in _TYPES:

@@ -129,14 +129,14 @@ def _picture(name: str, texture: Texture, space: str) -> str:
     cmds.connectAttr(f"{place}.outUvFilterSize", f"{file}.uvFilterSize")
     cmds.setAttr(f"{place}.repeatUV", *texture.uv_scale, type="double2")
     cmds.setAttr(f"{file}.fileTextureName", texture.path, type="string")
-    # Maya's rules would choose by the file's name.
+    # Otherwise Maya's rules would choose the color space by the file's name.
     cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
     cmds.setAttr(f"{file}.colorSpace", space, type="string")
     return str(file)
 
 
 def _space(wanted: str) -> str:
-    # The published stubs take the list for a flag.
+    # The published stubs declare the list as a flag.
     names: Any = cmds.colorManagementPrefs(query=True, inputSpaceNames=True)
     known = [str(name) for name in names or ()]
     for name in _SPACES[wanted]:

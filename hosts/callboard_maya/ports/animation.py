@@ -33,7 +33,7 @@ class MayaAnimation(KeyedAnimation[str]):
         cmds.currentTime(frame)
 
     def set_range(self, start: float, end: float) -> None:
-        """Set the playback range; the animation's own range grows with it if needed."""
+        """Set the playback range. The animation's own range grows with it if needed."""
         first = min(start, cmds.playbackOptions(query=True, animationStartTime=True))
         last = max(end, cmds.playbackOptions(query=True, animationEndTime=True))
         cmds.playbackOptions(

@@ -93,7 +93,7 @@ def _type(plug: str) -> str | None:
     """Return Maya's type, or None for an attribute without a value of its own, such as one that
     groups others."""
     try:
-        # The published stubs take the type for a value.
+        # The published stubs declare the type as a value.
         return str(cmds.getAttr(plug, type=True))
     except (RuntimeError, ValueError):
         return None
@@ -101,7 +101,7 @@ def _type(plug: str) -> str | None:
 
 def _refusal(node: str, attribute: str) -> str | None:
     """Return why the attribute can't be set, or None."""
-    # Maya takes short names, too: `tx`.
+    # Maya accepts short names too, such as `tx`.
     if _PLACES.fullmatch(str(cmds.attributeQuery(attribute, node=node, longName=True))):
         return "use scene__transform to place objects"
     if cmds.attributeQuery(attribute, node=node, usedAsFilename=True):
@@ -110,8 +110,8 @@ def _refusal(node: str, attribute: str) -> str | None:
 
 
 def _value(plug: str, kind: str) -> Any:
-    """Return the value as JSON, with None for numbers that aren't finite, and for multi
-    attributes."""
+    """Return the value as JSON, with None for multi attributes and for numbers that aren't
+    finite."""
     try:
         return _read(plug, kind)
     except (RuntimeError, ValueError, TypeError, IndexError):
@@ -159,7 +159,7 @@ def _converted(plug: str, kind: str, value: object) -> Any:
 def _choice(plug: str, name: str, value: object) -> int:
     """Return the number of an enumeration's name. Maya writes enumerations as ``Red:Blue=4``."""
     node = plug.rsplit(".", 1)[0]
-    # The published stubs know no list of names.
+    # The published stubs have no list of names.
     listed: Any = cmds.attributeQuery(name, node=node, listEnum=True)
     numbers: dict[str, int] = {}
     for word in str(listed[0]).split(":"):

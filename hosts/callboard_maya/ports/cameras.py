@@ -93,7 +93,8 @@ def is_startup(shape: str) -> bool:
 
 
 def rendered() -> str | None:
-    """Return the renderable camera; the artist's own before those of each scene."""
+    """Return the renderable camera. The artist's own cameras come before those that each scene
+    starts with."""
     renderable = [shape for shape in all_shapes() if cmds.getAttr(f"{shape}.renderable")]
     renderable.sort(key=is_startup)
     return parent_of(renderable[0]) if renderable else None

@@ -38,7 +38,7 @@ class MayaChecks(ApplicationChecks):
                 several = "<" in path or bool(cmds.getAttr(f"{node}.useFrameExtension"))
                 space = str(cmds.getAttr(f"{node}.colorSpace") or "")
                 yield UsedFile(path, str(node), not several and not _is_there(path), space)
-        # The published stubs take the list for a flag.
+        # The published stubs declare the list as a flag.
         referenced: Any = cmds.file(query=True, reference=True)
         for path in referenced or []:
             # A file that is referenced twice has a number after it.
@@ -56,5 +56,5 @@ def _uvs(mesh: Any, corners: int) -> list[tuple[float, float]] | None:
 
 
 def _is_there(path: str) -> bool:
-    # Relative paths begin at the project.
+    # Relative paths start from the project's folder.
     return Path(str(cmds.workspace(expandName=path))).exists()

@@ -43,7 +43,7 @@ class MayaDocs(KeptDocs):
 
 def _quick_help(command: str) -> str:
     """Return Maya's short help for a command, or an empty text."""
-    # The published stubs know no answer.
+    # By the published stubs, this command returns nothing.
     ask: Any = cmds.help
     # Maya records a help request as an undo step.
     with unnoticed():

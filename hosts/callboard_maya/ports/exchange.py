@@ -27,7 +27,7 @@ from callboard_maya.parts import transforms
 from callboard_maya.ports import usd
 from callboard_qt import ApplicationExchange, changes_nothing, recount_obj, turned_between
 
-#: Maya's names of the translators, and the plug-ins that bring them.
+#: Maya's names for the translators, and the plug-ins that provide them.
 _READERS = {"fbx": "FBX", "obj": "OBJ", "alembic": "Alembic"}
 _WRITERS = {"fbx": "FBX export", "obj": "OBJexport"}
 _PLUG_INS = {"fbx": "fbxmaya", "obj": "objExport", "alembic": "AbcImport, AbcExport"}
@@ -48,7 +48,7 @@ _FBX_WRITE = (
     "FBXExportInputConnections -v false;",
     "FBXExportEmbeddedTextures -v true;",
 )
-#: Maya's internal unit, whatever the artist's is, and that of an OBJ that is read or written in it.
+#: Maya's internal unit, whatever the artist's unit is. OBJ files are read and written in it.
 _CENTIMETRE = 0.01
 
 
@@ -121,7 +121,7 @@ class MayaExchange(ApplicationExchange):
 
 
 def _translators() -> list[str]:
-    # The published stubs take the answer for a flag.
+    # The published stubs declare the answer as a flag.
     listed: Any = cmds.translator(query=True, list=True)
     return [str(each) for each in listed or []]
 
@@ -147,8 +147,8 @@ def _selected(objects: Sequence[str] | None) -> Iterator[None]:
 
 @contextmanager
 def _in_centimetres() -> Iterator[None]:
-    """Use centimeters inside. Some translators use Maya's unit and some the artist's; here the two
-    are one."""
+    """Use centimeters inside the block. Some translators use Maya's unit and some the artist's.
+    Inside the block the two are the same."""
     before: Any = cmds.currentUnit(query=True, linear=True)
     if before == "cm":
         yield
@@ -198,14 +198,14 @@ def _write_alembic(file: Path, objects: Sequence[str]) -> None:
             "Maya's Alembic plug-in can't write where a folder's name has a space, as that of"
             " temporary files has; set TMPDIR to another one before Maya starts, or export USD"
         )
-    # None may be below another one.
+    # None of them may be below another.
     wanted = dict.fromkeys(objects)
     tops = [each for each in wanted if not any(each.startswith(f"{up}|") for up in wanted)]
     first, last = (
         cmds.playbackOptions(query=True, minTime=True),
         cmds.playbackOptions(query=True, maxTime=True),
     )
-    # Some versions know the short flags only.
+    # Some versions know only the short flags.
     roots = " ".join(f"-rt {each}" for each in tops)
     job = f"-fr {first:g} {last:g} -uv -ws -wv -df ogawa {roots} -f {written.as_posix()}"
     getattr(cmds, _ALEMBIC)(jobArg=job)

@@ -9,7 +9,7 @@ from callboard.host import Json
 from callboard_maya.application.names import paths, telling
 from callboard_qt import openable, saveable
 
-#: The start of such a file, and Maya's name of the format.
+#: The start of such a file, and Maya's name for the format.
 _STARTS = {".ma": (b"//Maya ASCII",), ".mb": (b"FOR4", b"FOR8")}
 _FORMATS = {".ma": "mayaAscii", ".mb": "mayaBinary"}
 

@@ -163,7 +163,8 @@ def _color(shape: str) -> list[float] | None:
 
 
 def _is_scaled(shape: str) -> bool:
-    """Return whether the object's scale decides the size: two centimeters wide at 1."""
+    """Return whether the object's scale decides the size. At scale 1 the light is two centimeters
+    wide."""
     return str(cmds.nodeType(shape)) in ("areaLight", "aiAreaLight")
 
 

@@ -1,8 +1,8 @@
 """Rendering to files: the port ``render``.
 
-The scene's own renderer renders where it is Arnold, Maya Hardware 2.0 or Maya Software. In place of
-any other one, Hardware 2.0 does in a Maya with windows, and Maya Software, which needs no graphics
-card, in one without. The answer names the renderer and the camera.
+The scene's own renderer renders where it is Arnold, Maya Hardware 2.0 or Maya Software. Any other
+renderer is replaced: by Hardware 2.0 in a Maya with windows, and by Maya Software, which needs no
+graphics card, in a Maya without. The answer names the renderer and the camera.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from callboard_maya.parts.frames import current_frame
 from callboard_maya.ports.cameras import rendered
 from callboard_qt import PICTURES, FileRender
 
-#: Maya's, and Arnold's, name of the format.
+#: Maya's and Arnold's names for the format.
 _FORMATS = {".png": (32, "png"), ".jpg": (8, "jpeg"), ".jpeg": (8, "jpeg")}
 _SOFTWARE, _HARDWARE, _ARNOLD = "mayaSoftware", "mayaHardware2", "arnold"
 _ARNOLD_FILES = "defaultArnoldDriver"

@@ -12,8 +12,8 @@ class MayaScripts:
         return ["python", "mel"]
 
     def execute(self, code: str, language: str) -> object:
-        """Run code. Python finds ``cmds`` and ``mel`` there already. MEL's output goes to the
-        Script Editor."""
+        """Run code. Python code has ``cmds`` and ``mel`` without importing them. MEL's output goes
+        to the Script Editor."""
         if language == "mel":
             result: object = mel.eval(code)
             return result

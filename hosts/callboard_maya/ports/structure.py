@@ -37,7 +37,8 @@ class MayaStructure:
             return full_path(cmds.createNode("transform", name=named, skipSelect=True))
 
     def set_visible(self, name: str, visible: bool) -> str:
-        """Set the object's own visibility; what a layer or a parent hides stays hidden."""
+        """Set the object's own visibility. An object that a layer or a parent hides stays
+        hidden."""
         path = find(name)
         above = parent_of(path)
         if visible and above is not None and not is_visible(above):
@@ -56,7 +57,7 @@ class MayaStructure:
         return {str(name): str(name) for name in sets if name not in _MAYAS}
 
     def members(self, group: str) -> list[str]:
-        # The published stubs know no query of a set's members.
+        # The published stubs have no query of a set's members.
         members = cmds.sets(self._known(group), query=True)  # type: ignore[call-overload]
         objects = cmds.ls(members, type="transform", long=True) if members else None
         return [str(path) for path in objects or []]

@@ -1,5 +1,5 @@
-"""The dockable panel. Maya stores its place with the window layout and rebuilds it by a script, at
-start-up even before the server runs."""
+"""The dockable panel. Maya stores its place with the window layout and rebuilds it by a script. At
+start-up it does so before the server runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def show() -> None:
         CONTROL,
         label="Callboard",
         uiScript=_REBUILD,
-        # Named by its file; Maya loads it only where it is told to look.
+        # The name of the plug-in's file. Maya loads the plug-in only because `checksPlugins` is
+        # set.
         requiredPlugin="callboard_plugin.py",
         checksPlugins=True,
         retain=False,

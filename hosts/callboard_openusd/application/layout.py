@@ -21,8 +21,8 @@ def home(stage: Usd.Stage) -> Sdf.Path:
 
 
 def _is_world(prim: Usd.Prim) -> bool:
-    """Return whether it is the ``/World`` that is the scene itself. One with any transform, even a
-    constant one, is an object."""
+    """Return whether the prim is the ``/World`` that is the scene itself. A ``/World`` with any
+    transform, even a constant one, is an object."""
     return (
         prim.GetName() == WORLD.name
         and prim.GetPath() == WORLD

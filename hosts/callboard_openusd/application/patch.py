@@ -122,7 +122,7 @@ def _remove(path: Sdf.Path, target: Sdf.Layer) -> None:
     if spec is None:
         return
     if path.IsPrimPath():
-        # A root prim's parent is given by no other name.
+        # Only this property gives the parent of a root prim.
         del spec.realNameParent.nameChildren[spec.name]
     else:
         spec.owner.RemoveProperty(spec)
@@ -130,7 +130,7 @@ def _remove(path: Sdf.Path, target: Sdf.Layer) -> None:
 
 def _same_order(wanted: Sdf.PrimSpec, present: Sdf.PrimSpec) -> bool:
     """Return whether both hold the same properties and prims, all the way down, in the same order.
-    Variants aren't searched; with any the answer is False."""
+    Variants aren't searched. If there are any, the answer is False."""
     children = wanted.nameChildren
     return (
         not wanted.variantSets

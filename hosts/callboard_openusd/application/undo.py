@@ -52,7 +52,7 @@ class UsdUndo:
     joins = True
 
     def __init__(self, document: Document, scene_changed: Callable[[], None]) -> None:
-        #: Nothing but this port undoes here.
+        #: In this host, only this port undoes anything.
         self.stepped: Changes[[Sequence[str], bool]] = Changes()
         self._document = document
         self._scene_changed = scene_changed
@@ -102,7 +102,7 @@ class UsdUndo:
         for begun, before in reversed(newest.parts):
             opened = begun.opened
             before.apply(opened.layer)
-            # The shadow still holds the state after it.
+            # The shadow still holds the state after the step.
             again.append(keep(difference(opened.touched, opened.shadow, opened.layer)))
             before.apply(opened.shadow)
             self._put_back(begun)

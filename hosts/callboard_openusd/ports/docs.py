@@ -22,8 +22,8 @@ class UsdDocs(KeptDocs):
     def _read(self) -> Iterator[DocEntry]:
         reported: set[tuple[str, str]] = set()
         kinds = Tf.Type.FindByName("UsdSchemaBase").GetAllDerivedTypes()
-        # Their own order differs from start to start; inherited properties are listed with their
-        # base.
+        # OpenUSD's own order differs from run to run. Bases come first, because an inherited
+        # property is listed with its base.
         for kind in sorted(kinds, key=lambda one: (len(one.GetAllAncestorTypes()), one.typeName)):
             name = Usd.SchemaRegistry.GetSchemaTypeName(kind)
             definition = self._definition(name)

@@ -136,7 +136,7 @@ class UsdSceneEditor(UsdPort):
         if prim:
             with suppress(Tf.ErrorException):
                 able = editor.CanApplyEdits()
-        # Otherwise it began and left the edit half done, which is rolled back.
+        # Otherwise the edit began and was left half done, so it is rolled back.
         if able is None or able:
             raise HostError(
                 f"OpenUSD can't find what depends on '{name}', so it can't {doing} it;"

@@ -1,5 +1,5 @@
 """Facts about a mesh, and changes that need no modeller: the port ``geometry``. Changes apply to
-the mesh at the time that all of this host reads; a mesh whose points move keeps its faces."""
+the mesh at the one time that this host reads. A mesh whose points move keeps its faces."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class UsdGeometry:
             normals = [normals[at] for at in faces.as_listed(mesh)]
         other = UsdGeom.PrimvarsAPI(prim).GetPrimvar("normals")
         if other and other.HasAuthoredValue():
-            # It would override the new ones.
+            # It would override the new normals.
             other.GetAttr().Block()
         values = Vt.Vec3fArray([Gf.Vec3f(*normal) for normal in normals])
         set_lasting(mesh.CreateNormalsAttr(), values)

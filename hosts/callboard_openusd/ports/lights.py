@@ -1,8 +1,8 @@
 """Lights, and what surrounds the scene: the port ``lights``.
 
-``intensity`` is a radiance in watts per square metre and steradian, or, of a sun, watts per square
+``intensity`` is a radiance in watts per square metre and steradian, or, for a sun, watts per square
 metre, as Blender and Cycles write it. Lights of ours are normalized, so that their size doesn't
-make them brighter; those of others are read as they are."""
+make them brighter. Other lights are read as they are."""
 
 from __future__ import annotations
 

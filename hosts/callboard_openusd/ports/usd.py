@@ -110,7 +110,7 @@ def _mark_home(flat: Sdf.Layer, path: Sdf.Path) -> None:
 
 
 def _leave_out_ours(layer: Sdf.Layer) -> None:
-    """Remove our data of prims, which is useless to other programs."""
+    """Remove the data that we store on prims, which is useless to other programs."""
     left = list(layer.rootPrims)
     while left:
         spec = left.pop()

@@ -15,7 +15,7 @@ PLAYING = "playing the animation"
 #: The application reports the end of these in every case.
 _SURELY_END = ("rendering", "a playblast", "a command that takes long")
 #: Seconds after which anything else counts as ended: an application may report that it opens a
-#: scene, and not that this failed.
+#: scene, but not that this failed.
 _LOST = 120.0
 
 Act = Callable[[], None]

@@ -177,7 +177,7 @@ class UndoSteps(ABC):
 
     def catch_up(self) -> None:
         """Find out which steps the artist undid or redid, as far as the application reveals it. A
-        step that is half undone counts as there."""
+        step that is half undone counts as not undone."""
         known = [*self._steps, *reversed(self._undone)]
         applied = self._applied([mark for step in known for mark in step.marks])
         if applied is None:

@@ -54,7 +54,7 @@ class ApplicationExchange(ABC):
 
     @abstractmethod
     def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
-        """Return any format but USD as it is now."""
+        """Return the current state of a format other than USD."""
 
     @abstractmethod
     def _read(self, path: str, kind: str, axes: Axes | None, parent: str | None) -> None:
@@ -104,7 +104,7 @@ class ApplicationExchange(ABC):
         if held_to_roots():
             # The exporter puts these into the file, or copies them beside it.
             refuse_outside(self._used(), "the scene", "exported")
-        # A folder of our own: no link can be placed there, and a failure leaves nothing.
+        # A folder of our own: no link can be placed there, and a failure leaves nothing behind.
         with TemporaryDirectory(prefix="callboard-") as apart, self._only(objects):
             written = Path(apart, Path(path).name)
             self._write(written, kind, objects, axes)

@@ -17,8 +17,8 @@ OTHERS = "; other formats are imported or exported"
 def openable(
     path: str, starts: Mapping[str, tuple[bytes, ...]], what: str, because: str = OTHERS
 ) -> Path:
-    """Return the file if it exists and begins as its suffix requires. Raises HostError, with
-    ``what`` it isn't."""
+    """Return the file if it exists and begins as its suffix requires. Otherwise raises HostError,
+    which says that the file isn't ``what``."""
     file = Path(path)
     wanted = starts[checked_suffix(path, starts, because)]
     if not file.is_file():

@@ -61,7 +61,7 @@ class FileRender(ABC, Generic[Camera]):
         self, file: Path, width: int, height: int, camera: Camera, frame: float
     ) -> tuple[Path, str]:
         """Render into a new file, alone in its folder, whose ending is one of PICTURES. Return the
-        file in that folder that it became, and the renderer's name."""
+        file that it became in that folder, and the renderer's name."""
 
     def has_light(self) -> bool:
         """Return whether the scene has a light of its own."""

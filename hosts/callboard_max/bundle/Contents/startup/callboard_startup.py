@@ -16,7 +16,7 @@ def _load() -> None:
 
         plug_in.load()
     except Exception:
-        # 3ds Max's start goes on.
+        # Let 3ds Max's start go on.
         logging.getLogger("callboard").exception("Callboard could not start")
 
 

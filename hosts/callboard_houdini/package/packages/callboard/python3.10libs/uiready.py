@@ -10,7 +10,7 @@ def _load() -> None:
 
         plug_in.load()
     except Exception:
-        # The other packages' files, and Houdini's start, go on.
+        # Let the other packages' files and Houdini's start go on.
         logging.getLogger("callboard").exception("Callboard could not start")
 
 
