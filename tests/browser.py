@@ -1,4 +1,4 @@
-"""Chromium without a window, through Playwright. Skips the test if one of them isn't installed."""
+"""Chromium without a window, through Playwright. Skips the test if either isn't installed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def chromium() -> Iterator[Any]:
     packages = subprocess.run(
         [python_with(PLAYWRIGHT), "-c", asked], capture_output=True, text=True, check=True
     ).stdout.strip()
-    # They are for this Python's version, so it can use them; none of our packages comes from there.
+    # They are for this Python's version, so it can use them. None of our own packages comes from
+    # there.
     sys.path.append(packages)
     from playwright._impl._driver import compute_driver_executable
     from playwright.sync_api import sync_playwright

@@ -25,9 +25,9 @@ from touched import SLOW_ROOMS, TESTS, is_slow
 if missing("qt") is None:
     pytest_plugins = ["pytestqt.plugin"]
 
-# A slow machine isn't a failure; in CI the same change always meets the same examples.
+# A slow machine isn't a failure. In CI the same change always gets the same examples.
 settings.register_profile("callboard", deadline=None, derandomize="CI" in os.environ)
-# The quick tier tries fewer examples; a change of the tested code itself should run all.
+# The quick tier tries fewer examples. After a change of the tested code itself, run all of them.
 settings.register_profile("fast", settings.get_profile("callboard"), max_examples=15)
 settings.load_profile("callboard")
 
@@ -61,7 +61,7 @@ def _links_that_are_links() -> Iterator[None]:
             if link.name.endswith("current"):
                 raise
             pytest.skip(f"this user may make no links: {error}")
-        # pytest makes one for itself, and can do without.
+        # pytest makes a link of its own, and can do without it.
         if not link.is_symlink() and not link.name.endswith("current"):
             pytest.skip("this system says that it made a link, and made none")
 
@@ -93,8 +93,8 @@ def client(server: Served) -> Iterator[FakeClient]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection() -> None:
-    """Turn the garbage collector off while modules are imported and tests collected: all of it
-    stays to the end, so the collector needn't go through it again and again."""
+    """Turn the garbage collector off while modules are imported and tests collected: everything
+    made then stays to the end, so the collector needn't go through it again and again."""
     gc.disable()
 
 
@@ -107,7 +107,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).parts[0] in SLOW_ROOMS:
             item.add_marker("slow")
-        # They start programs, and the first that needs one installs it, on a slow network.
+        # They start programs, and the first test that needs a program installs it, perhaps over a
+        # slow network.
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(600))
 

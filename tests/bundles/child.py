@@ -1,9 +1,9 @@
-"""An MCP server over stdio that needs nothing but Python, and misbehaves where it is asked to.
+"""An MCP server over stdio that needs nothing but Python, and misbehaves on request.
 
 python child.py session|stateless [stubborn|dead|silent|large|looks|looks-once]
 
-One that looks keeps the roots that it is told as it begins; the first kind looks again where they
-are others.
+With ``looks`` and ``looks-once`` it asks for the roots when it starts, and keeps them. Only
+``looks`` asks again when they change.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ def text(value: Any) -> dict[str, Any]:
 
 
 class Needed(Exception):
-    """The stateless era's way to ask."""
+    """Raised to ask as the stateless era does."""
 
 
 def ask(params: dict[str, Any], key: str, method: str, **asked: Any) -> Any:
-    """The answer of whoever calls us, in either era."""
+    """Return the caller's answer, in either era."""
     if ERA == "stateless":
         given = {**json.loads(params.get("requestState", "{}")), **params.get("inputResponses", {})}
         if key not in given:

@@ -14,7 +14,8 @@ from waiting import until
 
 @pytest.fixture
 def kid(home: Path, tmp_path: Path) -> Kid:
-    """Serves with the bundle ``kid`` installed; waits until its tools are there."""
+    """Return a function that serves with the bundle ``kid`` installed. It waits until the bundle's
+    tools are there."""
 
     @contextmanager
     def start(

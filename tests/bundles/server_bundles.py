@@ -1,4 +1,4 @@
-"""Bundles for the tests, installed where a server finds them."""
+"""Bundles for the tests, installed in a place that servers search."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def server_bundle(
     script: str | None = None,
     files: bool | Literal["preferred"] = False,
 ) -> InstalledBundle:
-    """Installs a bundle with a server of its own, for the user. ``files`` requires the host's, or
-    would like them."""
+    """Install a bundle with a server of its own for the user. ``files`` says whether it requires
+    the host's files, or only prefers to have them."""
     source = folder / f"{name}-{version}-source"
     source.mkdir(parents=True)
     (source / "child.py").write_text(CHILD.read_text() if script is None else script)
@@ -66,7 +66,7 @@ def server_bundle(
 def skill_bundle(
     folder: Path, script: str, *, name: str = "reader", version: str = "1.0.0", **more: Any
 ) -> Path:
-    """A bundle that is a skill with the tool ``run``, as a folder."""
+    """Return the folder of a bundle that is a skill with the tool ``run``."""
     source = folder / f"{name}-{version}-source"
     (source / "scripts").mkdir(parents=True)
     (source / "SKILL.md").write_text(SKILL.format(name=name))

@@ -31,7 +31,7 @@ def named(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def retried(client: Stateless, first: dict[str, Any], tool: str) -> dict[str, Any]:
-    """Answers the form that a call ended with, and calls again."""
+    """Answer the form that a call ended with, and make the call again."""
     assert first["resultType"] == "input_required"
     asked = first["inputRequests"].items()
     params = {
@@ -64,7 +64,7 @@ def test_it_reads_and_lists_files_of_the_workspace(kid: Kid, tmp_path: Path, era
 def test_many_large_files_at_once_arrive_one_after_the_other(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child_process, "MAX_WAITING", 20 * 2**20)  # room for one of them
+    monkeypatch.setattr(child_process, "MAX_WAITING", 20 * 2**20)  # room for one file
     (tmp_path / "project").mkdir()
     with (tmp_path / "project" / "cache.bin").open("wb") as file:
         file.truncate(10 * 2**20)
@@ -141,7 +141,7 @@ def test_a_question_that_could_be_anothers_is_put_to_nobody(kid: Kid) -> None:
         running.client(FORMS, {"elicitation/create": named}) as other,
     ):
         other.start("tools/call", {"name": "kid__hang", "arguments": {}}, id=5)
-        # Whoever is answered now was sent after the first.
+        # A call that is answered now was sent to the bundle after the first one.
         until(lambda: running.app.dispatcher.calls, "the call")
         one.call("kid__echo", {"text": "b"})
         assert "several clients" in text_of(one.call("kid__ask"))
@@ -160,13 +160,13 @@ def test_a_cancelled_calls_question_is_not_put_to_the_next_client(kid: Kid) -> N
         one.call("kid__echo", {"text": "b"})
         one.notify("notifications/cancelled", {"requestId": 5})
         assert text_of(one.call("kid__cancelled")) == "yes"
-        # For all we know, it is still the cancelled call that asks.
+        # The server can't know that it isn't the cancelled call that asks.
         assert "several clients" in text_of(other.call("kid__ask"))
         assert "elicitation/create" not in [m.get("method") for m in other.received]
 
 
 def of_roots(running: Served, *uris: str, answers: Any = None, **offers: Any) -> Any:
-    """A client with these roots."""
+    """Return a client with these roots."""
     listed = {"roots": [{"uri": uri, "name": f"root {n}"} for n, uri in enumerate(uris)]}
     return running.client(
         {"roots": {"listChanged": True}, **offers},
@@ -215,8 +215,8 @@ def test_clients_of_different_roots_call_at_once_and_each_is_answered(
 
 
 def two_roots(tmp_path: Path) -> tuple[Path, Path, list[str], dict[str, Any]]:
-    """Two folders, the first of which is the client's root; and the list to change, with what
-    answers from it."""
+    """Return two folders, the first of which is the client's root, the list of its roots for the
+    test to change, and the answers made from that list."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
@@ -232,7 +232,7 @@ def two_roots(tmp_path: Path) -> tuple[Path, Path, list[str], dict[str, Any]]:
 def test_it_hears_that_the_roots_are_others(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 60.0)  # it looks, however slow it is
+    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 60.0)  # it asks, however slow it is
     first, second, uris, listed = two_roots(tmp_path)
     with (
         kid("session", "looks", roots=[str(tmp_path)]) as running,
@@ -259,7 +259,7 @@ def test_it_hears_that_the_roots_are_others(
 def test_no_call_gets_to_one_that_keeps_the_roots_of_before(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 0.05)  # it never looks again
+    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 0.05)  # it never asks again
     first, second, uris, listed = two_roots(tmp_path)
     with (
         kid("session", "looks-once", roots=[str(tmp_path)]) as running,
@@ -323,7 +323,7 @@ def test_one_that_would_like_files_is_told_when_there_are_none(kid: Kid, tmp_pat
         running.on_main(lambda: running.app.capabilities.withdraw("filesystem.read"))
 
         def opened_anew() -> bool:
-            # Its tools go and come with it.
+            # The bundle's tools go and come with its server.
             answer = client.request("tools/call", {"name": "kid__pid", "arguments": {}})
             return "result" in answer and text_of(answer["result"]) != before
 

@@ -1,4 +1,5 @@
-"""A bundle's process on every system: what it says, and that its end is the end of all of it."""
+"""A bundle's process on every system: its output, and its end, which ends everything that it
+started."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def running(folder: Path, *words: str) -> Iterator[tuple[ChildProcess, queue.Que
 
 
 def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
-    """``npx.cmd`` and ``uvx`` are such: the server is what they started."""
+    """``npx.cmd`` and ``uvx`` are programs like that: they start the actual server."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(DEADLINE)
         port = str(listener.getsockname()[1])
@@ -65,13 +66,13 @@ def gone(held: socket.socket) -> bool:
 
 
 def test_what_it_prints_is_utf8(tmp_path: Path) -> None:
-    """Python's own pipes have an old code page on Windows."""
+    """Python's own pipes use an old code page on Windows."""
     with running(tmp_path, "-c", PRINTS) as (_, received):
         assert received.get(timeout=DEADLINE) == {"name": "Würfel куб"}
 
 
 @pytest.mark.skipif(sys.platform != "win32", reason="elsewhere no program has a window")
 def test_it_opens_no_window(tmp_path: Path) -> None:
-    """It has a console, for what it starts, that nobody sees."""
+    """It has an invisible console for the programs that it starts."""
     with running(tmp_path, "-c", CONSOLE) as (_, received):
         assert received.get(timeout=DEADLINE) == {"window": False, "console": True}

@@ -30,7 +30,7 @@ def gone(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    # A zombie that init has not reaped yet is gone, too.
+    # A zombie that init has not reaped yet counts as gone too.
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -165,7 +165,7 @@ def test_one_that_dies_is_started_again(kid: Kid) -> None:
         assert hanging.result(10)["result"]["isError"] is True
         listed = client.request("tools/list")["result"]["tools"]
         assert "kid__echo" in [tool["name"] for tool in listed]
-        after = text_of(client.call("kid__pid"))  # waits until it is back
+        after = text_of(client.call("kid__pid"))  # waits until the server is back
         assert after != before
 
 

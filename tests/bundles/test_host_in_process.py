@@ -1,4 +1,4 @@
-"""``host(ctx)`` in a tool: against the client, or, for an installed bundle, this application."""
+"""``host(ctx)`` in a tool: it reaches the client or, in an installed bundle, this application."""
 
 from __future__ import annotations
 

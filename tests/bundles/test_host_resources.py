@@ -1,4 +1,4 @@
-"""Both ends of host resources, talking to each other and to others that behave less well."""
+"""Both ends of host resources, talking to each other and to ends that behave badly."""
 
 from __future__ import annotations
 
@@ -243,11 +243,11 @@ def test_there_are_no_pages(world: World) -> None:
 def test_the_request_after_the_burst_has_to_wait(world: World) -> None:
     for _ in range(500):
         world.ask(LIST_METHOD, {"_meta": {"filter": {"mimeType": "none"}}}, "theirs")
-        world.fails(READ_METHOD, {"uri": 7}, "theirs")  # nonsense is charged too
+        world.fails(READ_METHOD, {"uri": 7}, "theirs")  # a request without sense counts too
     error = world.fails(LIST_METHOD, {}, "theirs")
     assert error.code == -32004
     assert error.data == {"retryAfterMs": 10}
-    world.ask(LIST_METHOD, {})  # another workspace has its own
+    world.ask(LIST_METHOD, {})  # another workspace has a limit of its own
     world.platform.handle(LIST_METHOD, {}, workspace="theirs", bundle="other")
     world.clock.now += 0.004
     assert world.fails(LIST_METHOD, {}, "theirs").data == {"retryAfterMs": 6}
@@ -339,7 +339,7 @@ def test_text_types_in_any_dress() -> None:
 
 
 class Ctx:
-    """A tool's context whose client declared these capabilities and gives these answers."""
+    """A tool's context. Its client declared these capabilities and gives these answers."""
 
     def __init__(self, capabilities: Any, answer: Any = None) -> None:
         self.client_capabilities = capabilities
@@ -368,7 +368,7 @@ class InThisProcess:
 
 
 async def seed_tool(seed_uri: str | None, seed_data: str | None, ctx: Any) -> str:
-    """The seed's example, its import renamed."""
+    """The seed's example with its import renamed."""
     h = host(ctx)
     if seed_uri and h.available:
         result = await h.read(seed_uri)

@@ -1,4 +1,5 @@
-"""An installation happens or doesn't: whatever interrupts it, what was there still works."""
+"""An installation happens whole or not at all. Whatever interrupts it, the version before it still
+works."""
 
 from __future__ import annotations
 
@@ -28,14 +29,14 @@ def bundles(tmp_path: Path) -> Bundles:
 
 
 def works(bundle: InstalledBundle, version: str) -> None:
-    """Every file of that version is there and says so."""
+    """Check that every file of that version is there, with that version's content."""
     assert bundle.manifest.version == version
     for name, text in bundle_files.files(version).items():
         assert (bundle.folder / name).read_text() == text
 
 
 def leftovers(bundles: Bundles) -> list[str]:
-    """The files beside the versions that count."""
+    """Return the names of files that belong to no version in use."""
     kept = {".lock", "current.json"}
     for bundle in bundles.installed():
         kept |= {bundle.name, bundle.folder.parent.name}
@@ -58,7 +59,7 @@ def test_a_bundle_is_installed_confirmed_upgraded_and_removed(
     second = bundles.install(make(tmp_path / "two", "2.0.0"), PROVIDED)
     works(second, "2.0.0")
     assert (second.pending, second.previous) == (True, "1.0.0")
-    works(first, "1.0.0")  # still there, until the new one has loaded
+    works(first, "1.0.0")  # it stays until the new version has loaded
     assert bundles.installed() == [second]
     bundles.confirm("rigging")
     assert not first.folder.exists()
@@ -74,7 +75,7 @@ def test_a_version_that_does_not_load_gives_way_to_the_one_before(
     bundles.install(bundle_files.folder(tmp_path / "one"), PROVIDED)
     bundles.confirm("rigging")
     bundles.install(bundle_files.folder(tmp_path / "two", "2.0.0"), PROVIDED)
-    # A third before the second was seen to load: the first is what works.
+    # The third comes before the second has loaded, so the first is the last one known to work.
     third = bundles.install(bundle_files.folder(tmp_path / "three", "3.0.0"), PROVIDED)
     assert third.previous == "1.0.0"
     back = bundles.revert("rigging")
@@ -242,7 +243,7 @@ def test_installers_take_turns(bundles: Bundles, tmp_path: Path) -> None:
 
 
 # A process that dies before its n-th change of the disk below the bundles' folder. The interpreter
-# reports every one of them to an audit hook, so the installer itself needs no hook for this.
+# reports every change to an audit hook, so the installer itself needs no hook for this.
 DIES_AT = """
 import os, sys
 from pathlib import Path
@@ -270,7 +271,7 @@ os._exit(0)
 
 
 def dies_at(bundles: Bundles, source: Path, action: str, step: int) -> bool:
-    """Runs it in a process that dies before the given step; whether it did."""
+    """Run the action in a process that dies before the given step. Return whether it died."""
     run = subprocess.run(
         [sys.executable, "-S", "-c", DIES_AT, str(bundles.folder), str(source), action, str(step)],
         env={
@@ -298,9 +299,9 @@ def test_an_upgrade_killed_at_any_step_leaves_the_old_version_or_the_new(tmp_pat
         died = dies_at(bundles, new, "install", step)
         (bundle,) = bundles.installed()
         works(bundle, bundle.manifest.version)
-        works(first, "1.0.0")  # kept either way
+        works(first, "1.0.0")  # the old version is kept either way
         seen.append(bundle.manifest.version)
-        # The next one finds its way, and clears what lay about.
+        # The next installation works, and removes the leftovers.
         works(bundles.install(new, PROVIDED), "2.0.0")
         works(bundles.confirm("rigging"), "2.0.0")
         assert leftovers(bundles) == []

@@ -1,4 +1,4 @@
-"""Installed by the command line, found by a server that runs, confirmed or taken back."""
+"""Bundles that the command line installs, and that a running server finds, confirms or reverts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def needs(**requirements: bool) -> dict[str, Any]:
 
 @pytest.fixture
 def command(home: Path, tmp_path: Path) -> Any:
-    """Runs ``callboard`` in a process of its own: (status, stdout, stderr)."""
+    """Return a function that runs ``callboard`` in a process of its own and returns its status,
+    stdout and stderr."""
 
     def run(*arguments: object) -> tuple[int, str, str]:
         done = subprocess.run(
@@ -61,7 +62,7 @@ def version_served(running: Served) -> str | None:
         return None
     with running.client() as client:
         response = client.request("tools/call", {"name": "rig__run", "arguments": {}})
-        if "error" in response:  # gone between the two
+        if "error" in response:  # the tool went between the check and the call
             return None
         version: str = response["result"]["structuredContent"]["version"]
         return version
@@ -102,7 +103,7 @@ def test_the_next_start_takes_back_what_does_not_load(
     caplog.set_level(logging.WARNING)
     command("install-skill", bundle(tmp_path))
     user_bundles().confirm("rig")
-    # It can be read, so the command installs it; what it depends on is nowhere.
+    # The bundle can be read, so the command installs it, but its dependency doesn't exist anywhere.
     source = bundle(tmp_path, "2.0.0")
     skill = source / "SKILL.md"
     skill.write_text(
@@ -159,7 +160,7 @@ def test_a_projects_bundle_is_seen_in_that_project_only(command: Any, tmp_path: 
         assert version_served(running) == "1.0.0"
     with served(skills=True, roots=[str(tmp_path / "two")]) as running:
         assert version_served(running) is None
-    # Nothing lies in the project, and what lies in a project is not run.
+    # Nothing is written into the project, because nothing in a project is run.
     assert list((tmp_path / "one").iterdir()) == []
 
 

@@ -188,7 +188,7 @@ def test_the_servers_command_is_filled_in(tmp_path: Path) -> None:
     assert env == {"KEY": "k", "H": str(Path.home())}
     with pytest.raises(ManifestError, match=r"user_config\.dir"):
         server.resolved(tmp_path)
-    # A value is inserted as it is, and not filled in again.
+    # A value is inserted as it is. Placeholders in it aren't replaced.
     assert ServerCommand("x", ("${user_config.a}",)).resolved(tmp_path, {"a": "${HOME}"})[0] == [
         "x",
         "${HOME}",

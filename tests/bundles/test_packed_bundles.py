@@ -29,7 +29,7 @@ EVERYTHING = "@modelcontextprotocol/server-everything"
 
 
 class Packed(NamedTuple):
-    """A bundle to be packed: its command, and what stands in its manifest besides."""
+    """A bundle to be packed: its command, its settings, and the rest of its manifest."""
 
     command: list[str]
     settings: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Packed(NamedTuple):
 
 
 def packed(folder: Path, name: str, bundle: Packed, *, ending: str, signed: bool = False) -> Path:
-    """The archive, made by the official packer, and signed by it."""
+    """Return the archive, made and, if wanted, signed by the official packer."""
     source = folder / f"{name}-source"
     source.mkdir()
     (source / "entry.js").write_text("")
@@ -80,7 +80,7 @@ def node_server(package: str) -> str:
 
 
 def bundles(folder: Path) -> dict[str, tuple[Packed, str, bool]]:
-    """By name: the bundle, the archive's ending, and whether it is signed."""
+    """Return, by name, the bundle, the archive's ending, and whether it is signed."""
     clock, git = python_with("mcp-server-time"), python_with("mcp-server-git")
     every = {
         "label": {"type": "string", "default": "a label"},

@@ -32,7 +32,8 @@ pytestmark = pytest.mark.slow
 
 
 class Client:
-    """As much of an MCP client as this takes: one request at a time, answering what it is asked."""
+    """As much of an MCP client as these tests need. It makes one request at a time, and answers the
+    server's questions."""
 
     def __init__(self, extensions: dict[str, Any], platform: HostResourcesPlatform) -> None:
         self._platform = platform

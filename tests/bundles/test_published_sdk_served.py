@@ -69,7 +69,7 @@ FACES = {"fastmcp": (SDK, "fastmcp"), "mcp": ("mcp==1.30.0", "mcp.server.fastmcp
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two workspaces, ``mine`` and ``theirs``."""
+    """Return the folder of two workspaces, ``mine`` and ``theirs``."""
     folder = tmp_path_factory.mktemp("sdk")
     for name in ("mine", "theirs"):
         (folder / name).mkdir()
@@ -155,10 +155,10 @@ def test_ten_mebibytes_pass_and_one_byte_more_does_not(running: Served, folder: 
 
 
 def test_a_burst_is_stopped_and_told_how_long_to_wait(running: Served, folder: Path) -> None:
-    # In a workspace of its own, whose requests are counted by themselves.
+    # The client has a workspace of its own, so its requests are counted separately.
     with somebody_else(running, folder) as client:
         stopped = value(client, "burst", most=100_000)
-        # A thousand at once, and what was refilled while they were asked.
+        # A thousand at once, and as many more as were allowed in the meantime.
         assert stopped["count"] >= 1000
         assert stopped["answer"]["code"] == -32004
         assert 0 < stopped["answer"]["data"]["retryAfterMs"] <= 10

@@ -1,4 +1,4 @@
-"""Archives that want out of their folder, or into every byte of the disk, are refused."""
+"""Archives that would write outside their folder, or fill the disk, are refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pack(
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in entries:
             info = zipfile.ZipInfo("placeholder")
-            info.filename = name  # as it is: the constructor would mend it
+            info.filename = name  # set here, because the constructor would correct it
             info.create_system = 3
             info.external_attr = (kind | mode) << 16
             archive.writestr(info, data)
@@ -132,7 +132,7 @@ def test_names_that_meet_on_some_system_are_refused(
     tmp_path: Path, target: Path, names: tuple[str, ...]
 ) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # zipfile's own, about the name that is there twice
+        warnings.simplefilter("ignore")  # zipfile warns of the name that occurs twice
         path = pack(tmp_path / "a.zip", *((name, b"1") for name in names))
     with pytest.raises(UnpackError, match="twice"):
         unpack(path, target)
@@ -154,7 +154,7 @@ def test_a_bomb_is_stopped_by_what_it_unpacks_to_not_by_what_it_says(
     with pytest.raises(UnpackError, match="larger than 3 MiB"):
         unpack(bomb, target, max_total=3 * 2**20)
     assert (target / "a").stat().st_size <= 4 * 2**20
-    # Saying that it is small doesn't help it.
+    # Claiming to be small doesn't help it.
     lying = tmp_path / "lying.zip"
     lying.write_bytes(
         bomb.read_bytes().replace(struct.pack("<L", 64 * 2**20), struct.pack("<L", 9))

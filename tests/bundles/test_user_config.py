@@ -94,7 +94,7 @@ def test_answers_and_defaults_become_arguments(bundles: Bundles, tmp_path: Path)
     upgraded = install(bundles, source(tmp_path, "2.0.0"), **answers)
     argv, env = command_of(upgraded)
     assert argv[2:] == [*folders, "--size=5", str(tmp_path / "m.bin"), "end"]
-    assert env == {"KEY": "${HOME}", "LOUD": "true"}  # the key was answered for 1.0.0
+    assert env == {"KEY": "${HOME}", "LOUD": "true"}  # the key was given for 1.0.0
     told = json.dumps(upgraded.as_json())
     assert "API key" not in told
     assert upgraded.as_json()["settings"]["key"] == "(kept)"

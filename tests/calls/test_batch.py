@@ -1,4 +1,4 @@
-"""``batch__run``: several calls as one question, one undo step, all of them or none."""
+"""``batch__run``: several calls with one question and one undo step, all of them or none."""
 
 from __future__ import annotations
 
@@ -285,7 +285,8 @@ NAMED = asked("script__execute", code={"$result": 0, "path": "object.name"})
 
 
 def test_what_runs_as_code_is_written_out(attended: Attended) -> None:
-    """The name of an object was run as Python, and the artist had seen a reference."""
+    """Otherwise the name of an object would be run as Python while the artist has seen only a
+    reference."""
     server, client, artist = attended
     artist.controls.set_consent_policy("script", "allow")
     until(lambda: ("script", "allow") in artist.seen.policies, "the policy")

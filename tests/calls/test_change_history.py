@@ -18,7 +18,7 @@ class OneWayUndo(FakeUndo):
 
 
 class OneWay(FakeHost):
-    """A host that can't put back what failed."""
+    """A host that can't undo a failed step."""
 
     def __init__(self) -> None:
         super().__init__()

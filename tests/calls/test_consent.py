@@ -1,4 +1,4 @@
-"""Calls that need the artist's yes. `tests/ui` looks at the cards."""
+"""Calls that need the artist's yes. `tests/ui` tests the cards."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_code_is_offered_while_somebody_is_there_and_each_call_asks() -> None:
             controls.answer(question.id, "allow")
             assert call.result(20)["result"]["structuredContent"] == {"result": code}
             until(lambda: not controls.status.snapshot.questions, "no question")
-        # Who leaves without an answer has allowed nothing.
+        # An artist who leaves without an answer has allowed nothing.
         call = in_thread(lambda: run_code(client))
         until(lambda: controls.status.snapshot.questions, "a question")
         leave()
@@ -65,7 +65,7 @@ def test_a_tool_that_is_not_offered_says_in_words_who_changes_that() -> None:
             "to be asked: have the artist open callboard, in the menu Callboard, or start it with "
             "`callboard serve --allow script.execute`; Fake Host does not offer sculpting."
         )
-        # What the error says stays as it is, for programs.
+        # The error's text stays as it is, for programs.
         assert run_code(client)["error"]["message"] == (
             "capability_missing: tool 'run' requires script.execute, sculpting"
         )

@@ -36,7 +36,7 @@ MUTATES = {"required_capabilities": (SCENE_MUTATE,)}
 
 
 class Gate:
-    """A tool that says it is running and waits to be let go."""
+    """A tool that reports that it is running, and waits to be released."""
 
     def __init__(self) -> None:
         self.entered = threading.Event()
@@ -51,7 +51,7 @@ class Gate:
 
 
 def until_queued(server: Served, client: FakeClient, count: int) -> None:
-    """Waits until ``count`` calls are queued for the main thread."""
+    """Wait until ``count`` calls are queued for the main thread."""
 
     def queued() -> bool:
         client.request("ping")
@@ -154,7 +154,7 @@ def test_a_tool_that_ships_lacks_what_the_host_has_no_port_for(
         ours, theirs = tools["usd__read_stage_metadata"], tools["marker__export"]
         assert ours["_meta"]["dcc"]["missing_capabilities"] == ["usd"]
         assert "Fake Host has no port for usd" in ours["description"]
-        # What a program declares is its own tools' to make true.
+        # Keeping what a program declares is up to its own tools.
         assert "missing_capabilities" not in theirs["_meta"]["dcc"]
         described = client.call("skills__describe", {"name": "usd"})["structuredContent"]
         assert described["missing_capabilities"] == ["usd"]
@@ -233,7 +233,7 @@ def test_wrong_arguments_name_the_field_and_the_rule_and_nothing_runs(
         "additionalProperties": False,
     }
     server.tool("grow", ran.append, schema)
-    with server.thread.block():  # nothing is queued, so nothing waits for the main thread
+    with server.thread.block():  # a refused call isn't queued
         result = client.call("grow", arguments)
     assert result["isError"] is True
     assert all(word in text_of(result) for word in named)
@@ -545,7 +545,7 @@ def test_a_coroutine_that_is_cancelled_is_rolled_back_and_its_queued_visit_never
     assert building.result(DEADLINE).messages == []
     gate.release.set()
     held[0].result(DEADLINE)
-    # A call that needs an undo step of its own runs once the cancelled one's is closed.
+    # A call that needs an undo step of its own runs once the cancelled call's step is closed.
     server.tool("after", lambda ctx: ctx.port(SCENE_MUTATE).names(), **MUTATES)
     assert client.call("after")["structuredContent"] == {"result": []}
     assert visited == []
@@ -644,7 +644,7 @@ def test_whatever_a_tool_raises_ends_the_tool_alone(
     assert result["isError"] is True
     assert named in text_of(result)
     assert client.call("good")["structuredContent"] == {"result": "fine"}
-    with server.thread.block():  # the watcher lives too
+    with server.thread.block():  # the watcher is alive too
         assert client.request("ping")["result"] == {}
 
 
@@ -745,7 +745,7 @@ def test_a_call_past_its_deadline_is_given_up_and_its_late_answer_dropped(
     assert error["code"] == CALL_TIMEOUT
     assert "slow" in error["message"]
     assert error["data"]["call"] == "slow"
-    # The same id once more, while the first call is still running on the main thread.
+    # Use the same id again while the first call is still running on the main thread.
     later = client.start("tools/call", {"name": "echo", "arguments": {"word": "mine"}}, id="again")
     gate.release.set()
     assert later.result(DEADLINE)["result"]["structuredContent"] == {"result": "mine"}
@@ -927,7 +927,7 @@ def test_a_stop_for_one_client_ends_what_is_its_own_and_says_how_many(
             controls.answer(question.id, "allow")
             assert not asking.result(DEADLINE)["result"]["isError"]
             assert ran == ["wiped"]
-            # It isn't paused.
+            # The client isn't paused.
             assert one.request("ping")["result"] == {}
             controls.stop_client("nobody", counted.put)
             assert counted.get(timeout=DEADLINE) == 0
@@ -937,7 +937,7 @@ def test_a_stop_for_one_client_ends_what_is_its_own_and_says_how_many(
 
 
 def call_then_cancel(client: FakeClient, name: str, when: threading.Event, id: Any = "c") -> None:
-    """Starts a call, cancels it once ``when`` is set, and sees that it gets no answer."""
+    """Start a call, cancel it once ``when`` is set, and check that it gets no answer."""
     message = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name}}
     calling = client.in_thread(lambda: client.post(message))
     assert when.wait(DEADLINE)

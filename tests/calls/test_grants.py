@@ -45,7 +45,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ClientBook:
 
 @contextmanager
 def ways(server: Served, token: str) -> Iterator[dict[str, Way]]:
-    """One client's calls, in each era and over REST."""
+    """Yield one client's ways to make the call: in each era and over REST."""
 
     def ran(answer: Any) -> bool:
         return "result" in answer and not answer["result"]["isError"]
@@ -119,7 +119,7 @@ def test_after_a_restart_the_rules_hold(book: ClientBook) -> None:
             assert all(way() for way in one.values())
             for way in two.values():
                 assert not artist.answers("refuse", way)
-        # Whoever gets the name of a revoked client was allowed nothing.
+        # A new client with the name of a revoked one has no grants.
         _, later = book.make("one")
         with ways(server, later) as one:
             assert not artist.answers("refuse", one["session"])

@@ -1,4 +1,5 @@
-"""Whatever a tool returns or raises ends the tool; its client is answered, the server goes on."""
+"""Whatever a tool returns or raises ends only the tool: its client is answered, and the server goes
+on."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def trap(end: type[BaseException]) -> Callable[..., Any]:
 
 
 def evil(base: type, *names: str, end: type[BaseException]) -> Any:
-    """A class whose methods of those names raise ``end``."""
+    """Return a class whose methods of those names raise ``end``."""
     return type("Evil", (base,), dict.fromkeys(names, trap(end)))
 
 
@@ -79,7 +80,7 @@ def values(end: type[BaseException]) -> dict[str, Any]:
     seen = []
 
     class Later(dict[str, Any]):
-        """Good the first time."""
+        """A mapping that works the first time only."""
 
         def items(self) -> Any:
             seen.append(1)
@@ -163,7 +164,7 @@ def test_whatever_is_returned_is_answered(
 
 
 def on_its_way(end: type[BaseException]) -> dict[str, Callable[[Any], Any]]:
-    """The messages a tool sends its client while it runs."""
+    """Return functions that send the client such values while the tool runs."""
     text = evil(str, "__str__", "__format__", "encode", "__len__", "__hash__", "__eq__", end=end)
     number = evil(float, "__float__", "__le__", "__lt__", "__repr__", "__bool__", end=end)
     mapping = evil(dict, "items", "keys", "get", "__iter__", "__len__", end=end)
@@ -229,7 +230,7 @@ def register_with_context(server: Served, kind: str, say: Callable[[Any], Any]) 
     return name
 
 
-# Once nobody holds it any more, Python tells that it would not end.
+# Once nothing refers to the generator any more, Python warns that it would not end.
 @pytest.mark.filterwarnings(
     "ignore:Exception ignored in. <generator object test_a_tool_that_will_not_end"
     ":pytest.PytestUnraisableExceptionWarning"

@@ -1,5 +1,5 @@
-"""What nobody sees is shown in progress, logs and output too. No other server runs here: the first
-one is who takes the output."""
+"""Invisible characters are shown in progress, logs and output too. No other server runs in this
+process, because the first server takes the output."""
 
 from __future__ import annotations
 

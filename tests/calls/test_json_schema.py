@@ -353,7 +353,7 @@ def test_agrees_with_the_reference_implementation(schema: Any, value: Any) -> No
     validator = Validator(schema)
     try:
         validator.compile()
-    except BadSchema:  # required and forbidden at once: legal, of no use, and refused
+    except BadSchema:  # required and forbidden at once: legal but useless, so refused
         reject()
     try:
         validator.check(value)

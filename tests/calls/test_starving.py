@@ -1,4 +1,4 @@
-"""Tools that hang keep their own calls waiting and nobody else's."""
+"""Tools that hang keep only their own calls waiting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A value that JSON can't hold never leaves a client waiting."""
+"""A value that JSON can't hold never leaves a client without an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool that lets the artist go on in between takes back what it did itself, and no more."""
+"""A tool that lets the artist work in between undoes its own changes, and no others."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def a_coroutine(pause: Pause, error: Exception | None) -> Callable[..., object]:
 
 
 def call_beside(server: Served, client: FakeClient, tool: Any, error: Exception | None) -> Any:
-    """The result of a tool's that the artist comes between."""
+    """Return the result of a tool between whose visits the artist makes a change."""
     pause = threading.Event(), threading.Event()
     server.tool("build", tool(pause, error), required_capabilities=(SCENE_MUTATE,))
     calling = client.start("tools/call", {"name": "build"})
@@ -61,7 +61,7 @@ def test_what_the_artist_did_in_between_is_not_rolled_back(tool: Any) -> None:
     with served() as server, server.client() as client:
         result = call_beside(server, client, tool, ValueError("no room"))
         assert result["isError"] is True
-        # The first visit can't be put back without what came after it.
+        # The first visit can't be undone without the artist's change after it.
         assert result["_meta"]["callboard/rolledBack"] is False
         assert server.on_main(server.host.scene.names) == ["/first", "/theirs"]
 

@@ -79,7 +79,7 @@ def test_a_killed_batch_is_resumed_and_leaves_no_host_behind(
     ) as batch:
         assert batch.stdout is not None
         first = json.loads(batch.stdout.readline())
-        assert listed() == []  # the command doesn't choose among instances
+        assert listed() == []  # this command doesn't choose among instances
         batch.send_signal(signal.SIGKILL)
         batch.wait(30)
         acknowledged = {Path(first["file"]).stem}
@@ -153,7 +153,7 @@ def test_one_tool_on_one_scene(tmp_path: Path) -> None:
 def test_a_tool_that_is_not_there_ends_the_batch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It must not fail for each of twenty thousand files."""
+    """It must fail once, not for each of twenty thousand files."""
     (tmp_path / "a.usda").write_text("#usda 1.0\n")
     (tmp_path / "b.usda").write_text("#usda 1.0\n")
     assert main(["batch", "scene__scene_inof", "--each", str(tmp_path / "*.usda")]) == 2

@@ -60,7 +60,8 @@ def test_arguments_may_come_from_a_file(
 def test_a_job_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its result is the command's, its progress is shown, and a failure is one."""
+    """The job's result is the command's, its progress is shown, and its failure is the command's
+    too."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     let_go = asyncio.Event()
 
@@ -89,7 +90,7 @@ def test_a_job_is_waited_for(
 def test_no_words_of_a_tools_reach_the_terminal_as_orders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Half a character, which can't be written, doesn't end the command either."""
+    """Nor does half a character, which can't be written, end the command."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     odd = "\x9b2J\x7f\ud800"
 
@@ -245,8 +246,8 @@ def test_pictures_are_kept(
 def test_a_place_that_can_take_no_picture_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The report comes before the call if the fault can be seen then, and otherwise with the
-    result."""
+    """The command reports it before the call if the fault can be seen by then, and otherwise with
+    the result."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     calls = []
 

@@ -63,7 +63,7 @@ def test_a_client_gets_the_bridge_with_its_token_by_name(run: Run, home: Path, c
     if sys.platform != "win32":
         (file,) = (home / "callboard" / "tokens").iterdir()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    # A second time, it is the same client.
+    # The second time, it is the same client.
     run("config", client)
     assert tokens(home) == [token]
 
@@ -149,7 +149,7 @@ def test_an_address_with_a_token_lets_that_client_in(run: Run, home: Path) -> No
             status, out, err = run("clients", "revoke", "my-cursor")
             assert (status, err) == (0, "")
             assert "my-cursor" in out
-            # It was notified, without having to ask.
+            # The client was notified without having to ask.
             until(lambda: not server.app.endpoint.sessions, "the revoked client's session to end")
             assert session.post(PING).status == 401
     assert tokens(home) == []
@@ -170,7 +170,7 @@ def test_the_bridge_is_the_client_that_it_is_told_to_be(run: Run, home: Path) ->
     asked: list[str] = []
 
     def noop() -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     with served(announce=True) as server:
         server.tool("noop", noop)

@@ -1,4 +1,5 @@
-"""The command line as a whole: every command explains itself, and none pays for another."""
+"""The command line as a whole: every command explains itself, and none loads what only another
+needs."""
 
 from __future__ import annotations
 
@@ -203,7 +204,7 @@ def test_what_is_asked_often_loads_little(words: list[str], tmp_path: Path) -> N
 
 
 def test_what_goes_into_a_pipe_is_utf8(tmp_path: Path) -> None:
-    """In an old code page, which Windows gives a pipe, most names can't be written."""
+    """Windows gives a pipe an old code page, in which most names can't be written."""
     done = subprocess.run(
         [sys.executable, "-m", "callboard", "lint", str(tmp_path / "наряд")],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""``--json``: one JSON value on stdout, about the success and about the failure of a command."""
+"""``--json``: one JSON value on stdout, whether the command succeeds or fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callboard_programs.cli import COMMANDS, main, module_of
 from serving import served
 from skills.wheels import make_wheel
 
-#: Their output is JSON anyway, or a protocol's lines, or a shell's script.
+#: Commands whose output is JSON anyway, a protocol's lines, or a shell's script.
 SPEAK_ALREADY = {"serve", "gateway", "farm", "stdio", "connect", "completion"}
 
 Ask = Any
@@ -65,7 +65,7 @@ def test_a_skill_and_a_bundle(ask: Ask, tmp_path: Path) -> None:
 
     code, told = ask("pack", "shot-notes", "--no-start")
     assert (code, told["file"]) == (0, "shot-notes-0.1.0.mcpb")
-    # If there is no python on the PATH, that is a finding.
+    # A PATH without python is a finding.
     assert [one for one in told["findings"] if "'python', which runs" not in one["message"]] == []
 
     code, told = ask("install-skill", "shot-notes-0.1.0.mcpb", "--no-start")

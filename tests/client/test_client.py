@@ -1,4 +1,4 @@
-"""The MCP client over HTTP, in both eras, and as the program that waits sees it."""
+"""The MCP client over HTTP, in both eras, as its caller sees it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def server() -> Any:
 def talking(
     server: Served, era: str, work: Callable[[HttpClient], Awaitable[T]], **options: Any
 ) -> T:
-    """Return what ``work`` makes of a client that has opened its conversation."""
+    """Return the result of ``work`` with a client that has opened its conversation."""
 
     async def main() -> T:
         talk = Dialect(INFO, True, {}) if era == "stateless" else None

@@ -1,4 +1,5 @@
-"""Every known client's own file, with what people keep in it: ours in, read back, out again."""
+"""Every known client's own file, with other entries in it: callboard's entry is added, read back
+and removed."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ LOCAL = {"command": COMMAND[0], "args": ["stdio", "--client", "me"]}
 TOKEN = {"Authorization": "Bearer secret"}
 URL = "http://127.0.0.1:17797/mcp"
 
-#: What each client's documentation shows of an entry: with a program, and with an address.
+#: The entries that each client's documentation shows: with a program, and with an address.
 DOCUMENTED: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
     "claude-code": (LOCAL, {"type": "http", "url": URL, "headers": TOKEN}),
     "claude-desktop": (LOCAL, None),
@@ -129,7 +130,7 @@ def test_an_entry_goes_into_the_file_and_out_again(name: str, newline: str, tmp_
         assert list(now) == list(kept)
         after = path.read_bytes()
         lines = iter(after.decode().splitlines())
-        # Each line is where it was among the others; one may have got a comma.
+        # All lines are in the same order. One may have gained a comma.
         assert all(
             any(line.rstrip(",") == old.rstrip(",") for line in lines)
             for old in before.decode().splitlines()
@@ -314,7 +315,7 @@ def aliases_of_aliases() -> str:
 @pytest.mark.parametrize(
     ("syntax", "text"),
     [
-        # Read in all ways that these can be, the first two would take until the sun is cold.
+        # Trying every possible reading of the first two would never end.
         ("jsonc", '{\n  "a": 1 ' + "/**/" * 60 + "/* b\n*/\n}"),
         ("jsonc", '{\n  "a": 1 ' + "// " * 60 + "\r\t\n}"),
         ("yaml", aliases_of_aliases()),

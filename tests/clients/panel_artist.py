@@ -1,4 +1,4 @@
-"""Somebody at the panel, who answers what clients ask."""
+"""An artist at the panel who answers clients' questions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callboard_testing.fake_client import FakeClient
 from serving import Served
 from waiting import until
 
-#: Calls the tool with one client of one kind; whether it ran.
+#: A function that calls the tool as one kind of client, and returns whether it ran.
 Way = Callable[[], bool]
 
 
@@ -26,7 +26,7 @@ class Artist:
         return self.controls.status.snapshot
 
     def answers(self, answer: Decision, way: Way) -> bool:
-        """Return whether the call ran, once its one question was answered."""
+        """Return whether the call ran, once its one question has been answered."""
         call = in_thread(way)
         question = until(lambda: self.seen.questions, "a question")[0]
         self.controls.answer(question.id, answer)

@@ -1,4 +1,5 @@
-"""The file that says who may connect: made, revoked, and whatever else may lie in its place."""
+"""The file that says who may connect: entries made and revoked, and anything else that may be in
+the file's place."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Runs, jobs, tasks and log lines belong to the session or the token that made them.
 
-To anybody else each is an id that was never given.
+For anyone else, their ids don't exist.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ def server(book: ClientBook, tmp_path: Path) -> Iterator[Served]:
 
 
 class Client:
-    """The ways in of one holder of a token."""
+    """One token holder's connections, of every kind."""
 
     def __init__(self, server: Served, token: str, stack: ExitStack) -> None:
         self._server, self._token = server, token
         self.raw = FakeClient(server.app.url, token)
         self.stateless = Stateless(FakeClient(server.app.url, token), TASK_CLIENT)
-        # It is asked whether the run may go on, and never answers.
+        # The client is asked whether the run may go on, and never answers.
         silent = FakeClient(server.app.url, token, capabilities={"elicitation": {}})
         self.session = stack.enter_context(silent)
         self.other_session = stack.enter_context(FakeClient(server.app.url, token))
 
     def asks(self) -> dict[str, Ask]:
-        """Everything that takes an id, by its name. What an answer repeats of the id is left
-        out."""
+        """Return, by name, a function for everything that takes an id. It returns the answer,
+        without the id where the answer repeats it."""
         asks: dict[str, Ask] = {}
         for way in ("session", "other_session", "stateless"):
             client = getattr(self, way)

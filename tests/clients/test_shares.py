@@ -1,4 +1,4 @@
-"""No client takes all places, nor keeps others waiting by what it sends."""
+"""No client can take all places, or keep others waiting with what it sends."""
 
 from __future__ import annotations
 

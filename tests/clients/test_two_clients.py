@@ -31,7 +31,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ClientBook:
 
 
 class Deleting(Artist):
-    """At the panel of a server whose tool deletes things, which asks."""
+    """An artist at the panel of a server whose tool deletes things, and asks first."""
 
     def __init__(self, server: Served, policy: str = "ask_once") -> None:
         server.tool("wipe", lambda: "gone", annotations={"destructiveHint": True})
@@ -46,7 +46,7 @@ def ran(answer: Any) -> bool:
 
 
 class Client:
-    """One holder of a token, on every path there is."""
+    """One token holder, connected in every possible way."""
 
     def __init__(self, server: Served, token: str, open_ones: ExitStack) -> None:
         self.raw = FakeClient(server.app.url, token)
@@ -95,7 +95,8 @@ def test_what_one_was_allowed_is_asked_again_of_the_other(book: ClientBook) -> N
             artist.controls.revoke_grant(grant.id)
             until(lambda: not artist.seen.grants, "no grant")
             assert not artist.answers("refuse", way), path
-        # For the project it holds wherever this client comes in, and nowhere else.
+        # A grant for the project holds for this client's connections of every kind, and for no
+        # other client.
         assert artist.answers("allow_project", one.ways["REST"])
         for path, way in one.ways.items():
             assert way(), path
@@ -147,7 +148,7 @@ def test_a_revoked_token_is_refused_at_once_on_every_path_and_open_stream(
         assert one.raw.post(*one.stateless.message("tools/call", CALL)).status == 401
         for method, path in (("GET", "/v1/tools"), ("POST", "/v1/call"), ("GET", "/v1/healthz")):
             assert one.raw.send(method, b"{}", path=path).status == 401, path
-        # The other's streams go on.
+        # The other client's streams go on.
         heard = [len(session.received) for session in other.sessions]
         server.tool("new", lambda: None)
         for session, before in zip(other.sessions, heard, strict=True):

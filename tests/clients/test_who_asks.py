@@ -1,4 +1,4 @@
-"""A client is who holds a token, in both eras and over REST, until the token is revoked."""
+"""The client is whoever holds a token, in both eras and over REST, until the token is revoked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def server(book: ClientBook) -> Iterator[Served]:
 
 
 def nothing() -> None:
-    """Does nothing."""
+    """Do nothing."""
 
 
 def client_of(server: Served, token: str) -> FakeClient:

@@ -14,7 +14,7 @@ Schema = dict[str, Any]
 
 
 def form(**properties: Schema) -> Schema:
-    """A form whose fields must all be filled in."""
+    """Return a form whose fields must all be filled in."""
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
@@ -65,7 +65,7 @@ def described(answer: client_questions.Elicited) -> str:
 
 
 def sampled_text(sampled: dict[str, Any]) -> str:
-    """The text of a model's answer, which is one block or several."""
+    """Return the text of a model's answer, which is one block or several."""
     content = sampled["content"]
     blocks = content if isinstance(content, list) else [content]
     return " ".join(block.get("text", "") for block in blocks)
@@ -148,7 +148,8 @@ def ask_what_is_possible(ctx: ToolContext) -> Text:
 
 
 def add_asking_tools(tools: ToolRegistry) -> None:
-    """Registers what asks. Sessions ask over their stream, stateless requests by another round."""
+    """Register the tools that ask. In a session they ask over its stream. For a stateless request
+    they ask for another round."""
     wanted = "test_input_required_result_"
     tools.register("test_sampling", sample, "Asks the client's model.", form(prompt=STRING))
     tools.register("test_elicitation", elicit, "Asks the person.", form(message=STRING))

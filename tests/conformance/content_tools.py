@@ -1,4 +1,4 @@
-"""Fixtures of the official suite: what a tool may return, say and report."""
+"""Fixtures of the official suite: tools that return, log and report everything that a tool may."""
 
 from __future__ import annotations
 
@@ -102,8 +102,9 @@ def echo_arguments(**arguments: Any) -> dict[str, Any]:
 
 
 def add_content_tools(tools: ToolRegistry) -> None:
-    """Registers what returns, logs and reports; all on the host's main thread or the loop."""
-    # The suite calls whichever tool is listed first, without arguments, and wants an answer.
+    """Register the tools that return, log and report. All run on the host's main thread or on the
+    loop."""
+    # The suite calls the first listed tool, without arguments, and needs an answer.
     tools.register("a_simple_text", simple_text, "Returns a text.")
     tools.register("test_simple_text", simple_text, "Returns a text.")
     tools.register("test_image_content", image, "Returns an image.")
@@ -133,8 +134,7 @@ def add_content_tools(tools: ToolRegistry) -> None:
 
 
 def add_list_changers(tools: ToolRegistry, prompts: PromptRegistry) -> None:
-    """Registers the tools that change the lists: each second call takes back what the one before
-    it did."""
+    """Register the tools that change the lists. Every second call reverts the call before it."""
     tool_turns, prompt_turns = itertools.cycle((True, False)), itertools.cycle((True, False))
 
     def change_tools() -> Text:

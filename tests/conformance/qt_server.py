@@ -2,8 +2,8 @@
 
     QT_QPA_PLATFORM=offscreen python tests/conformance/qt_server.py --port 0 --auth none
 
-The host has no ports: what it is here for is the loop, which callboard shares as a guest, with
-the budget that it has in every application with a user interface.
+The host has no ports. It is here for its loop, which callboard shares as a guest, with the same
+budget as in every application with a user interface.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main() -> None:
     window = QLabel("callboard")
     window.show()
     server = make_server(QtHost(), arguments)
-    # Python sees a signal only when Python code runs, which an idle Qt loop doesn't.
+    # Python sees a signal only when Python code runs, and an idle Qt loop runs none.
     reader, writer = socket.socketpair()
     writer.setblocking(False)
     signal.set_wakeup_fd(writer.fileno())

@@ -1,10 +1,10 @@
-"""A server with the fixtures that the official conformance suite wants.
+"""A server with the fixtures that the official conformance suite needs.
 
     python tests/conformance/server.py --port 0 --auth none [--host openusd|blender]
     blender -b --python tests/conformance/server.py -- --port 0 --auth none --host blender
 
-Built from what callboard offers to anyone. Prints one line of JSON on stdout once it serves:
-``{"event": "ready", "url": …}``; serves until SIGTERM or SIGINT.
+It uses only callboard's public face. Once it serves, it prints one line of JSON on stdout,
+``{"event": "ready", "url": …}``. It serves until SIGTERM or SIGINT.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def read_arguments(given: Sequence[str], hosts: Sequence[str]) -> argparse.Names
     parser.add_argument("--host", choices=hosts, default=hosts[0])
     parser.add_argument("--announce", action="store_true", help="for a gateway to find")
     parser.add_argument("--only", choices=ERAS, help="speaks one era alone")
-    # What follows Blender's own arguments is ours.
+    # Our arguments follow Blender's own.
     own = given[given.index("--") + 1 :] if "--" in given else given
     return parser.parse_args(own)
 
 
 def make_server(host: Host, arguments: argparse.Namespace) -> Callboard:
-    """The server, with the fixtures, not yet started."""
+    """Return the server with the fixtures, not yet started."""
     port, auth, announced = arguments.port, arguments.auth, arguments.announce
     config = McpHttpConfig(port=port, auth=auth, announce=announced)
     server = Callboard(host, config)
@@ -74,7 +74,8 @@ def on_signals(stop: Callable[[], None]) -> None:
 
 
 def main() -> None:
-    # Whoever started us reads the ready line from stdout; what a host prints goes elsewhere.
+    # The program that started this one reads the ready line from stdout, so a host's output goes to
+    # stderr.
     stdout, sys.stdout = sys.stdout, sys.stderr
     arguments = read_arguments(sys.argv[1:], sorted(HOSTS, reverse=True))
     inbox = MainThreadInbox()
@@ -92,7 +93,7 @@ def main() -> None:
     finally:
         server.stop()
     if arguments.host == "blender":
-        # Blender's own way out now and then hangs or crashes in its destructors.
+        # Blender's own exit now and then hangs or crashes in its destructors.
         os._exit(0)
 
 

@@ -49,7 +49,7 @@ async def ask_two(ctx: AsyncToolContext) -> Text:
 
 
 def add_task_tools(tools: ToolRegistry) -> None:
-    """Registers jobs. Clients without the extension get a job's id, and poll ``jobs__status``."""
+    """Register jobs. Clients without the extension get a job's id, and poll ``jobs__status``."""
     tools.register("greet", greet, "Greets at once.", form(name=STRING))
     seconds = {"type": "number", "minimum": 0}
     tools.register(

@@ -37,13 +37,13 @@ HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 SUITE = Path("node_modules", "@modelcontextprotocol", "conformance")
 
-#: Unscored scenarios that callboard doesn't pass, and why.
+#: Unscored scenarios that callboard doesn't pass, each with the reason.
 NOT_OURS = {
     "2025-11-25": set[str](),
     "2026-07-28": {
         # A client without the tasks extension gets a job's id, and polls by jobs__status.
         "tasks-required-task-error",
-        # What a job asks is asked while it runs, by tasks/get, not before it is made.
+        # A job asks its questions while it runs, through tasks/get, not before it is made.
         "tasks-mrtr-composition",
     },
 }
@@ -56,7 +56,7 @@ START, STOP = 60, 20
 
 @pytest.fixture(scope="session")
 def suite() -> Path:
-    """The folder with the installed suite."""
+    """Return the folder with the installed suite."""
     need("npm")
     wanted = (HERE / "package.json").read_bytes()
     version = hashlib.sha256(wanted).hexdigest()[:12]
@@ -66,7 +66,7 @@ def suite() -> Path:
         with TemporaryDirectory(dir=folder.parent) as building:
             Path(building, "package.json").write_bytes(wanted)
             install(Path(building))
-            # Whoever comes second finds it there, and throws away what it built itself.
+            # A process that comes second finds the folder there, and discards its own.
             if not folder.is_dir():
                 Path(building).rename(folder)
                 Path(building).mkdir()
@@ -98,7 +98,7 @@ class Outcome:
     checks: dict[str, list[dict[str, Any]]]
 
     def named(self, *statuses: str) -> dict[str, list[str]]:
-        """The checks with one of these statuses, in words, by scenario."""
+        """Return the checks with one of these statuses, in words, by scenario."""
         by_scenario = {
             scenario: [
                 f"{c['id']}: {c.get('errorMessage')}" for c in checks if c["status"] in statuses
@@ -111,7 +111,8 @@ class Outcome:
 def run_suite(
     suite: Path, url: str, revision: str, results: Path, scenario: str | None = None
 ) -> Outcome:
-    """Every scenario of a revision, or one that isn't on its list, an extension's."""
+    """Run every scenario of a revision, or one of an extension, which isn't on the revision's
+    list."""
     program = suite / "node_modules" / ".bin" / ("node.exe" if os.name == "nt" else "node")
     script = suite / SUITE / "dist" / "index.js"
     which = ["--requirements", revision]
@@ -133,7 +134,7 @@ def run_suite(
 
 
 def scenarios(suite: Path, revision: str) -> tuple[set[str], set[str]]:
-    """The scored and the unscored scenarios of one revision."""
+    """Return the scored and the unscored scenarios of one revision."""
     file = suite / SUITE / "requirements" / f"{revision}.yaml"
     listed = yaml.safe_load(file.read_text(encoding="utf-8"))
     unscored = {e["scenario"] for e in listed["not_scored"] if e["leg"] == "server"}
@@ -144,8 +145,8 @@ def scenarios(suite: Path, revision: str) -> tuple[set[str], set[str]]:
 
 
 def environment(home: Path | str) -> dict[str, str]:
-    """The variables of a server, which keeps what it writes in ``home``."""
-    # What is installed, but not this Python's standard library: Blender has its own.
+    """Return the environment of a server that writes only into ``home``."""
+    # The installed packages, but not this Python's standard library: Blender has its own.
     folders = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
     folders = [str(PROJECT / "core"), str(PROJECT / "hosts"), *folders]
     mine = {name: v for name, v in blender_environment().items() if "SKILL_PATHS" not in name}
@@ -193,7 +194,7 @@ def qt() -> list[str]:
 
 
 def windows() -> list[str]:
-    """By a Windows Python under Wine, which CI makes and names."""
+    """Return the command for a Windows Python under Wine, which CI makes and names."""
     made = os.environ.get("CALLBOARD_WINDOWS")
     if made is None:
         pytest.skip("CALLBOARD_WINDOWS names no folder of packaging/windows_python.py")
@@ -222,13 +223,13 @@ HOSTS = {
     "Qt's loop": qt,
     "Windows": windows,
 }
-#: What is started like them, and is none.
+#: The gateway, which is started like the hosts but isn't one.
 GATEWAY = "gateway"
 
 
 @contextmanager
 def server(host: str, home: Path, *options: str) -> Iterator[str]:
-    """A server's URL. It must end by itself, and well, when it is told to."""
+    """Yield a server's URL. Afterwards the server must end on request, without an error."""
     command = gateway() if host == GATEWAY else [*HOSTS[host](), *options]
     on_windows = "Windows" in (host, platform.system())
     ready: Queue[str | None] = Queue()
@@ -262,7 +263,8 @@ def server(host: str, home: Path, *options: str) -> Iterator[str]:
 
 
 def read_ready_line(stdout: Any, ready: Queue[str | None]) -> None:
-    """Puts the URL; Blender prints other lines before it. Reads on, so that no pipe fills up."""
+    """Put the URL into the queue. Blender prints other lines before it. Read on afterwards, so that
+    the pipe doesn't fill up."""
     with stdout:
         for line in stdout:
             if line.startswith(b"{"):
@@ -308,7 +310,7 @@ def test_they_pass_through_the_gateway_with_one_era_behind_it(
 
 
 def test_a_session_passes_where_no_sessions_are(suite: Path, tmp_path: Path) -> None:
-    """One of the scenarios above, for every run of the tests."""
+    """One of the scenarios above that every run of the tests tries."""
     with one_era_behind_a_gateway("stateless", tmp_path) as url:
         outcome = run_suite(suite, url, "2025-11-25", tmp_path, "tools-call-elicitation")
     (checks,) = outcome.checks.values()
@@ -330,7 +332,7 @@ def pass_every_scored_scenario(suite: Path, url: str, results: Path) -> None:
         print(f"{revision}: {len(scored)} scored scenarios, {dict(states)}")
 
         assert scored | unscored == set(outcome.checks), outcome.output[-3000:]
-        # A warning is something that the specification says we should do, and don't.
+        # A warning means that callboard doesn't do something that the specification recommends.
         wrong = outcome.named("FAILURE", "WARNING")
         assert set(wrong) == not_ours, json.dumps(wrong, indent=1)
         assert not scored & not_ours

@@ -28,7 +28,8 @@ NAMES = {
 
 
 def load(name: str) -> ModuleType:
-    """``mcpeye/<name>.py`` without the package around it. Raises PackageNotFoundError."""
+    """Return ``mcpeye/<name>.py`` as a module, without the package around it. Raises
+    PackageNotFoundError."""
     path = importlib.metadata.distribution("mcpeye").locate_file(f"mcpeye/{name}.py")
     spec = importlib.util.spec_from_file_location(f"published_{name}", str(path))
     assert spec is not None
@@ -39,7 +40,7 @@ def load(name: str) -> ModuleType:
 
 
 def generate() -> str:
-    """The text of our module, formatted as the formatter wants it."""
+    """Return the text of our module as the formatter writes it."""
     version = importlib.metadata.version("mcpeye")
     lines = [
         '"""The strings that every mcpeye SDK shares, byte for byte.',
@@ -60,7 +61,7 @@ def _assignment(name: str, value: str) -> str:
     literal = json.dumps(value, ensure_ascii=False)
     if len(name) + 3 + len(literal) <= 100:
         return f"{name} = {literal}"
-    # Wrapping keeps every blank, so that the pieces join to the same string.
+    # Wrapping keeps every space, so that the joined pieces are the same string.
     pieces = textwrap.wrap(value, 88, drop_whitespace=False, break_on_hyphens=False)
     assert "".join(pieces) == value
     body = "\n".join(f"    {json.dumps(piece, ensure_ascii=False)}" for piece in pieces)

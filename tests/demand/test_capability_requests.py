@@ -18,7 +18,7 @@ from serving import Served, served, text_of
 from stateless_client import Stateless
 
 PROJECT = Path(__file__).resolve().parents[2]
-#: Serves, and says at every call of ``modules`` what the process has imported.
+#: A program that serves. Its tool ``modules`` returns the modules that the process has imported.
 WITH_MODULES = """
 import sys
 from callboard.headless import serve
@@ -38,7 +38,7 @@ sys.exit(main(["serve", "--auth", "none"]))
 
 
 def listed(client: Any) -> list[dict[str, Any]]:
-    """Every page of ``tools/list``."""
+    """Return the tools of every page of ``tools/list``."""
     tools: list[dict[str, Any]] = []
     cursor = None
     while True:

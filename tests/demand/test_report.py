@@ -1,4 +1,4 @@
-"""The report says what the records add up to, and the page shows it to nobody's harm."""
+"""The report sums up the records, and its page can't be made to do harm."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ def test_since_that_is_nothing_says_what_to_write(text: str) -> None:
 
 
 class _Page(HTMLParser):
-    """Collects what a page is made of."""
+    """Collects the parts of a page."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The pages for people, and their blocks, which stand between two lines of backticks."""
+"""The pages for people, and their blocks, which are enclosed by two lines of backticks."""
 
 from __future__ import annotations
 
