@@ -1,4 +1,5 @@
-"""A stand-in for Flamenco's manager: it takes jobs in the form of its API's ``SubmittedJob``."""
+"""A stand-in for Flamenco's manager: it accepts jobs in the form of ``SubmittedJob`` in Flamenco's
+API."""
 
 from __future__ import annotations
 

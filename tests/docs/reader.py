@@ -33,15 +33,15 @@ from needed import missing
 from skills.skill_tree import write_files
 from waiting import until
 
-#: The requirements of a block, and the module, or the program, that each one needs.
+#: The words for a block's requirements, and the module or program that each stands for.
 WANTED = {"blender": "bpy", "farm": "distributed", "openssl": "openssl", "curl": "curl"}
 _SERVES = re.compile(
     r"callboard (?:serve|gateway(?!.* --open)|farm local|farm worker)\b|examples/\S+\.py"
 )
-#: A line that only sets variables; they stay.
+#: A line that only sets variables. They stay set.
 _VARIABLES = re.compile(r"((?:\w+=\S* ?)+)(?: +#.*)?")
-#: An id as a page shows it. From then on it stands for the first printed id, which the second
-#: pattern finds.
+#: An id as a page shows it. From there on it stands for the first id that was printed, which the
+#: second pattern finds.
 _ID = re.compile(r"\b[0-9a-f]{8}…")
 _WHOLE_ID = re.compile(r"\b[0-9a-f]{32}\b")
 _ANYTHING = re.compile(r"\b[0-9a-f]{8}…|…")
@@ -120,11 +120,11 @@ class Reader:
 
     def _serve(self, line: str) -> None:
         kind = _SERVES.findall(line)[0]
-        if kind in self._running:  # Ctrl+C, as a user who starts another of them
+        if kind in self._running:  # Ctrl+C, as by a user who starts another server
             self._running[kind].close()
         self._running[kind] = self.stack.enter_context(ExitStack())
         self._says = self.folder.parent / f"stderr_{len(self.servers)}"
-        self._says.touch()  # tee may come later
+        self._says.touch()  # tee may print later
         shell = ["bash", "-c", f"exec env {line} 2> >(tee {self._says} >&2)"]
         program = Program(shell, self.env, self.folder)
         self.servers.append(self._running[kind].enter_context(program))
@@ -174,7 +174,7 @@ class Reader:
         return line
 
     def _compare(self, block: Block, shape: Any) -> None:
-        """Compare a shape with the last output, and with the last server's ready line."""
+        """Compare a shape with the last output and the last server's ready line."""
         ready = self.servers[-1].line if self.servers else ""
         printed = printed_values(self._printed) + printed_values(ready)
         fitting = [each for each in printed if alike(shape, each)]
@@ -187,7 +187,7 @@ class Reader:
 
 
 def in_order(texts: list[str], shown: str) -> bool:
-    """Return whether the texts stand there, each after the one before it."""
+    """Return whether the output holds the texts, each after the one before it."""
     for text in filter(None, texts):
         _, text_there, shown = shown.partition(text)
         if not text_there:

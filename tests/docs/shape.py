@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-#: Stands for anything on a page; as a name in an object, for further members.
+#: Stands for anything on a page. As a name in an object, it stands for further members.
 ANY = "…"
 _LEFT_OUT = (
     (re.compile(r"\{…\}|(?<=[:\[,] )…(?=[,\]}])"), f'"{ANY}"'),
@@ -28,7 +28,7 @@ def values(text: str) -> Iterator[Any]:
 
 
 def printed_values(text: str) -> list[Any]:
-    """Return the JSON lines of a program's output, and the whole if it is JSON."""
+    """Return the JSON lines of a program's output, and the whole output if it is JSON."""
     read = []
     for each in (text, *text.splitlines()):
         try:

@@ -19,7 +19,7 @@ ROOTS = [
 ]
 PAGE = (PROJECT / "docs" / "architecture.md").read_text("utf-8")
 CONTRIBUTING = (PROJECT / "CONTRIBUTING.md").read_text("utf-8")
-#: The entries of the face and of ``python -m``; no rooms.
+#: The entries of the face and of ``python -m``, which aren't rooms.
 DOORS = {"__init__", "__main__"}
 
 Arrows = set[tuple[str, str]]
@@ -136,7 +136,8 @@ def points_of(path: str) -> tuple[tuple[float, float], tuple[float, float]]:
 
 
 def near(point: tuple[float, float], tops: dict[tuple[int, int], str], below: int) -> str:
-    """Return the name of the box that has the middle of its top there, or ``below`` that far."""
+    """Return the name of the box whose top has the point as its middle, or lies ``below``
+    higher."""
     (name,) = (
         name
         for (x, y), name in tops.items()

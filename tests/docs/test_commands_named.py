@@ -36,7 +36,7 @@ _OTHERS = {
     "--strict": "mypy",
     "-rs": "pytest",
 }
-#: argparse's message about an incomplete command, which was named and not written out.
+#: argparse's message about an incomplete command, which the page only names.
 _ONLY_BEGUN = ("are required", "expected one argument", "expected at least one argument")
 
 

@@ -35,7 +35,7 @@ RUN_BY: dict[str, dict[str, str]] = {
 }
 #: The reason for a page's Windows lines and for lines for other programs' Pythons.
 _READ = "its words are read by tests/docs/test_commands_named.py; "
-#: By page and the block's beginning: the reason that no test runs it.
+#: By page and the block's beginning: the reason why no test runs the block.
 NOT_RUN: dict[tuple[str, str], str] = {
     ("CONTRIBUTING.md", "python3 packaging/bootstrap.py test"): "it is what runs this",
     ("CONTRIBUTING.md", "debootstrap"): "it makes a Debian around all of CI",
@@ -110,7 +110,7 @@ def test_every_block_says_what_it_is_written_in() -> None:
 def test_a_page_has_no_other_blocks() -> None:
     fences = {page: re.findall(r"^ *(?:```|~~~)", page_text(page), re.M) for page in pages()}
     assert [page for page, marks in fences.items() if len(marks) != 2 * len(blocks(page))] == []
-    # Indented ones have no language.
+    # Indented blocks have no language.
     indented = re.compile(r"^[^\s*-].*\n\n    \S.*$", re.MULTILINE)
     assert [(page, each) for page in pages() for each in indented.findall(page_text(page))] == []
 

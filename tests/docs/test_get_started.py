@@ -30,7 +30,7 @@ pytestmark = [
 ]
 
 _BLOCK = re.compile(r"^ *```(\w+)(.*)\n((?:.*\n)*?) *```$", re.M)
-#: The pages' way to start callboard, and this test's.
+#: The way in which the pages start callboard, and this test's way.
 _STARTS = ("python3 packaging/bootstrap.py", "~/callboard-venv/bin/callboard", "callboard")
 
 

@@ -48,7 +48,7 @@ HOST = "openusd" if missing("bpy") else "blender"
 
 
 def serve(reader: Reader, *calls: tuple[str, dict[str, Any]], host: str = "openusd") -> None:
-    """Start a host with the folder as its root, and make those calls in it."""
+    """Start a host with the folder as its root, and make those calls to it."""
     reader.type(f"callboard serve --host {host} --root .")
     server = reader.servers[-1]
     with FakeClient(server.url, server.token) as client:
@@ -117,7 +117,7 @@ def connect(reader: Reader) -> None:
 def readme(reader: Reader) -> None:
     write_program(reader.folder / ".venv" / "bin" / "callboard", "callboard")
     reader.here["python3 packaging/bootstrap.py serve"] = "callboard serve"
-    # It is the one that runs this.
+    # This command runs the tests, this one included, so another takes its place.
     reader.here["python3 packaging/bootstrap.py test"] = "pytest --version"
 
 
@@ -150,7 +150,7 @@ STUDIO = {
 
 
 def commands(reader: Reader) -> None:
-    """Prepare one scene, one file that is none, and a running host."""
+    """Prepare one scene, one file that isn't a scene, and a running host."""
     block = "tools: tools.yaml\nworkflows: '*.workflow.yaml'"
     write_skill(reader.folder / "skills", "studio-publish", block=block, files=STUDIO)
     reader.env["CALLBOARD_SKILL_PATHS"] = str(reader.folder / "skills")
@@ -170,11 +170,11 @@ def deployment(reader: Reader) -> None:
 
 
 def gateway(reader: Reader) -> None:
-    """Use another port, since the gateway's own may be taken, and no real browser."""
+    """Use another port, because the gateway's own may be taken, and no real browser."""
     reader.here["callboard gateway"] = "callboard gateway --port 0"
     reader.here["--port 0 --open"] = "--open"  # the running one's
     reader.env["BROWSER"] = "true"
-    if sys.platform == "linux":  # where all of these are this machine's
+    if sys.platform == "linux":  # where all of these are on this machine
         network = ".".join(str(random.randint(1, 254)) for _ in range(3))
         reader.here["10.0.0.5"] = f"127.{network}"
     else:
@@ -286,7 +286,7 @@ GRANTED: dict[str, Callable[[Reader], None]] = {
 def test_a_page_can_be_followed(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ExitStack() as stack:
         reader = Reader(tmp_path, stack)
-        # Its Python is run here.
+        # The page's Python is run here.
         monkeypatch.setenv("CALLBOARD_HOME", reader.env["CALLBOARD_HOME"])
         monkeypatch.chdir(reader.folder)
         GRANTED[page](reader)

@@ -33,7 +33,8 @@ WIDTHS = "[...document.querySelectorAll('html, .content, article')].map(e => e.s
 
 
 class Page(HTMLParser):
-    """The links and loads of a page, and the places in it to which others may link."""
+    """The addresses that a page links to or loads, and the places in it to which others may
+    link."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -122,7 +123,7 @@ def test_no_page_is_wider_than_a_phone_and_every_picture_has_words(site: Path) -
 
 
 def build(folder: Path, builder: str, pages: dict[str, str]) -> str:
-    """Return the complaints that the same settings cause for these wrong pages."""
+    """Return the complaints about these wrong pages under the same settings."""
     write_files(folder / "source" / "docs", pages)
     done = subprocess.run(
         [

@@ -21,7 +21,7 @@ from needed import needs
 PROJECT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted(path.parent for path in (PROJECT / "examples" / "skills").glob("*/SKILL.md"))
 GUIDE = (PROJECT / "docs" / "skills.md").read_text(encoding="utf-8")
-#: A reader who follows the guide sees its own quotes.
+#: Someone who follows the guide sees the guide's own quotes.
 QUOTING = [
     (PROJECT / "docs" / f"{page}.md").read_text("utf-8") for page in ("prompts", "workflows")
 ]
@@ -64,7 +64,7 @@ def test_an_example_has_no_findings(folder):
 @needs("pxr")
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
 def test_an_example_passes_its_own_tests(folder, tmp_path):
-    # As it would run on its own: without our settings.
+    # Run it as on its own, without our settings.
     options = ["-W", "error", "-p", "no:cacheprovider", "-c", os.devnull]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "--rootdir", str(tmp_path), str(folder)],
@@ -83,7 +83,7 @@ def test_every_port_that_a_skill_may_ask_for_is_named_with_its_page():
         for name in callboard.host.__all__
         if getattr(getattr(callboard.host, name), "_is_protocol", False)
     }
-    # The methods that a host keeps for its server, and that no skill may use for an agent.
+    # The methods that a host has for its server alone. No skill may use them for an agent.
     ports -= {"UndoPort", "ScriptPort"}
     assert sorted(name for name in ports if f"`{name}`" not in GUIDE) == []
     assert "pydoc callboard.host.MaterialsPort" in GUIDE

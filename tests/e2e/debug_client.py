@@ -45,7 +45,7 @@ class DebugClient:
         self._answer(attached)
 
     def stopped_at(self) -> tuple[str, str, int]:
-        """Return the function, file and line in which it stops next."""
+        """Return the function, file and line in which the program stops next."""
         event = self._until(lambda it: it.get("event") == "stopped")
         self._thread = event["body"]["threadId"]
         top = self._ask("stackTrace", {"threadId": self._thread})["body"]["stackFrames"][0]

@@ -47,7 +47,7 @@ class Sums(NamedTuple):
     tools: int
     work: int
     same: int
-    #: Those of them with the same text.
+    #: The number of outcomes whose text is the same too.
     to_the_letter: int
     differing: list[str]
 

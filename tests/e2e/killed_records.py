@@ -27,7 +27,7 @@ from e2e.serving import Program, serve
 TOOL = "probe__add"
 #: Sessions that call at the same time.
 CLIENTS = 2
-#: Seconds, at most, between a kill and the call that it was meant for.
+#: Maximum seconds between a kill and the call that it was meant to hit.
 SPREAD = 0.005
 
 

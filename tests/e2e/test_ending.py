@@ -35,7 +35,7 @@ SCRIPTS = {
     # A system's wait that never ends, between two of Python's instructions.
     "native.py": "import ctypes\ndef main(marker):\n    open(marker, 'w').close()\n"
     "    libc = ctypes.CDLL(None)\n    libc.sigaction\n    while True: libc.sleep(1000)\n",
-    # One instruction of Python's, which no handler interrupts; it lets other threads run.
+    # A single Python instruction, which no handler can interrupt. It lets other threads run.
     "busy.py": "import hashlib\ndef main(marker):\n    open(marker, 'w').close()\n"
     "    hashlib.pbkdf2_hmac('sha512', b'x', b'y', 4_000_000)\n",
     "later.py": "import asyncio\nasync def main(marker):\n    open(marker, 'w').close()\n"
@@ -105,7 +105,7 @@ def test_a_second_signal_ends_what_hangs_on_the_main_thread(
 def test_one_signal_is_one_however_late_the_main_thread_hears_of_it(
     tmp_path: Path, number: int
 ) -> None:
-    """It is in a system call meanwhile, such as a render."""
+    """The main thread may be in a system call meanwhile, such as a render."""
     program = hanging(tmp_path)
     with program:
         call(program, tmp_path, "stuck__busy_tool")

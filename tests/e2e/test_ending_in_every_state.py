@@ -54,7 +54,7 @@ def mapped(pid: int, what: str) -> bool:
     try:
         return what in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
     except OSError:
-        return True  # it ended, or the system has no such file
+        return True  # the process ended, or the system has no such file
 
 
 #: In every Python, Tornado's own library is a separate file.

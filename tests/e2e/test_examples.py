@@ -219,7 +219,7 @@ def test_an_agent_builds_looks_checks_and_renders(tmp_path: Path) -> None:
             env={**os.environ, "PYTHONUTF8": "1"},
         )
     assert done.returncode == 0, done.stdout + done.stderr
-    # It saw that the ball is in the air and fixed that, and no finding is left.
+    # The example saw that the ball is in the air and fixed that, so no finding is left.
     page = (PROJECT / "docs" / "transcript.md").read_text("utf-8")
     assert [line for line in done.stdout.splitlines() if line.startswith("- ")] == [
         line for line in page.splitlines() if line.startswith("- ")

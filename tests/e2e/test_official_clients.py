@@ -119,7 +119,7 @@ def test_mcp_2_over_stdio(
 def test_fastmcp(host: Program, home: Path, mode: str, revision: str, not_found: int) -> None:
     script = str(CLIENTS / "fastmcp_client.py")
     seen = seen_by([python_with(FASTMCP), script, host.url, str(host.token), mode], home)
-    # It has no way to watch a resource.
+    # This client has no way to watch a resource.
     assert_everything({"updated": "scene://current", **seen}, revision, not_found)
 
 
@@ -127,7 +127,7 @@ def test_fastmcp(host: Program, home: Path, mode: str, revision: str, not_found:
     ("package", "mode", "revision", "not_found"),
     [
         (TYPESCRIPT_1, "v1", SESSIONS, -32002),
-        # Version 2 shows its user one code for both eras.
+        # Version 2 shows one code for both eras.
         (TYPESCRIPT_2, "legacy", SESSIONS, -32602),
         (TYPESCRIPT_2, "auto", STATELESS, -32602),
     ],
@@ -159,7 +159,7 @@ def test_the_old_2025_03_26_batches(host: Program) -> None:
     by_id = {response["id"]: response for response in responses}
     assert len(responses) == len(by_id) == 4
     assert by_id[1]["result"] == {}
-    # That revision knows no structured content; the text has it all.
+    # That revision has no structured content, so the text holds all of it.
     assert by_id["two"]["result"]["content"] == [{"type": "text", "text": '{"sum":3}'}]
     assert "structuredContent" not in by_id["two"]["result"]
     assert by_id[3]["result"]["prompts"][0]["name"] == "probe.greeting"

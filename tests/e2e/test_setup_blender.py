@@ -96,7 +96,7 @@ def callboard(wheel: Path, tmp_path: Path) -> str:
 
 
 async def draw(entry: dict[str, Any], user: dict[str, str]) -> Any:
-    """Start the program that the file names with the official SDK, and return a tool's result."""
+    """With the official SDK, start the program that the file names, and return a tool's result."""
     server = StdioServerParameters(command=entry["command"], args=entry["args"], env=user)
     async with stdio_client(server) as streams, ClientSession(*streams) as session:
         await session.initialize()

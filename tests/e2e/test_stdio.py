@@ -1,5 +1,5 @@
-"""``callboard stdio`` under the official client: without a host, with one that starts later, with
-one that is killed during a call and comes back."""
+"""``callboard stdio`` under the official client: without a host, with a host that starts later, and
+with one that is killed during a call and comes back."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def test_a_host_killed_during_a_call_is_reported_once_and_replaced(tmp_path: Pat
     run(work)
 
 
-# -- without a client that would only send what is right ------------------------------------------
+# -- without a client, which would only send correct messages --------------------------------------
 
 
 class RawBridge:
@@ -498,7 +498,7 @@ def test_a_stateless_agent_chooses_too_and_hears_the_other_ones_changes(
     raw.ask(stateless("l", "subscriptions/listen", notifications={"toolsListChanged": True}))
     for id in two_hosts:
         raw.send(json.dumps(stateless(2, "tools/call", **choosing(id))).encode())
-        # The system decides which comes first.
+        # The system decides which of them comes first.
         answers = [raw.receive(), raw.receive()]
         (changed,) = [each for each in answers if "method" in each]
         assert changed["method"] == "notifications/tools/list_changed"

@@ -1,4 +1,5 @@
-"""Some tasks of ``benchmarks/tasks``: done with tools alone, checked by another process."""
+"""Some tasks of ``benchmarks/tasks``: done with nothing but tools, and checked by another
+process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A long render in a real Blender: every frame is reported, a cancel ends it, others are served."""
+"""A long render in a real Blender: every frame is reported, a cancel ends it, and other calls are
+served meanwhile."""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ def test_a_cancel_stops_within_one_frame_and_others_are_served_meanwhile(
         told = len([m for m in client.received if m["method"] == PROGRESS])
         # A cancelled request has no response; its stream just ends.
         assert rendering.result(120).messages == []
-        # The next call on the main thread runs after the slice that was under way.
+        # The next call on the main thread runs after the slice that was running.
         listed = client.call("scene__list_objects")
         frames = len(list(tmp_path.glob("frame_*.png")))
     assert listed["isError"] is False

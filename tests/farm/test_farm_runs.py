@@ -33,7 +33,8 @@ class FarmShots(Shots):
     """Shots, and a farm over them."""
 
     def command(self, *options: str, part: str = "") -> list[str]:
-        """Over all, or over those whose name begins with ``part``."""
+        """Return the command that runs over all shots, or over those whose name begins with
+        ``part``."""
         over = ["--over", str(self.folder / f"{part}*.usda"), "--report", str(self.reported(part))]
         if "--scheduler" not in options:
             over += self.skills
@@ -43,11 +44,11 @@ class FarmShots(Shots):
         return self.folder / f"report{part}.jsonl"
 
     def done(self, part: str) -> int:
-        """Return the number of results that run has."""
+        """Return the number of results that the run has."""
         return self.reported(part).read_text().count('"status": "done"')
 
     def run(self, *options: str, status: int = 0) -> list[Any]:
-        """Return what it prints."""
+        """Return what the run prints."""
         return self.printed(self.command(*options), status)
 
     def ended_by(
@@ -57,7 +58,8 @@ class FarmShots(Shots):
         lines: int,
         after: Callable[[], bool] = lambda: True,
     ) -> set[str]:
-        """Return what a run acknowledged when it got the signal after so many lines."""
+        """Return the tasks that a run had acknowledged when it got the signal, which is sent after
+        ``lines`` lines."""
         command = self.command("-n", "1", *options)
         with subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE) as run:
             assert run.stdout is not None
@@ -81,8 +83,8 @@ def test_hosts_that_are_killed_stopped_orphaned_hang_and_leak_lose_nothing(tmp_p
     by_name = {Path(line["file"]).stem: line for line in lines}
     assert sorted(by_name) == shots.names
     attempts = {name for name, line in by_name.items() if line["attempts"] > 1}
-    assert attempts >= {"sc01", "sc03", "sc04"}  # and what a busy machine was too slow for
-    # Whoever leaked did nothing more.
+    assert attempts >= {"sc01", "sc03", "sc04"}  # and any that a busy machine was too slow for
+    # The host that leaked did nothing more.
     leaked = str(by_name["sc06"]["result"]["pid"])
     assert [name for name, pid in shots.visits() if pid == leaked][-1] == "sc06"
     shots.each_is_right()
@@ -100,7 +102,7 @@ def test_hosts_that_are_killed_stopped_orphaned_hang_and_leak_lose_nothing(tmp_p
 
 @contextmanager
 def farm_that_stays(shots: Shots, hosts: int = 1) -> Iterator[Any]:
-    """Its ready line."""
+    """Yield the farm's ready line."""
     local = callboard("farm", "local", "-n", str(hosts), *shots.skills)
     with subprocess.Popen(local, env=shots.env, stdout=subprocess.PIPE) as farm:
         assert farm.stdout is not None
@@ -127,7 +129,7 @@ def test_a_run_that_is_killed_goes_on_and_one_that_is_stopped_frees_its_hosts(
         endless.touch()
         more = shots.ended_by(signal.SIGINT, *there, lines=3, after=lambda: not endless.exists())
         assert not acknowledged & shots.begun()
-        # On the host that the endless task has left, or none would ever come.
+        # The run uses the host that the endless task has left, or no result would ever come.
         assert shots.run(*there)[-1] == {"event": "finished", "done": 8, "failed": 0}
         assert shots.begun() == set(shots.names) - acknowledged - more
 
@@ -163,7 +165,7 @@ def test_two_runs_share_their_hosts_and_one_that_is_stopped_frees_them(tmp_path:
     with farm_that_stays(shots, 2) as ready, ExitStack() as running:
 
         def begin(part: str) -> subprocess.Popen[bytes]:
-            """Such a run, once its first tasks are out."""
+            """Return such a run once its first tasks are with the hosts."""
             before = out_on(ready)
             where = ["--scheduler", ready["scheduler"], "--need", "memory=1e6"]
             command = shots.command(*where, part=part)
@@ -178,7 +180,7 @@ def test_two_runs_share_their_hosts_and_one_that_is_stopped_frees_them(tmp_path:
         until(lambda: len(shots.visits()) == 2, "a task on each host", seconds=60)
         other = begin("sc1")
         let_go(shots.names[:8])
-        # Neither can end yet: each has to get at the hosts before the other is through.
+        # Neither can end yet, so each has to get hosts before the other has finished.
         until(lambda: shots.done("sc0") and shots.done("sc1"), "results of both", seconds=60)
         let_go(lasts)
         assert (one.wait(60), other.wait(60)) == (0, 0)

@@ -1,4 +1,5 @@
-"""``callboard farm export --flamenco``: what its manager makes of it and its worker runs."""
+"""``callboard farm export --flamenco``: the tasks that Flamenco's manager makes of it and its
+worker runs."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from shots import Shots
 need("pxr")
 NODE = shutil.which("node")
 
-#: What a script of Flamenco 3 may use, and nothing else.
+#: All that a script of Flamenco 3 may use.
 MANAGER = """
 const fs = require("fs"), vm = require("vm");
 const strict = (what, known) => new Proxy(known, {
@@ -68,7 +69,7 @@ def test_its_tasks_do_what_a_batch_does(tmp_path: Path) -> None:
     told = exported(shots, "--flamenco", str(job), "--chunk", "2", "--timeout", "60")
     manager = tmp_path / "manager.js"
     manager.write_text(MANAGER)
-    # The script's name is the job type's.
+    # The script's name is also the job type's.
     assert json.loads((job / "job.json").read_text())["type"] == "callboard"
     tasks = shots.printed([NODE, str(manager), str(job / "callboard.js"), told["job"]])[0]
     assert [task["type"] for task in tasks] == ["misc", "misc"]
@@ -79,7 +80,7 @@ def test_its_tasks_do_what_a_batch_does(tmp_path: Path) -> None:
         assert command["parameters"]["exe"] == "callboard"
         words = [sys.executable, "-m", "callboard", *command["parameters"]["args"]]
         runs.append(subprocess.Popen(words, env=shots.env, stdout=subprocess.DEVNULL))
-    # Zero is all that Flamenco knows of success.
+    # To Flamenco only an exit status of zero is a success.
     assert [run.wait(200) for run in runs] == [1, 0]
     hosts = dict(shots.visits())
     assert hosts["sc00"] == hosts["sc01"] != hosts["sc02"]
@@ -88,7 +89,7 @@ def test_its_tasks_do_what_a_batch_does(tmp_path: Path) -> None:
     )
     kept = [json.loads((job / "results" / f"{index}.json").read_text()) for index in range(3)]
     for line in (*kept, *live):
-        for name in ("key", "artefacts"):  # a farm's line tells more
+        for name in ("key", "artefacts"):  # a farm's line says more
             line.pop(name, None)
         line.get("error", {}).pop("call", None)
         line.get("result", {}).pop("pid", None)

@@ -1,4 +1,4 @@
-"""The offers that a machine's hosts make without being told."""
+"""The resources that a machine's hosts offer without being configured."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Job(Shots):
     """Shots, and a bundle made of them."""
 
     def farm(self, part: str, *options: str) -> list[Any]:
-        """Return what the command prints. It may fail."""
+        """Return the lines that the command prints. The command may fail."""
         done = subprocess.run(
             callboard(
                 "farm", part, *self.called, "--over", self.scenes, "--skills", "skills", *options
@@ -43,7 +43,7 @@ class Job(Shots):
 
     @property
     def env(self) -> dict[str, str]:
-        # The machine's own command, as a render manager starts it.
+        # A render manager starts the machine's own command.
         path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
         return {**super().env, "PATH": path}
 
@@ -82,11 +82,11 @@ def test_a_job_is_valid_and_its_results_are_those_of_a_live_run(tmp_path: Path) 
     assert "openjd_progress: 25.0" in ran.stdout
     exported = job.results()
     *live, _ = job.farm("run", "-n", "1")
-    assert exported[0]["result"]["pid"] == exported[2]["result"]["pid"]  # one host did both
+    assert exported[0]["result"]["pid"] == exported[2]["result"]["pid"]  # one host did both tasks
     for line in live:
         theirs = exported[line["index"]]
         for one in (line, theirs):
-            one.get("error", {}).pop("call", None)  # the records' id
+            one.get("error", {}).pop("call", None)  # the call's id in the records
             one.get("result", {}).pop("pid", None)
         assert theirs == line
 
@@ -108,7 +108,7 @@ def test_a_host_ends_with_its_session_however_that_ends(tmp_path: Path) -> None:
     with task:
         assert task.stdout is not None
         assert task.stdout.readline() == "openjd_progress: 25.0\n"
-        # The manager cancels a task without an end, and takes the session's folder away.
+        # The manager cancels an endless task, and removes the session's folder.
         task.send_signal(signal.SIGTERM)
         assert task.wait(30) == 130
     state = tmp_path / "session" / "callboard-host.json"

@@ -1,4 +1,4 @@
-"""The process beside a farm's host, with programs that say what a host says."""
+"""The process that supervises a farm's host, with programs that print what a host prints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from needed import need
 
 need("psutil")
 
-#: Joins; the first one then begins a task that holds 100 MB and has no end.
+#: A host that joins. The first one then begins an endless task that holds 100 MB.
 HOST = """
 import json, os, sys
 def say(**line): print(json.dumps(line), flush=True)

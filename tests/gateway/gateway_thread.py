@@ -15,7 +15,7 @@ from callboard_testing.fake_host import DEADLINE
 
 class RunningGateway:
     def __init__(self, gateway: Gateway, thread: threading.Thread) -> None:
-        #: Lives for as long as it serves.
+        #: Exists for as long as the gateway serves.
         self.thread = thread
         self.url = gateway.url
         self.remote_url = gateway.remote_url
@@ -52,7 +52,7 @@ def running_gateway(port: int | None = 0, **options: Any) -> Iterator[RunningGat
         assert ready.wait(DEADLINE)
         yield RunningGateway(made[0], thread)
     finally:
-        if thread.is_alive():  # otherwise it ended on its own
+        if thread.is_alive():  # otherwise the gateway ended on its own
             stop[0]()
         thread.join(DEADLINE)
         assert not thread.is_alive()

@@ -24,19 +24,19 @@ READS = {
 
 
 class LyingHost:
-    """Introduces itself as a host does. ``lie`` is the whole body that answers calls, of the type
-    ``kind``, and ``result`` is everything else's."""
+    """Introduces itself as a host does. ``lie`` is the whole body that answers calls, and ``kind``
+    its type. ``result`` answers everything else."""
 
     def __init__(self) -> None:
         self.id = instances.new_id()
         self.port = 0
         self.lie = b""
         self.kind = JSON
-        #: The whole answer to calls, with its head, in place of ``lie``.
+        #: The whole answer to calls, including its head. Replaces ``lie``.
         self.raw = b""
-        #: True to keep the answer about its health from ever ending.
+        #: True if the answer about its health never ends.
         self.drips = False
-        #: Bytes by which an answer is shorter than it says.
+        #: The number of bytes by which an answer is shorter than it claims.
         self.missing = 0
         #: Methods that get no answer at all.
         self.silent_about: set[str] = set()

@@ -99,7 +99,7 @@ class Heard:
         return self.instances[name]
 
     def newcomer(self) -> Any:
-        """Return the first client that asks."""
+        """Return the first client that asks to come in."""
         while not self.newcomers:
             self._hear()
         return self.newcomers[0]

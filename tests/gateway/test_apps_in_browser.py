@@ -182,7 +182,7 @@ def test_what_is_clicked_is_selected_and_undone(opened: AppClient, host: Served,
 
 
 def called(host: Served) -> list[str]:
-    """Return the tools whose calls are on record, oldest first."""
+    """Return the tools whose calls were recorded, oldest first."""
     records = host.app.records
     assert records is not None
     records.flush()
@@ -238,7 +238,7 @@ def test_a_refusal_is_said(opened: AppClient, host: Served) -> None:
 
 
 def test_a_scene_of_others_breaks_nothing(opened: AppClient, host: Served) -> None:
-    """Names are long, many or written backwards, and one picture is none."""
+    """Names are long, many or written backwards, and one file claims to be a picture."""
     names = [
         "A" * 300,
         "\u202egnikcilc",
@@ -285,8 +285,8 @@ def test_blenders_picture_is_clicked(browser: Any, script: str, home: Path) -> N
             client.says("#said", "Selected Column.")
             selected = agent.call("scene__get_selection", {})["structuredContent"]
             assert selected["selection"] == ["Column"]
-            # A client that only looks, and clicks beside everything, changes nothing, so undo still
-            # can.
+            # A client that only looks, and clicks beside everything, changes nothing, so the undo
+            # is still possible.
             client.app.locator("#again").click()
             client.says("#said", "Click on an object")
             client.app.locator("#stage").click(position={"x": 4, "y": 4})

@@ -1,4 +1,4 @@
-"""The gateway's knowledge of instances is about those that have their names now."""
+"""The gateway's knowledge under a name is about the instance that has the name now."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ HOSTILE = "x\U000e0041\u202e"
 @pytest.mark.parametrize(
     ("method", "headers", "status"),
     [
-        # A page whose name has just been made to lead to this machine.
+        # A page whose host name has just been changed to lead to this machine.
         ("POST", {"Host": "rebound.example:17797"}, 421),
         ("POST", {"Host": "rebound.example:17797", "Origin": "http://rebound.example:17797"}, 421),
         # A page of another server, with a request that needs no preflight, and with one that does.

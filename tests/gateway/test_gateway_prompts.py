@@ -1,4 +1,4 @@
-"""The prompts of all instances at ``/mcp``, and how each instance answered."""
+"""The prompts of all instances at ``/mcp``, and each instance's answers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A name stands for one scene: while instances come and go, and across the gateway's own
-restarts."""
+"""A name stands for one scene, even while instances come and go and after the gateway restarts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call by a name that would lead to another scene is refused, whichever way it comes."""
+"""A call by a name that would lead to another scene is refused, by whatever way it comes."""
 
 from __future__ import annotations
 

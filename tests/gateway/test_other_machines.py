@@ -104,7 +104,7 @@ def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_a
             with pytest.raises(HostError, match="was turned away"):
                 told_to(gateway, another)
         assert ClientBook().newcomers() == []
-        # The command line has the last word, and a different client asks again.
+        # The command line has the last word. A different client has to ask again.
         ClientBook().approve("ada")
         assert told_to(gateway, another)["structuredContent"] == {"instances": []}
         _, third = ClientBook().make("ada")
@@ -126,7 +126,7 @@ def test_every_panel_is_asked_and_the_first_answer_counts(gateway: RunningGatewa
         assert (question.client, question.choices) == ("ada", ("allow", "refuse"))
         assert question.arguments["address"] == "127.0.0.1"
         assert panels[1].question().id == question.id
-        # The page has a card of its own for it, not one for each host.
+        # The page has one card for the client, not one for each host.
         with Visitor(gateway).listening() as heard:
             assert heard.newcomer()["name"] == "ada"
             for name in ("fake", "fake_2"):
@@ -139,7 +139,7 @@ def test_every_panel_is_asked_and_the_first_answer_counts(gateway: RunningGatewa
 
 
 class Panel:
-    """The contents of a panel of that host."""
+    """The content of a panel of that host."""
 
     def __init__(self, host: Served) -> None:
         self._host = host
@@ -153,8 +153,8 @@ class Panel:
         self._until(lambda shown: not shown.questions)
 
     def _until(self, fits: Callable[[Snapshot], object]) -> Snapshot:
-        # On its own a host looks at the file every few seconds; it looks now when a client shows a
-        # token.
+        # By default a host looks at the file every few seconds. It looks at once when a client
+        # shows a token.
         request(self._host.app.url, "GET", "/v1/healthz", {"Authorization": "Bearer x"})
         while not fits(shown := self._heard.get(timeout=DEADLINE)):
             pass

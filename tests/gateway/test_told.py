@@ -20,7 +20,7 @@ from callboard.rest.artist_routes import snapshot_as_json
 from callboard_programs.gateway.page.facts import MOST_BYTES, MOST_ENTRIES, MOST_TEXT, shaped
 
 ROOT = RootStatus("file:///show", "show", "/show", "artist", True)
-#: A snapshot with some of everything.
+#: A snapshot with something of every kind.
 FULL = Snapshot(
     "fake",
     "Fake Host",

@@ -42,7 +42,7 @@ class Scene:
         self.trouble: Any = None
         self.before_export: Any = None
         self.after_export: Any = None
-        #: Whether its artist may be asked before a file is written or read.
+        #: True if its artist may be asked before a file is written or read.
         self.asks = False
         self.files: list[Path] = []
 
@@ -291,7 +291,7 @@ def test_a_far_side_that_dies_in_the_middle_leaves_no_file(
             "_meta": {"progressToken": 1},
         }
         answering = client.start("tools/call", call)
-        # It was asked to import, and never will.
+        # The host was asked to import, and never will.
         told_so_far = client.wait_for("notifications/progress", 3)
         assert "importing" in told_so_far[-1]["params"]["message"]
         far.kill()
@@ -302,7 +302,8 @@ def test_a_far_side_that_dies_in_the_middle_leaves_no_file(
 
 
 def asking(host: Served) -> Callable[[], None]:
-    """Have an artist there who asks to decide. Return a function that ends this."""
+    """Have an artist at the host who is asked first. Return a function that makes the artist
+    leave."""
     leave = host.app.controls.attend()
     host.app.controls.set_consent_policy("destructive", "ask")
     return leave
@@ -373,8 +374,8 @@ def test_cancelled_while_the_source_writes_no_file_stays(client: FakeClient, wor
             lambda: "exchange__export" not in [one.tool.name for one in list(calls.values())],
             "the call has ended",
         )
-        # A main thread that writes can't be stopped: the file comes later, unless it took so long
-        # that it was interrupted.
+        # A main thread that is writing can't be stopped. The file comes later, unless writing it
+        # took so long that it was interrupted.
         goes_on.set()
         both[0].on_main(lambda: None)
         until(lambda: not list(work.iterdir()), "no file is left")

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not CAN_HOLD, reason="files can't be named from 
 
 @contextmanager
 def checked(roots: WorkspaceRoots, path: str) -> Iterator[None]:
-    """As a call does, whose argument was found inside."""
+    """Run the block as in a call whose argument was found inside the root."""
     places = FoundPaths(roots)
     places.note(path)
     token = recheck.set(places)
@@ -33,7 +33,7 @@ def checked(roots: WorkspaceRoots, path: str) -> Iterator[None]:
 
 
 class Ground:
-    """A root with a folder in it that can be a link to the outside from one moment to the next."""
+    """A root with a folder in it that can become a link to the outside at any moment."""
 
     def __init__(self, folder: Path) -> None:
         self.root, self.out = folder / "root", folder / "out"
@@ -127,7 +127,7 @@ def test_a_folder_on_the_way_need_not_be_readable(tmp_path: Path) -> None:
 
 
 def test_thousands_of_swaps_put_nothing_outside(ground: Ground) -> None:
-    """A folder that is swapped back and forth as fast as can be, while it is written to."""
+    """The folder is swapped back and forth as fast as possible while files are written into it."""
     stop = threading.Event()
 
     def swap() -> None:

@@ -1,4 +1,4 @@
-"""A file takes another's place, also while somebody reads that one (Windows refuses meanwhile)."""
+"""A file replaces another even while a program reads that one, during which Windows refuses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from callboard.ground.private_file import write_private
 
 
 def held_for(times: int, code: int) -> tuple[Callable[..., None], list[int]]:
-    """The system's rename, refusing so many times as Windows does."""
+    """Return the system's rename, which first refuses ``times`` times as Windows does, and its
+    refusals."""
     real, refusals = os.replace, []
 
     def rename(*args: Any, **options: Any) -> None:

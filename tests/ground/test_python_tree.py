@@ -10,7 +10,7 @@ from callboard.ground.python_tree import parse_python
 
 
 def test_a_tree_is_whole_though_another_thread_parses_meanwhile() -> None:
-    """The collector is where the other thread comes in: it runs Python while a tree is built."""
+    """The other thread gets its turn in the collector, which runs Python while a tree is built."""
     others: list[Thread] = []
 
     def beside(phase: str, info: object) -> None:

@@ -1,4 +1,4 @@
-"""A path that names no regular file is refused in a sentence, and nothing waits."""
+"""A path that names no regular file is refused with a sentence, and no call hangs on it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def terminal() -> Iterator[str]:
-    """A device of this test's own: none that others use may be named where something is written."""
+    """Yield a device of this test's own, because a test must not write to one that others use."""
     need("terminals")
     ends = os.openpty()
     yield os.ttyname(ends[1])

@@ -18,7 +18,7 @@ from callboard_testing.fake_host import DEADLINE, FakeHost, HostThread
 
 
 class Guest:
-    """Made on the host's main thread; ``start`` and ``close`` are called there too."""
+    """A guest and its echo server. Make, start and close it on the host's main thread."""
 
     def __init__(self, host: FakeHost, *, limit: int = 32, patience: float = PATIENCE) -> None:
         self.host = host
@@ -67,7 +67,7 @@ class Guest:
         name: str = "job",
         kind: Work = "read",
     ) -> tuple[Turn, Future[Any]]:
-        """Submits a job from any thread; the future holds its outcome."""
+        """Submit a job. The future gets its outcome. Call it from any thread."""
         outcome: Future[Any] = Future()
 
         def done(value: Any, error: BaseException | None) -> None:
@@ -83,7 +83,7 @@ class Guest:
         return job, outcome
 
     def on_loop(self, fn: Callable[[], Any]) -> Future[Any]:
-        """Runs ``fn`` on the loop, from any thread."""
+        """Run ``fn`` on the loop. Call it from any thread."""
         outcome: Future[Any] = Future()
 
         def run() -> None:
@@ -119,7 +119,8 @@ class Echo:
 
 
 class InThread:
-    """Runs ``fn`` in a thread; ``done`` tells when, ``result`` gives its outcome."""
+    """Runs ``fn`` in a thread. ``done`` returns whether it has ended, and ``result`` waits for its
+    outcome."""
 
     def __init__(self, fn: Callable[[], Any]) -> None:
         self.outcome: Future[Any] = Future()
@@ -144,7 +145,7 @@ class InThread:
 
 @contextlib.contextmanager
 def guest_in(host: FakeHost, *, limit: int = 32, patience: float = PATIENCE) -> Iterator[Guest]:
-    """A started guest whose host's main thread is the test's own."""
+    """Yield a started guest whose host's main thread is the test's own."""
     guest = Guest(host, limit=limit, patience=patience).start()
     try:
         yield guest
@@ -153,7 +154,7 @@ def guest_in(host: FakeHost, *, limit: int = 32, patience: float = PATIENCE) -> 
 
 
 async def until_cancelled(ended: list[str]) -> None:
-    """Waits for good, and writes down that it was cancelled."""
+    """Wait forever, and note the cancellation."""
     try:
         await asyncio.Event().wait()
     except asyncio.CancelledError:
@@ -163,7 +164,7 @@ async def until_cancelled(ended: list[str]) -> None:
 
 @contextlib.contextmanager
 def guest_on(thread: HostThread) -> Iterator[Guest]:
-    """A started guest whose host has a main thread of its own."""
+    """Yield a started guest whose host has a main thread of its own."""
     guest = thread.call(lambda: Guest(thread.host).start())
     try:
         yield guest

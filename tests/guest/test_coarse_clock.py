@@ -1,4 +1,5 @@
-"""Windows' common clock ticks every 15.6 ms until Python 3.12: nothing short is counted by it."""
+"""Up to Python 3.12, Windows' usual clock ticks every 15.6 ms, so nothing short may be measured
+with it."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from serving import served
 
 
 class Windowed(Host):
-    """A host with windows that says nothing of its own about time."""
+    """A host with windows and the default time limits."""
 
     @property
     def identity(self) -> HostIdentity:
@@ -57,7 +58,7 @@ def test_a_budget_is_kept_while_the_common_clock_stands_still(
 
 
 class Slow(list[str]):
-    """Takes more than a slice of 5 ms to be asked for anything."""
+    """A list for which each access takes longer than a slice of 5 ms."""
 
     def __getitem__(self, at: Any) -> Any:
         until = perf_counter() + 0.006

@@ -47,7 +47,7 @@ def test_an_idle_guest_posts_nothing() -> None:
         host.tick_until(greeting.done)
         while host.wait_for_post(0.2):
             host.tick()
-        # One post for one request, and then rest again: a tick must not cause the next one.
+        # One request causes one post, and then the loop rests again: a tick must not cause another.
         before = host.posts
         greeting = InThread(client.say)
         host.tick_until(greeting.done)
@@ -125,7 +125,7 @@ def test_a_tick_that_served_a_call_waits_for_the_next_one() -> None:
 
 
 def test_the_burst_window_does_not_hold_up_a_generator() -> None:
-    # Were each slice to wait out the window, this would take minutes.
+    # If each slice waited for the end of the window, this would take minutes.
     host = FakeHost(budget=60.0, burst=60.0)
     with guest_in(host) as guest:
 
@@ -225,7 +225,7 @@ def test_the_main_thread_takes_over_again_after_a_block() -> None:
             with thread.block():
                 guest.on_loop(note).result(DEADLINE)
             thread.call(lambda: None)
-            # The stand-in may finish the slice that it is in; then it is the host's turn again.
+            # The stand-in may finish its current slice. Then it is the host's turn again.
 
             def taken_over() -> bool:
                 guest.on_loop(note).result(DEADLINE)
@@ -411,7 +411,7 @@ def test_sockets_that_break_under_the_watcher_do_not_stop_it() -> None:
                 client.say()
                 client.socket.setsockopt(
                     socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
-                )  # a reset instead of a farewell
+                )  # a reset instead of an orderly close
         with guest.connect() as client:
             assert client.say("alive") == "alive"
             assert select.select([client.socket], [], [], 0)[0] == []

@@ -13,7 +13,8 @@ from callboard_testing.fake_host import FakeHost
 
 
 class Step:
-    """A transaction that notes what happens to it, and that no two are open at once."""
+    """A transaction that notes what happens to it, and checks that no other is open at the same
+    time."""
 
     open: str | None = None
 
@@ -55,7 +56,7 @@ def test_jobs_run_in_the_order_they_came() -> None:
 
 def test_a_full_queue_refuses_and_keeps_what_it_has() -> None:
     host = FakeHost()
-    with guest_in(host, limit=4) as guest:  # of which one client has half
+    with guest_in(host, limit=4) as guest:  # one client may have half of them
         outcomes: list[Any] = []
 
         def submit_three() -> None:

@@ -1,4 +1,4 @@
-"""Calls that wait for the artist, and how a call that doesn't end is ended."""
+"""Calls that wait for the artist, and the end of calls that don't end on their own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callboard_testing.fake_host import DEADLINE, FakeHost
 
 
 class _Dragged(FakeHost):
-    """The artist drags something: only reading goes on."""
+    """A host whose artist is dragging something, so that only reading may run."""
 
     doing: str | None = "dragging Cube"
 
@@ -35,7 +35,7 @@ class _Dragged(FakeHost):
 
 @dataclass
 class _Waiting:
-    """Hears what its turn waits for."""
+    """Receives the reason for which its turn waits."""
 
     hold: Callable[[str | None], None]
 
@@ -52,7 +52,7 @@ def _submit(guest: Guest, work: Any, kind: Work, reasons: list[str | None]) -> F
 
 
 def test_who_began_what_the_host_is_busy_with_looks_while_others_wait() -> None:
-    """A render that goes on by itself holds up changes, but not the call that it belongs to."""
+    """A render in the background holds up changes, but not the call that it belongs to."""
     host = _Dragged()
     host.doing = None
     with guest_in(host) as guest:
@@ -243,7 +243,7 @@ def test_an_interruption_never_lands_after_the_code_it_was_for() -> None:
                 code.run(lambda: sum(range(200)))
             except Interrupted:
                 landed += 1
-            sum(range(200))  # ours: nothing lands here, or the test ends with Interrupted
+            sum(range(200))  # the test's own: an exception that landed here would end the test
     finally:
         sys.setswitchinterval(usual)
         over.set()
@@ -252,7 +252,7 @@ def test_an_interruption_never_lands_after_the_code_it_was_for() -> None:
 
 
 class _Struck:
-    """A lock that another run's exception lands on, the first time it is taken."""
+    """A lock that raises another run's exception the first time it is taken."""
 
     fresh = True
 

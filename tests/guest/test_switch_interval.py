@@ -1,4 +1,4 @@
-"""Python's switch interval while somebody stands in, and afterwards."""
+"""Python's switch interval while a stand-in works, and afterwards."""
 
 from __future__ import annotations
 

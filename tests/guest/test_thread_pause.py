@@ -18,7 +18,7 @@ from callboard.guest.workers import Workers
 from callboard_testing.fake_host import DEADLINE, HostThread
 from waiting import until
 
-#: Seconds in which what isn't held up would have happened many times over.
+#: Seconds in which anything that isn't held up happens many times.
 LONG = 0.2
 
 
@@ -44,16 +44,16 @@ class Sitter:
                 self.rounds += 1
 
     def more(self) -> None:
-        """Returns once it has gone round again."""
+        """Wait until the thread has gone round again."""
         before = self.rounds
         until(lambda: self.rounds > before, "another round")
 
     def hears(self, times: int) -> None:
-        """Returns once it has heard its bell so often."""
+        """Wait until the thread has heard its bell that many times."""
         until(lambda: self.heard == times, "the bell to be heard")
 
     def where(self) -> list[tuple[str, int]]:
-        """The instructions that it is at."""
+        """Return the instructions at which the thread is."""
         assert self._thread.ident is not None
         frame = sys._current_frames().get(self._thread.ident)
         instructions: list[tuple[str, int]] = []

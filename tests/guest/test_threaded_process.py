@@ -1,4 +1,5 @@
-"""Programs that coroutines start, waited for by threads: what Windows' loop needs, on every one."""
+"""Programs that coroutines start and threads wait for. Windows' loop needs that; here it runs on
+every loop."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def test_what_an_ended_thread_began_on_the_loop_is_cancelled_at_its_end() -> Non
 
     async def begins() -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(until_cancelled(ended))
-        await asyncio.sleep(0)  # it waits now
+        await asyncio.sleep(0)  # the loop waits now
         return task
 
     kept: list[asyncio.Task[None]] = []

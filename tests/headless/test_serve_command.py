@@ -1,4 +1,4 @@
-"""``callboard serve``: options that can't be meant as they are written."""
+"""``callboard serve``: options that can't be what the user meant."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_each_library_is_named_with_the_commands_that_bring_it(
 
 
 def test_a_start_names_them_and_not_what_is_installed_already(tmp_path: Path) -> None:
-    # What Blender's own module raises on such a system.
+    # The error that Blender's own module raises on such a system.
     (tmp_path / "bpy.py").write_text(
         "raise ImportError('libof-nobody.so.7: cannot open', name='bpy')\n", encoding="utf-8"
     )

@@ -29,7 +29,7 @@ from callboard.skills.discovery import scan_and_load
 from callboard_testing.direct_calls import DirectCaller
 from hostile.making import NUMBERS, TEXTS
 
-#: They run code, take long, or replace the host's own settings.
+#: Tools that run code, take long, or replace the host's own settings.
 _LEFT_OUT = ("script", "render", "viewport", "docs")
 _SCENE: tuple[tuple[str, Json], ...] = (
     ("scene__create_primitive", {"kind": "cube", "name": "Cube"}),
@@ -51,7 +51,7 @@ _ATTRIBUTES = (
     *("instance_type", "track_axis", "empty_display_size", "data.use_auto_texspace", '["mood"]'),
 )
 _NAMES = ("Cube", "Ball", "Floor", "Gold", "Lamp", "Camera", "Props", "mood", "Nobody")
-#: The meaning of a name for a skill's tools; for the others, an object's name.
+#: The meaning of a name for a skill's tools. For other skills it is an object's name.
 _OWN = {"materials": "Gold", "lights": "Lamp", "cameras": "Camera", "structure": "Props"}
 _anything = st.recursive(
     st.none() | st.booleans() | st.sampled_from(NUMBERS) | st.sampled_from(TEXTS),

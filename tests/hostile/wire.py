@@ -1,5 +1,5 @@
-"""The wire: every request is answered, whatever it says, and anything else ends its own connection
-only."""
+"""The wire: every request is answered, whatever it contains, and anything else ends only its own
+connection."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def drawable(*_):
 bpy.app.handlers.load_post.append(drawable)
 """
 
-#: Lets agents run scripts and write anywhere, unasked.
+#: Lets agents run scripts and write anywhere without asking.
 PERMIT = """
 from callboard_blender import addon
 controls = addon.residence.app.controls
@@ -158,7 +158,7 @@ class Gui:
         self._count = 0
 
     def run(self, code: str, seconds: float = DEADLINE) -> Any:
-        """Run code inside Blender, in a timer; return what it leaves in ``answer``."""
+        """Run code inside Blender, in a timer. Return the value that it leaves in ``answer``."""
         done = self.send(code)
         self.wait(done.exists, f"an answer to {code!r}", seconds)
         outcome = json.loads(done.read_text("utf-8"))
@@ -177,7 +177,7 @@ class Gui:
         return until(outcome_now, lambda: f"{what}: {self.stacks()}", seconds=seconds)
 
     def stacks(self) -> str:
-        """Return what Blender wrote, and the lines its threads are on."""
+        """Return Blender's output, and the lines that its threads are running."""
         self.process.send_signal(signal.SIGUSR1)
         with suppress(TimeoutError):
             until(lambda: "most recent call first" in self.output(), "", seconds=_AGAIN)
@@ -194,7 +194,7 @@ class Gui:
         """Click as an artist does: move the mouse there, then press."""
         self.xdotool("mousemove", "--sync", str(x), str(y))
         for _ in range(2):
-            self.run("")  # Blender and Qt have seen where the mouse is
+            self.run("")  # so that Blender and Qt see where the mouse is
         self.xdotool("click", "1")
 
     def click_until(self, outcome: str, x: int, y: int) -> None:

@@ -96,7 +96,8 @@ class Rig:
         return bpy.data.objects[path["path"]]
 
     def library(self, name: str, make: Callable[[], None]) -> str:
-        """Return a file with what ``make`` makes; the scene is empty again afterwards."""
+        """Return a file with the objects that ``make`` makes. The scene is empty again
+        afterwards."""
         import bpy
 
         make()

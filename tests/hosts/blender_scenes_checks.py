@@ -44,7 +44,7 @@ def test_each_fault_of_a_mesh_is_found_and_mended(rig: Rig) -> None:
             assert each["fix"]["tool"] == "geometry__normals"
         _mend(rig, each)
     assert _run(rig, *rules[:2]) == []
-    # The face without area was on an edge, whose faces now have one more corner.
+    # The face without area was on an edge. The edge's other faces now have one more corner.
     (corners,) = _run(rig, "ngons")
     assert corners["object"] == "Flat"
     _mend(rig, corners)

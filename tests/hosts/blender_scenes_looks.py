@@ -27,7 +27,7 @@ def test_each_kind_of_picture_is_as_it_was(rig: Rig) -> None:
     failed = []
     for name, asked in MODES.items():
         if name == "overlays":
-            continue  # there are none
+            continue  # this Blender has no overlays
         try:
             assert_known(f"headless-{name}", _seen(rig, **asked)[1])
         except AssertionError as different:

@@ -26,7 +26,7 @@ def test_each_slot_of_an_action_has_its_own_keys(rig: Rig) -> None:
 
     first, second = _keyed(rig, "First"), rig.cube("Second")
     if not hasattr(first.animation_data, "action_slot"):
-        return  # one user an action, before 4.4
+        return  # before 4.4, an action has one user
     action = bpy.data.objects["First"].animation_data.action
     data = second.animation_data_create()
     data.action = action
@@ -68,7 +68,7 @@ def test_a_copy_of_what_was_moved_without_a_key_stands_where_it_does(rig: Rig) -
     assert "set without a key" in copied["doubt"]
     assert rig.read.get("Mover")["translate"] == [50, 60, 70]
     saved = rig.reopened()
-    # And so it is.
+    # The second time gives the same.
     assert saved["Copy"]["translate"] == saved["Mover"]["translate"] != [50, 60, 70]
     assert "doubt" not in saved["Copy"]
     assert saved["Copy"]["keys"] == saved["Mover"]["keys"]

@@ -93,7 +93,7 @@ def test_bounds_hold_what_a_collection_instance_shows(rig: Rig) -> None:
 
 
 def test_moving_leaves_turn_and_size_alone(rig: Rig) -> None:
-    """A child parented with Ctrl+P below a turned, unevenly scaled parent is sheared."""
+    """A child that was parented with Ctrl+P to a turned, unevenly scaled parent is sheared."""
     import bpy
 
     rig.cube("Parent", rotate=[0, 0, 30], scale=[1, 3, 1])
@@ -340,7 +340,7 @@ def test_a_rig_with_bones_of_another_add_on_can_be_copied(rig: Rig) -> None:
     data = bpy.data.armatures.new("Rig")
     top = bpy.data.objects.new("Rig", data)
     bpy.context.scene.collection.objects.link(top)
-    link = bpy.data.objects.new("Bone link", None)  # in no scene, as VRM's are
+    link = bpy.data.objects.new("Bone link", None)  # in no scene, like VRM's objects
     link.parent = top
     made = rig.tool("scene__duplicate", name="Rig", new_name="Copy")["created"]
     assert made == ["Copy"]

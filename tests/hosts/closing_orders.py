@@ -55,7 +55,7 @@ STEPS = (close_window, close_panel, close_plug_in)
 
 
 def one(order: tuple[Any, ...]) -> None:
-    """Open everything, and close it in that order."""
+    """Open everything, and close it in the given order."""
     window = QMainWindow()
     cmds.loadPlugin(PLUGIN)
     utils.processIdleEvents()

@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def blender_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The light add-on for Blender 3.4 to 4.1."""
+    """Return the light add-on for Blender 3.4 to 4.1."""
     from build_requirements import BuildError
     from hosts.blender_gui_rig import build_addon
 
@@ -53,7 +53,7 @@ def blender_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def display() -> Iterator[Display]:
-    """Our own screen."""
+    """Yield our own screen."""
     from hosts.blender_gui_rig import screen
 
     with screen() as name:
@@ -64,7 +64,7 @@ def display() -> Iterator[Display]:
 def blender_window(
     blender_archive: Path, display: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Gui]:
-    """A Blender for all tests of a module, with the add-on installed."""
+    """Yield a Blender with the add-on installed, for all tests of a module."""
     from hosts.blender_gui_rig import blender_gui, install
 
     with blender_gui(tmp_path_factory.mktemp("gui"), display) as gui:
@@ -74,7 +74,7 @@ def blender_window(
 
 @pytest.fixture
 def gui(blender_window: Gui) -> Iterator[Gui]:
-    """Its window with a new scene, the cube selected, and a server."""
+    """Yield Blender's window with a new scene, the cube selected, and a server."""
     blender_window.run("bpy.ops.wm.read_homefile(use_factory_startup=False, load_ui=False)")
     blender_window.enable()
     yield blender_window

@@ -27,8 +27,8 @@ Probes = Mapping[str, Callable[[Any], object]]
 def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> int:
     """Try the archive in this application and write ``callboard-first-run-KIND.json`` into the
     archive's folder: the current one or, because an application may change that, this file's.
-    Return 0 when everything held, and 2 without an archive, when nothing is written. Nothing else
-    is left behind."""
+    Return 0 when everything held, and 2 if there is no archive. Without an archive nothing is
+    written. Nothing but the report is left behind."""
     places = (Path.cwd(), Path(__file__).resolve().parent)
     place = next((each for each in places if archive and (each / archive).is_file()), None)
     if place is None:

@@ -17,7 +17,7 @@ from first_run import run
 
 
 def _version() -> str:
-    """Return the version. It is read first, so Maya loads the translators here that the checks of
+    """Return the version. This runs first, so it also loads the translators that the checks of
     files try."""
     from maya import cmds
 

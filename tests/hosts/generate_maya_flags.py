@@ -1,8 +1,8 @@
-"""Writes doubles/maya/_flags.py: which flags Maya's commands have, from the published stubs.
+"""Writes doubles/maya/_flags.py: the flags of Maya's commands, from the published stubs.
 
     python tests/hosts/generate_maya_flags.py PATH/TO/maya-stubs/cmds.pyi COMMAND…
 
-Without commands, those that are in the table now. The stubs are types-maya's, from PyPI.
+Without commands, it uses those that are in the table now. The stubs are types-maya's, from PyPI.
 """
 
 from __future__ import annotations

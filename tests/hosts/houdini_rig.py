@@ -19,7 +19,7 @@ import hou
 
 REAL = DOUBLE not in Path(hou.__file__ or "").parents
 if not REAL:
-    # Now, while its folder is on the path.
+    # Import it now, while its folder is on the path.
     import hdefereval  # noqa: F401
 
 #: The package as installed in Houdini.

@@ -37,8 +37,8 @@ def make(call: Any) -> None:
 
 
 def assert_known(name: str, data: bytes) -> None:
-    """Compare with the picture of that name. A missing one is made, and the test fails, so that a
-    person looks at it first."""
+    """Compare with the picture of that name. A missing picture is made and the test fails, so that
+    a person looks at the picture first."""
     file = FOLDER / f"{name}.png"
     if not file.exists():
         FOLDER.mkdir(exist_ok=True)

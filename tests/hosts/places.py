@@ -1,5 +1,6 @@
-"""The places in which an application's double is tested: with windows, and again without them if
-the application behaves differently then. Inside the application itself there are no windows."""
+"""The two ways in which an application's double is tested: with windows, and also without them
+where the application then behaves differently. Inside the application itself there are no
+windows."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def both(real: bool) -> pytest.MarkDecorator:
 
 
 def place(request: pytest.FixtureRequest, real: bool) -> str:
-    """Return the place of one test: that of its mark, or the usual one."""
+    """Return the place of one test: the place in its mark, or else the usual place."""
     return str(getattr(request, "param", "batch" if real else "windows"))
 
 
@@ -45,8 +46,8 @@ def every_check(real: bool) -> pytest.MarkDecorator:
 
 
 def run_check(check: Check, bench: Bench, real: bool) -> None:
-    """Run one check. A double offers every capability of its application, so nothing is skipped
-    there."""
+    """Run one check. A double offers every capability of its application, so a check is never
+    skipped on it."""
     assert MODELLING not in bench.host.ports, "then its checks belong to every_check()"
     missing = bench.missing(check)
     if missing and (real or find_spec("pxr") is None):

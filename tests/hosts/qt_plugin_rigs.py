@@ -33,7 +33,7 @@ class Rig(ABC):
     cube: str
     #: A tool, a prompt and a workflow of the application's own skill.
     skill: tuple[str, str, str]
-    #: The workflow's inputs here.
+    #: The workflow's inputs in this application.
     inputs: ClassVar[dict[str, Any]]
     #: An expression for ``script__execute``, and its value.
     script: tuple[str, object]
@@ -76,7 +76,7 @@ class Rig(ABC):
 
     @abstractmethod
     def check_built(self) -> None:
-        """Check that the workflow has built what it says."""
+        """Check that the workflow has built what it promises."""
 
     @abstractmethod
     def begin(self, what: str) -> None:

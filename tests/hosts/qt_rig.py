@@ -28,7 +28,7 @@ def application() -> QApplication:
 
 
 class Calls(QObject):
-    """Runs functions of other threads on Qt's thread, inside whatever loop runs there. So a test
+    """Runs functions of other threads on Qt's thread, inside whatever loop runs on it. So a test
     acts as the artist."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Calls(QObject):
 
 
 def spin_until(future: Future[T]) -> T:
-    """Run Qt's loop until the future is done, and return its result. Raises TimeoutError."""
+    """Run Qt's loop until the future is done. Return the future's result. Raises TimeoutError."""
     loop, calls = QEventLoop(), Calls()
     future.add_done_callback(lambda _: calls.call(loop.quit))
     deadline = QTimer()
@@ -60,8 +60,8 @@ def spin_until(future: Future[T]) -> T:
 
 
 def while_open(dialog: QDialog, work: Callable[[], T]) -> T:
-    """Run ``work`` on another thread while the dialog is open, until ``work`` has it closed or
-    ends."""
+    """Run ``work`` on another thread while the dialog is open, until ``work`` has closed the dialog
+    or ended."""
     outcome, calls = in_thread(work), Calls()
     outcome.add_done_callback(lambda _: calls.call(dialog.reject))
     dialog.exec_()

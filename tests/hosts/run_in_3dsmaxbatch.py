@@ -3,7 +3,7 @@
     3dsmaxbatch tests/hosts/run_in_3dsmaxbatch.py
 
 ``CALLBOARD_TEST_LIBS`` names a folder with what the tests import (README.md says how to fill it).
-What pytest says is written to ``callboard-3dsmax.txt`` in the temporary folder too, because
+pytest's output is also written to ``callboard-3dsmax.txt`` in the temporary folder, because
 3dsmaxbatch shows little of what a script prints.
 """
 

@@ -4,8 +4,8 @@
 
 Each file is opened, listed and read; objects are created, transformed, renamed, put below another,
 coloured, copied and deleted; the scene is saved elsewhere and read by a process without callboard,
-which must find what the tools called verified; then all is undone, to the letter. A process that
-dies is a failure of its file. Prints counts, refusals by reason, and every failure; exits 1 if
+which must find everything that the tools called verified. Then all is undone exactly. A process
+that dies is a failure of its file. Prints counts, refusals by reason, and every failure; exits 1 if
 there is one.
 """
 
@@ -27,7 +27,7 @@ from time import monotonic
 from typing import Any
 
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
-#: Maximum objects of a file that are read, and that are changed.
+#: Maximum objects of a file that are read, and maximum that are changed.
 READ, CHANGED = 500, 3
 #: Seconds that one file may take before its process is ended.
 DEADLINE = 120
@@ -265,7 +265,7 @@ class Checker:
 
 
 def work() -> None:
-    """Sweep each file that standard input names, and answer with a line of JSON."""
+    """Sweep each file that standard input names, and print a line of JSON for it."""
     with Checker() as checker:
         for line in sys.stdin:
             folder = Path(mkdtemp(prefix="callboard-sweep-"))

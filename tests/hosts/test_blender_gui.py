@@ -34,8 +34,8 @@ def create(client: FakeClient, name: str) -> dict[str, Any]:
 
 @pytest.mark.timeout(400)
 def test_compliance_in_the_user_interface(gui: Gui) -> None:
-    # The add-on doesn't bring the suite. It lies beside the window's files, which a room's Blender
-    # sees too.
+    # The add-on doesn't bring the suite. The suite is beside the window's files, where a Blender in
+    # a room sees it too.
     beside = gui.folder / "beside"
     shutil.copytree(SUITE, beside / SUITE.name)
     code = "\n".join(
@@ -166,7 +166,7 @@ def test_disabling_leaves_nothing_behind(gui: Gui) -> None:
         left.append(gui.run(classes))
     assert gui.run(state) == first
     assert list(instances.iterdir()) == []
-    # Some 240 each time; of the last, Python's record of overloads keeps a few.
+    # Each time makes some 240. Python's record of overloads keeps a few of the last ones.
     assert left[-1] <= left[0]
 
 

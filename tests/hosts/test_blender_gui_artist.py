@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 class _Asked:
-    """A call in a thread of its own, by a client of its own."""
+    """A call in its own thread, by its own client."""
 
     def __init__(self, gui: Gui, tool: str, **arguments: Any) -> None:
         self.answer: dict[str, Any] = {}
@@ -32,7 +32,7 @@ class _Asked:
 
 
 def waiting(gui: Gui) -> Callable[[], Any]:
-    """Return a function for the words of the call that waits."""
+    """Return a function that returns the message of the waiting call."""
     code = (
         "from callboard_blender import addon\n"
         "calls = addon.residence.app.dispatcher.calls.values()\n"
@@ -162,8 +162,8 @@ for call in [*addon.residence.app.dispatcher.calls]:
 
 
 def prepared(gui: Gui, samples: int) -> list[Any]:
-    """Make a scene that takes long to render; return its settings. Skips where no render runs in
-    the background."""
+    """Make a scene that takes long to render; return its settings. Skips the test where no render
+    runs in the background."""
     if not gui.run("answer = bpy.app.version >= (4, 0)"):
         pytest.skip("this Blender takes a render by itself for a change of the artist's")
     gui.run(PERMIT)
@@ -300,7 +300,7 @@ def test_a_script_without_an_end_is_stopped_and_rolled_back(gui: Gui, client: Fa
     client.start("tools/call", asked, id=77)
     gui.wait(began.exists, "the script")
     client.notify("notifications/cancelled", {"requestId": 77})
-    gui.run("")  # the interface lives again
+    gui.run("")  # the interface works again
     assert gui.run("answer = bpy.data.objects['Cube'].location.x") == 0
     create = client.call("scene__create_primitive", {"kind": "cube", "name": "After", "size": 1})
     assert not create.get("isError")

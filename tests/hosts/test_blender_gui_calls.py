@@ -118,7 +118,7 @@ def test_questions_come_and_go_while_files_are_opened(gui: Gui, client: FakeClie
             for number in itertools.count(1000):
                 params = {"name": "script__execute", "arguments": {"code": "pass"}}
                 asked = asker.start("tools/call", params, id=number)
-                while not asked.done():  # one that comes before its request does nothing
+                while not asked.done():  # a cancel before its request does nothing
                     over.wait(0.1)
                     asker.notify("notifications/cancelled", {"requestId": number})
                 if over.is_set():

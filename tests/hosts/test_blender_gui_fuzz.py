@@ -21,7 +21,7 @@ if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
 FACTOR = int(os.environ.get("CALLBOARD_FUZZ", "1"))
-#: The least number of acts, and the calls, in a round, and the number of rounds.
+#: The minimum acts in a round, the calls in a round, and the number of rounds.
 COUNT, ROUNDS = 20, 10 * FACTOR
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + 900 * FACTOR)]
 
@@ -86,12 +86,13 @@ def act(gui: Gui, chance: random.Random, acts: Sequence[str]) -> None:
         elif word == "!":
             gui.xdotool("type", chance.choice(("cube", "ball", "lamp")))
         elif word == "open":
-            let_go(gui)  # no menu opens while dragging
+            let_go(gui)  # no menu opens during a drag
             path = str(gui.folder / "saved.blend")
             gui.run(f"bpy.ops.wm.open_mainfile(filepath={path!r}, load_ui=False)")
         else:
             gui.xdotool("key", word)
-        # Blender has handled it: keys pressed faster than it draws only fill its queue.
+        # Wait until Blender has handled the act: keys pressed faster than it draws only fill its
+        # queue.
         gui.run("")
 
 

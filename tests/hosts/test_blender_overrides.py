@@ -27,7 +27,7 @@ for _ in range({times}):
         bpy.ops.object.empty_add()
         bpy.ops.object.delete()
 """
-#: The first ones are over before the watcher stands in, the others aren't.
+#: The first calls are over before the watcher stands in. The others aren't.
 TIMES = [100] * 10 + [1000] * 3
 
 AFTERWARDS = """

@@ -60,7 +60,7 @@ answer = {
 
 @pytest.fixture
 def fresh(blender_archive: Path, display: str, tmp_path: Path) -> Iterator[Gui]:
-    """A Blender with the add-on installed, not yet enabled. It has no Qt."""
+    """Yield a Blender with the add-on installed but not yet enabled. It has no Qt."""
     with blender_gui(tmp_path, display, *BLENDER) as gui:
         install(gui, blender_archive)
         gui.run("import sys\ntick = None")
@@ -69,7 +69,7 @@ def fresh(blender_archive: Path, display: str, tmp_path: Path) -> Iterator[Gui]:
 
 @pytest.fixture
 def gui(fresh: Gui) -> Gui:
-    """A Blender with Qt, and a server."""
+    """Yield a Blender with Qt and a server."""
     fresh.run(f"sys.path.append({SITE!r})")
     fresh.enable()
     return fresh
@@ -134,7 +134,7 @@ def switch(gui: Gui, capability: str) -> None:
 
 
 def create(client: FakeClient) -> Any:
-    """Return the code of the error, or None."""
+    """Return the error's code, or None if there is no error."""
     params = {"name": "scene__create_primitive", "arguments": {"kind": "cube"}}
     return client.request("tools/call", params).get("error", {}).get("code")
 
@@ -257,7 +257,7 @@ def test_closing_disabling_and_quitting_in_any_order(
         "disable": f"bpy.ops.preferences.addon_disable(module='{ADDON}')\n",
         "quit": "bpy.ops.wm.quit_blender()\n",
     }
-    # The first time, Qt takes things that it keeps.
+    # The first time, Qt allocates things that it keeps.
     begin(fresh)
     fresh.run(acts["disable"] + "import gc; gc.collect()")
     before = fresh.run(LEFT_BEHIND)

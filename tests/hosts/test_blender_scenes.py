@@ -21,7 +21,7 @@ from python_path import python_path
 
 need("bpy")
 
-# The first one waits for all of them.
+# The first test waits for all cases.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(330)]
 HERE = Path(__file__).parent
 NAMES = [

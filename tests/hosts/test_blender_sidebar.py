@@ -219,7 +219,7 @@ def test_a_question_is_answered_by_mouse_with_the_sidebar_closed(
         )
         width, height = gui.run(
             "window = bpy.context.window_manager.windows[0]\n"
-            "answer = [window.width, window.height]"  # no smaller than Blender likes it
+            "answer = [window.width, window.height]"  # no smaller than Blender allows
         )
         # The status bar changes its hints on its own.
         window = (0, SCREEN_HEIGHT - height, width, SCREEN_HEIGHT - 26)
@@ -231,7 +231,7 @@ def test_a_question_is_answered_by_mouse_with_the_sidebar_closed(
                 "tools/call", {"name": "script__execute", "arguments": {"code": LONG}}
             )
             mark = gui.wait(lambda: display.frame().red(header), "a red mark in the header")
-            if width > 1000:  # else it has no room
+            if width > 1000:  # otherwise there is no room for it
                 gui.wait(lambda: display.frame().red(status), "a red line in the status bar")
             middle = (mark[0] + mark[2]) // 2, (mark[1] + mark[3]) // 2
             gui.xdotool("mousemove", "--sync", *map(str, middle))

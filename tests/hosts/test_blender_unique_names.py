@@ -17,7 +17,7 @@ from needed import need
 need("blender")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
-#: Each pair, then without its first, whose number Blender takes for the second's.
+#: Each pair, then the pair without its first name, whose number Blender takes for the second's.
 PAIRS = (
     ("Renamed 0.4405491248890", "Renamed 0.8811277298137"),
     ("a.1", "a.001"),

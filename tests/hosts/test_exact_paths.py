@@ -23,8 +23,8 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="these are spellings on POSIX"),
 ]
 
-#: Paths from the root to the folder beside it, for an application that reads them that way;
-#: ``{name}`` is a file.
+#: Paths that some application reads as leading from the root to the folder beside it. ``{name}`` is
+#: a file.
 LEAVES = [
     "x\\..\\..\\out\\{name}",
     "x\\..\\../../out/{name}",
@@ -162,7 +162,8 @@ def file_name(tool: str, kind: str) -> str:
 
 
 def path_tools(place: Place) -> dict[str, dict[str, Any]]:
-    """Return, for every tool with a path, that argument, and arguments that make it quick."""
+    """Return, for every tool with a path, the path's argument, and further arguments that make the
+    tool quick."""
     quick = {"width": 16, "height": 16, "frames": 1, "discard_changes": True}
     needed = {"materials__set_texture": {"name": "Look", "slot": "color"}}
     tools = {}
@@ -203,7 +204,7 @@ def test_nothing_outside_the_root_is_read_or_written(place: Place, patterns: lis
             if "result" in answer and not answer["result"]["isError"]:
                 passed.append((tool, written))
     if patterns is LEAVES:
-        # Only those that stay inside for every application may pass.
+        # Only paths that stay inside for every application may pass.
         assert passed == []
 
 

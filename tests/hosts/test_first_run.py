@@ -33,7 +33,7 @@ def an_archive(path: Path, host: str) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(330)  # it may take as long as its process
+@pytest.mark.timeout(330)  # the first run may take as long as its process
 @pytest.mark.parametrize(
     ("script", "kind", "host", "double"),
     [
@@ -60,7 +60,7 @@ def test_it_reports_and_leaves_nothing(
     environment |= {"PYTHONPATH": os.pathsep.join(map(str, (double, DOUBLES, beside)))}
     environment |= {"CALLBOARD_ARCHIVE": str(archive)}
     environment |= {"HOME": str(home), "TMPDIR": str(temporary), "TEMP": str(temporary)}
-    # The project itself isn't importable: all there is comes from the archive.
+    # The project itself isn't importable: everything comes from the archive.
     code = (
         "import sys, runpy; sys.meta_path = [f for f in sys.meta_path if 'editable' not in "
         f"getattr(f, '__name__', '').lower()]; sys.argv = [{str(HERE / script)!r}, "

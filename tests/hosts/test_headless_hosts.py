@@ -74,11 +74,11 @@ def test_it_serves_a_scene_and_ends(
         assert missing["viewport__capture"] == ["viewport"]
         assert missing["script__execute"] == ["script.execute"]
         assert "scene__transform" not in missing
-        # Maya's comes with a plug-in, which isn't loaded.
+        # Maya's port comes with a plug-in, which isn't loaded.
         assert ("usd__import_usd" in missing) == (rig == "maya")
         process.terminate()
         _, errors = process.communicate(timeout=30)
-        # Windows has no signal that a process could answer.
+        # Windows has no signal that a process could handle.
         assert process.returncode == 0 or os.name == "nt", errors
     finally:
         if process.poll() is None:

@@ -44,7 +44,7 @@ def _locked(bench: Bench) -> str:
 
 
 def _in_an_asset(bench: Bench) -> str:
-    """Return a base with a lid wired to it, in the locked asset ``/obj/Crate``."""
+    """Return a base, with a lid wired to it, in the locked asset ``/obj/Crate``."""
     crate = hou.node("/obj").createNode("subnet", "Crate")
     base, lid = (crate.createNode("geo", name) for name in ("Base", "Lid"))
     lid.setInput(0, base)
@@ -69,7 +69,7 @@ def _in_a_take(bench: Bench) -> str:
 
 
 def _in_two_takes(bench: Bench) -> str:
-    """Return the same, with the hero's place in the take."""
+    """Return the same, except that the take includes the hero's place."""
     hero = _in_a_take(bench)
     place = hou.node(hero).parmTuple("t")
     hou.takes.currentTake().addParmTuple(place)
@@ -495,7 +495,7 @@ def test_baking_keys_what_a_moving_parent_and_a_formula_cause(bench: Bench) -> N
     assert baked["keys"] == 5
     keys = {key["frame"]: key for key in port.keys(path)}
     assert sorted(keys) == [1, 2, 3, 4, 5]
-    # Local values: the parent's motion is the parent's.
+    # The values are local, so the parent's motion isn't in them.
     assert keys[3.0]["translate"] == pytest.approx([0, 0, 0], abs=1e-6)
     assert keys[5.0]["rotate"] == pytest.approx([0, 80, 0])
 

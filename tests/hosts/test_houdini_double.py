@@ -1,4 +1,4 @@
-"""The double polices what it stands for: it accepts nothing that Houdini would refuse."""
+"""The double is strict: it accepts nothing that Houdini would refuse."""
 
 from __future__ import annotations
 

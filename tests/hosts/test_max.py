@@ -200,7 +200,7 @@ def test_an_xref_is_the_scenes_own_but_for_what_it_is_made_of(bench: Bench) -> N
         ("scene__set_material_color", {"color": [0.25, 0.5, 1]}),
     ):
         assert bench.call(tool, {"name": path, **asked})["verified"]
-    # The controller is the other file's until it is baked.
+    # The controller belongs to the other file until it is baked.
     keys = {"name": "Lid", "keys": [{"frame": 1, "translate": [5, 0, 0]}]}
     with pytest.raises(HostError, match=r"XRef_Controller controller.*bake it first"):
         bench.call("animation__set_keys", keys)
@@ -325,7 +325,7 @@ def test_a_broken_file_is_an_error(bench: Bench) -> None:
     file.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 nothing that anybody can read")
     with pytest.raises(HostError, match="may be closed"):
         bench.port("filesystem.read").open(str(file))
-    # Not busy forever: a failure has an event of its own.
+    # It doesn't stay busy forever, because a failure has an event of its own.
     assert bench.host.blocked_by() is None
 
 

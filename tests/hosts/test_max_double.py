@@ -1,4 +1,4 @@
-"""The double polices what it stands for: it accepts nothing that 3ds Max would refuse."""
+"""The double is strict: it accepts nothing that 3ds Max would refuse."""
 
 from __future__ import annotations
 

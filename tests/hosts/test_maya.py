@@ -335,7 +335,7 @@ def test_what_a_hidden_layer_holds_is_not_visible(bench: Bench) -> None:
     cmds.setAttr("Crowd.visibility", False)
     assert not bench.get(hero)["visible"]
     assert not bench.get(hat)["visible"]
-    # A layer that is switched off says nothing.
+    # A layer that is switched off has no effect.
     cmds.setAttr("Crowd.enabled", False)
     assert bench.get(hat)["visible"]
     # Set by hand, without a layer.
@@ -823,7 +823,7 @@ def test_the_scenes_renderer_renders(
     before = scene_settings()
     answer = bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, None)
     assert answer["engine"] == (without if cmds.about(batch=True) else with_windows)
-    # Nothing is lit here, which Arnold alone leaves black.
+    # Nothing is lit here, and only Arnold leaves such a scene black.
     assert ("doubt" in answer) == (asked == "arnold")
     assert (bench.folder / "still.png").is_file()
     assert scene_settings() == before

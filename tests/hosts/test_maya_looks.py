@@ -95,7 +95,7 @@ def test_a_copy_for_one_object_keeps_textures_faces_and_the_selection(bench: Ben
     assert port.assigned(two) == {path: None}
     assert port.get(copy)["textures"] == port.get(path)["textures"] != {}
     assert bench.reader.selection() == [two]
-    # The picture that both have stays where one of them lets go of it.
+    # The picture that both have stays when one of them drops it.
     bench.call("materials__set_texture", {"name": copy, "slot": "color", "path": None})
     assert port.get(path)["textures"]["color"]["path"]
 
@@ -166,7 +166,7 @@ def test_lights_come_with_arnold_s_plug_in(bench: Bench) -> None:
 def test_power_is_watts_in_arnold_s_centimetres(lit: Bench) -> None:
     cmds.currentUnit(linear="m")
     path = _light(lit, "area", name="Key", power=100, size=[2, 1])
-    # A square centimetre is that much of a square metre.
+    # A square centimetre in square metres.
     assert cmds.getAttr(f"{_shape(path)}.intensity") == pytest.approx(100 / pi / 0.01**2)
     assert cmds.getAttr(f"{path}.scale")[0] == pytest.approx((100.0, 50.0, 1.0))
 

@@ -1,5 +1,5 @@
-"""Under ``strict`` a file inside a root doesn't lead out of it by the files that it names: on the
-hosts that run here, through an agent's tools."""
+"""Under ``strict``, a file inside a root can't lead out of it through the files that it names.
+Tested on the hosts that run here, through an agent's tools."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ def test_unsaved_edits_are_invisible_to_readers_of_the_file(scene: Scene, tmp_pa
 
 @pytest.fixture
 def composed(tmp_path: Path) -> str:
-    """A scene with a reference, and a sublayer, each beside it."""
+    """Return a scene with a reference and a sublayer, whose files are beside it."""
     written(tmp_path, "asset.usda", '#usda 1.0\n(defaultPrim="A")\ndef Xform "A"\n{\n'
             ' def Cube "Inner" {}\n}\n')  # fmt: skip
     written(tmp_path, "sub.usda", '#usda 1.0\ndef Xform "World"\n{\n def Cube "FromSub" {}\n}\n')
@@ -320,7 +320,8 @@ def test_a_deep_file_is_refused_wherever_it_is_referenced(scene: Scene, tmp_path
 
 
 def test_what_could_not_be_read_again_is_not_saved(scene: Scene, tmp_path: Path) -> None:
-    """An attribute's path is read, and written as text that can't be read again."""
+    """A path as an attribute's value can be read, but is written as text that can't be read
+    again."""
     body = HEAD + 'def Material "M"\n{\n    token outputs:ri:surface = </M.outputs:out>\n}\n'
     scene.files.open(written(tmp_path, "old.usda", body))
     target = Path(written(tmp_path, "target.usda", "kept"))
@@ -334,7 +335,7 @@ def test_what_could_not_be_read_again_is_not_saved(scene: Scene, tmp_path: Path)
 def test_what_is_open_is_saved_over_where_a_mapped_file_could_not_be(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Windows refuses to replace a mapped file, as crates are."""
+    """Windows refuses to replace a mapped file, and crates are mapped."""
     path = str(tmp_path / "shot.usdc")
     made = Usd.Stage.CreateNew(path)
     UsdGeom.Points.Define(made, "/World/Dust").CreatePointsAttr([(1, 2, 3)] * 20_000)

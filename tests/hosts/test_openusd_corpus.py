@@ -27,7 +27,8 @@ def checker() -> Iterator[Checker]:
 @pytest.mark.sweep
 @pytest.mark.parametrize(
     ("shape", "form"),
-    # A layer answers the same in both forms, once it is open: one is tried to its end.
+    # Once it is open, a layer gives the same answers in both forms, so only one form is tried to
+    # the end.
     [*((shape, "text") for shape in CORPUS), (next(iter(CORPUS)), "binary")],
 )
 def test_every_change_is_right_or_refused_and_undone_exactly(

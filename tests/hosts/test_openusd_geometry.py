@@ -1,4 +1,4 @@
-"""OpenUSD: data of faces and corners follows them, and no other mesh changes."""
+"""OpenUSD: the data of faces and corners follows them, and no other mesh changes."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ def test_an_idle_server_does_not_wake_the_application(server: Callboard) -> None
     QTimer.singleShot(400, loop.quit)
     loop.exec_()
     dispatcher.awake.disconnect()
-    # The test's own timer, and Qt's own events when a loop starts.
+    # These few are the test's own timer, and Qt's own events when a loop starts.
     assert len(wakes) <= 5
     assert host.posts - before <= 1
     spin_while(lambda: client.__exit__(None, None, None))
@@ -258,7 +258,7 @@ def test_a_modal_dialog_leaves_the_protocol_alive(server: Callboard) -> None:
     assert refused.data is not None
     assert refused.data["blocked_by"] == "Unsaved changes"
     assert refused.data["stalled_ms"] > 250
-    # The call that was answered with host_busy never runs, also not later.
+    # The call that was answered with host_busy never runs, not even later.
     assert count == 0
 
 

@@ -54,7 +54,7 @@ def watchers() -> list[str]:
 # -- the contract, on Qt's own loop -------------------------------------------------------------
 
 
-#: One of each kind of work. The whole suite runs without Qt's loop in test_maya.py and its likes.
+#: One of each kind of work. The whole suite runs without Qt's loop in test_maya.py and the like.
 ON_QTS_LOOP = (
     "Rendering.test_a_cancel_keeps_what_is_finished_and_stops",
     "SceneSkill.test_each_edit_answers_with_the_object_as_it_is",
@@ -123,7 +123,7 @@ def test_nothing_is_left_after_the_unload(rig: Rig) -> None:
         assert rig.plug_in.server is None
 
     def threads_left() -> int:
-        # The panel's own ends with it, which Qt deletes when it comes to it.
+        # The panel's own thread ends with the panel, which Qt deletes later.
         application().sendPostedEvents(None, QEvent.Type.DeferredDelete)
         return max(0, threading.active_count() - before)
 
@@ -196,7 +196,7 @@ def test_a_taken_port_is_said_and_leaves_nothing(rig: Rig) -> None:
 def test_a_broken_qt_is_said_and_leaves_nothing(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     import qtpy
 
-    # Its events would end the application after a while.
+    # The events of this PySide6 would end the application after a while.
     monkeypatch.setattr(qtpy, "PYSIDE_VERSION", "6.12.0")
     monkeypatch.setattr(sys, "version_info", (3, 11, 0))
     rig.load()

@@ -54,8 +54,8 @@ def check_undone_by_the_artist(
     back: Callable[[], object],
     again: Callable[[], object],
 ) -> None:
-    """``back`` and ``again`` are the artist's Undo and Redo. They return once the
-    application has reported it."""
+    """``back`` and ``again`` are the artist's Undo and Redo. Each returns once the application has
+    reported it."""
     undone: set[str] = set()
 
     def stepped(ids: Any, gone: bool) -> None:

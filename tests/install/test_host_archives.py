@@ -1,4 +1,5 @@
-"""``callboard install maya|houdini|3dsmax``: where it goes, and what stays as it was."""
+"""``callboard install maya|houdini|3dsmax``: the places it writes to, and the files it leaves
+alone."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's home, on Linux."""
+    """Return a user's home, on Linux."""
     for name in (
         *("MAYA_APP_DIR", "HOUDINI_USER_PREF_DIR", "APPDATA"),
         *("XDG_DOCUMENTS_DIR", "XDG_CONFIG_HOME"),
@@ -315,7 +316,7 @@ def test_every_houdini_that_was_started(
 def test_on_windows_both_documents_folders_count(
     host: str, home: Path, archive: Archive, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """OneDrive moved one, and what was there before is used by some versions still."""
+    """OneDrive has moved one of them, and some versions still use the old one."""
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("OneDrive", str(home / "OneDrive"))
     below = {"maya": "maya/2026", "houdini": "houdini21.0"}[host]

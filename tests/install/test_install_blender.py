@@ -1,4 +1,4 @@
-"""``callboard install blender``: what Blender itself prints."""
+"""``callboard install blender``: the output of Blender itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``callboard install`` without an archive: what the build itself prints."""
+"""``callboard install`` without an archive: the output of the build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``callboard install``: what it writes, and what it leaves alone."""
+"""``callboard install``: the files that it writes, and those that it leaves alone."""
 
 from __future__ import annotations
 

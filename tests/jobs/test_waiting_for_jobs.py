@@ -36,7 +36,7 @@ def test_a_change_is_dated() -> None:
 
 
 def test_a_wait_ends_with_the_job() -> None:
-    """While it waits, the main thread and other calls go on."""
+    """While the call waits, the main thread and other calls go on."""
     let_go = asyncio.Event()
 
     async def held() -> str:
@@ -157,7 +157,7 @@ def test_a_jobs_picture_is_shown_as_a_picture() -> None:
     assert answer["content"][-1] == picture.block()
     result = answer["structuredContent"]["result"]
     assert result["structuredContent"] == {"path": "a.png"}
-    # Not a second time, as text.
+    # The result isn't repeated as text.
     assert len(json.dumps(answer["structuredContent"])) < 1000
 
 
@@ -178,7 +178,8 @@ def test_a_client_that_asks_for_a_job_gets_one() -> None:
 
 
 def test_a_job_whose_tool_failed_is_failed() -> None:
-    """But a completed task, as the tasks extension wants it: its result is there."""
+    """As a task it counts as completed, because the tasks extension requires that when there is a
+    result."""
 
     def fails() -> None:
         raise RuntimeError("the lamp is out")

@@ -1,5 +1,5 @@
-"""Workflows on a whole server: results, retries, questions, cancel, undo, and what a killed process
-leaves behind."""
+"""Workflows on a whole server: results, retries, questions, cancel, undo, and the remains of a
+killed process."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def start(client, **inputs):
 
 
 def poll(client, id, ready):
-    """The run once ``ready`` says so. Asking again is how a client of jobs waits."""
+    """Return the run once ``ready`` is true for it. A client of jobs waits by asking again."""
     latest = []
 
     def ready_run():
@@ -280,7 +280,7 @@ def test_a_failed_step_undoes_the_earlier_ones_as_a_group(tmp_path):
         assert run["undone"] == {"steps": 2, "left": 0}
         assert [step["status"] for step in run["steps"]] == ["completed", "completed", "failed"]
         assert objects(running) == before
-        # So the panel shows them, too.
+        # So the panel shows them too.
         assert [one.undone for one in running.app.dispatcher.changed.all()] == [True, True]
 
 

@@ -55,7 +55,7 @@ HOLD = """
 
 
 def write_mapped(folder: Path) -> Path:
-    """The folder above the skill ``maths``."""
+    """Write the skill ``maths``. Return the folder that holds it."""
     files = {"tools.yaml": TOOLS, "scripts/square.py": SQUARE, "scripts/hold.py": HOLD}
     write_skill(folder / "skills", "maths", files=files)
     return folder / "skills"

@@ -18,7 +18,7 @@ from mapping.mapped_skill import write_mapped
 from serving import Served, served
 from waiting import until
 
-#: Nobody listens there, and nobody is asked to.
+#: Nothing listens at that address, and no farm is started.
 FARM_SETTINGS: dict[str, Any] = {
     "farm_scheduler": "tcp://127.0.0.1:9",
     "farm_command": ["no such command"],
@@ -83,7 +83,7 @@ def test_unattended_it_is_offered_only_where_that_is_allowed(settings: dict[str,
         assert answer["error"]["data"]["missing"] == [FARM]
 
 
-#: What is asked for, and what of the answer says what to do.
+#: The arguments, and the part of the answer that says what to do.
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"rows": ROWS * 6}, "CALLBOARD_FARM_LIMIT"),
     ({"frames": "1-9999999999999"}, "CALLBOARD_FARM_LIMIT"),
@@ -120,7 +120,7 @@ def test_files_outside_the_workspace_are_refused_however_they_are_named(
         {"rows": [{"n": 1, "folder": str(tmp_path)}]},
         {"frames": "1", "arguments": {"n": "{frame}", "folder": str(tmp_path)}},
     ]
-    if os.name != "nt":  # making a link there takes a right of its own
+    if os.name != "nt":  # making a link there needs a special right
         (tmp_path / "work" / "link.usda").symlink_to(scene)
         ways.append({"files": ["*.usda"], "arguments": arguments})
     for way in ways:

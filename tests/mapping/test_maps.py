@@ -1,4 +1,4 @@
-"""An agent's maps over a real farm: how they go, their results, their end before time."""
+"""An agent's maps over a real farm: their progress, their results, and their early end."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Agent:
         return answer
 
     def map(self, tool: str, numbers: range, **given: Any) -> str:
-        """Its job's id."""
+        """Start a map. Return its job's id."""
         rows = [{"n": n, "folder": str(self._work)} for n in numbers]
         handle = self.call("farm__map", **{"tool": tool, "host": "openusd", "rows": rows, **given})
         return str(handle["job_id"])
@@ -59,7 +59,7 @@ class Agent:
         return told
 
     def held(self) -> list[int]:
-        """The processes of hosts that are in what never ends."""
+        """Return the ids of the hosts' processes that run an endless task."""
         return [int(one.read_text()) for one in self._work.glob("*.began")]
 
     def forget_held(self) -> None:
@@ -69,7 +69,7 @@ class Agent:
 
 @contextmanager
 def farm(env: dict[str, str], skills: Path, *options: str) -> Iterator[str]:
-    """Its scheduler."""
+    """Yield the farm's scheduler."""
     command = callboard("farm", "local", "-n", "2", "--skills", str(skills), *options)
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -115,7 +115,7 @@ def test_an_agent_maps_reads_resumes_and_cancels(tmp_path: Path, home: Path) -> 
             agent.map("maths__hold", range(40, 44))
             until(lambda: len(agent.held()) == 2, "the hosts' work", seconds=60)
             held = agent.held()
-        # The server has ended, and with it what its agents had under way.
+        # The server has ended, and with it the work of its agents.
         for pid in held:
             until(gone(pid), "the end of what ran", seconds=60)
 
@@ -136,7 +136,7 @@ def twenty(agent: Agent, work: Path) -> None:
     }
     (failed,) = agent.call("farm__results", run=id, failed_only=True)["results"]
     assert failed["index"] == 13
-    # Again by the same name: only what isn't done.
+    # A map with the same name runs again only the tasks that aren't done.
     assert agent.ended(agent.map("maths__square", range(20), run="squares"))["done"] == 19
     assert len((work / "journal.txt").read_text().split()) == 21
 
@@ -170,7 +170,8 @@ def waits_for_a_host(agent: Agent) -> None:
 
 
 def certificates(folder: Path, name: str) -> list[str]:
-    """A CA, and what it certifies, which is what a farm of several machines is guarded by."""
+    """Return a CA, a certificate and its key, with which a farm of several machines is
+    protected."""
     folder.mkdir()
     files = [folder / f"{name}.{end}" for end in ("ca.pem", "pem", "key")]
     ca, certificate, key = map(str, files)
@@ -178,7 +179,7 @@ def certificates(folder: Path, name: str) -> list[str]:
     named = ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1"]
     command = [*make, *named, "-keyout", key, "-out", certificate]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
-    shutil.copyfile(certificate, ca)  # it certifies itself
+    shutil.copyfile(certificate, ca)  # it is signed by itself
     return [ca, certificate, key]
 
 
@@ -203,5 +204,5 @@ def test_a_map_reaches_a_farm_that_asks_for_a_certificate_with_its_own_alone(
                 assert told["status"] == status, told
                 if len(files) == 2:
                     assert "three PEM files" in told["message"]
-    # Those of others, and some without the rest, had nothing done.
+    # With other certificates, or with some of the three missing, no task was run.
     assert len((work / "journal.txt").read_text().split()) == 3

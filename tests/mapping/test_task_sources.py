@@ -1,4 +1,4 @@
-"""The tasks a farm works over, and what it keeps for the next run."""
+"""The tasks of a farm's run, and the results that it keeps for the next run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Draws triangles, so that a double's views show its scene. They don't look like the application's.
-Each style differs from the others; nothing else is promised."""
+"""Draws triangles, so that a double's views show its scene. The views don't look like the
+application's. Each style differs from the others; nothing else is promised."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Eye:
         self._across = width / 2 / wide
 
     def project(self, point):
-        """Return column, row and depth, or None behind the camera."""
+        """Return column, row and depth, or None for a point behind the camera."""
         away = [a - b for a, b in zip(point, self._place, strict=True)]
         x, y, back = (sum(a * b for a, b in zip(away, axis, strict=True)) for axis in self._axes)
         if back >= -1e-6:
@@ -53,7 +53,7 @@ def pixels_of(eye: Eye, shapes, style: str) -> bytes:
                 for a, b in zip(corners, [*corners[1:], corners[0]], strict=True):
                     _line(eye, pixels, a, b)
                 continue
-            # One shape shows before another that looks the same way.
+            # Shapes that face the same way get different shades.
             light = _light([points[index] for index in face]) * (1 - 0.2 * (number % 4))
             paint = color if style == "material" else (200, 200, 200)
             shade = [round(light * each) for each in paint]

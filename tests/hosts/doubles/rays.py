@@ -6,8 +6,8 @@ from itertools import pairwise
 
 
 def met(points, faces, start, along):
-    """Yield for each triangle that the line meets from ``start`` on: the distance in lengths of
-    ``along``, and whether it met the side whose corners run counterclockwise."""
+    """Yield, for each triangle that the line meets after ``start``, the distance in lengths of
+    ``along`` and whether the line met the side whose corners run counterclockwise."""
     for face in faces:
         for second, third in pairwise(face[1:]):
             a, b, c = (points[index] for index in (face[0], second, third))

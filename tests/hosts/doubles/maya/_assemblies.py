@@ -1,8 +1,8 @@
 """Scene assemblies: a node that shows one of several files below it, in a namespace of its own.
 
 The nodes of a file are members. They aren't saved with the scene, which keeps only edits of
-attributes, connections and parents. Renaming, deleting or copying a member isn't modelled; neither
-is reading the file again with the scene.
+attributes, connections and parents. Renaming, deleting or copying a member isn't modelled. Nor is
+reading the file again with the scene.
 """
 
 from __future__ import annotations

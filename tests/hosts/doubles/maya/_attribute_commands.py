@@ -19,7 +19,7 @@ _ENUMS = {
 _FILES = ("fileTextureName",)
 
 
-#: Centimetres in the unit that the channels are in. Matrices are in centimetres.
+#: Centimetres in one of the channels' units. Matrices are always in centimetres.
 _CM = {"mm": 0.1, "cm": 1.0, "m": 100.0, "in": 2.54, "ft": 30.48}
 
 

@@ -8,7 +8,7 @@ from ._registry import command
 from ._scene import Node
 from ._session import session
 
-#: The nodes that know every other one of a kind.
+#: The nodes that list all others of a kind.
 _LISTS = {
     "shaders": "defaultShaderList1",
     "textures": "defaultTextureList1",
@@ -152,7 +152,7 @@ def _members(group: Node) -> list[str]:
 
 
 def _leave(shape: Node, group: int | None = None) -> None:
-    """Take the shape out of that group, or of all."""
+    """Remove the shape from the group, or from all groups."""
     scene = session.scene
     scene.connections = [
         c

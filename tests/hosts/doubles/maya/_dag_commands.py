@@ -117,7 +117,7 @@ def ls(
         if visible and not is_visible(node):
             continue
         if part and objectsOnly:
-            # Parts belong to the shape.
+            # Components belong to the shape.
             node, part = scene.shape(node) or node, ""
         name = scene.path(node) if long else scene.short(node)
         if part and flatten:

@@ -31,8 +31,8 @@ def editDisplayLayerMembers(layer, *names, fullNames=False, noRecurse=False, mod
 
 
 def _put(layer: Node, names: list[str], alone: bool) -> None:
-    """Put nodes into the layer. A node is in one layer; without ``noRecurse`` everything below it
-    comes along."""
+    """Put nodes into the layer. A node is in one layer at a time. Without ``noRecurse``, everything
+    below the node comes along."""
     scene = session.scene
     for name in names:
         node = one(name)

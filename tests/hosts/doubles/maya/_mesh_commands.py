@@ -202,7 +202,7 @@ def polySoftEdge(*names, angle=30.0, constructionHistory=True):
 
 
 def _kept(maker: str, node: Node, wanted: bool) -> str:
-    """Apply a maker. A mesh that has history gets more of it, wanted or not."""
+    """Apply a maker. A mesh that has history gets more of it, even if the caller wants none."""
     shape = session.scene.shape(node)
     fed = any(c[2:] == (shape.id, "inMesh") for c in session.scene.connections)
     return _history(maker, node) if wanted or fed else ""

@@ -16,7 +16,7 @@ class Mesh:
     #: UVs of each corner of each face.
     uvs: list[list[list[float]]] | None = None
     hard: set[tuple[int, int]] = field(default_factory=set)
-    #: Normals that a file brought.
+    #: Normals that came from a file.
     locked: bool = False
 
     def edges(self) -> list[tuple[int, int]]:

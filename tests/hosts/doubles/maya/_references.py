@@ -1,8 +1,8 @@
 """File references: nodes from another file, in a namespace.
 
 As Maya documents them, the scene's changes of attributes, connections and parents are kept as
-edits; a node can be neither renamed nor deleted there. The file is read when it is referenced. Maya
-also reads it again with the scene, which isn't modelled.
+edits; a referenced node can be neither renamed nor deleted. The file is read when it is referenced.
+Maya also reads it again with the scene, which isn't modelled.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def add(file: Scene, path: str, namespace: str | None) -> str:
 
 
 def bring(file: Scene, namespace: str) -> list[Node]:
-    """Bring the file's own nodes into the scene."""
+    """Add the file's own nodes to the scene."""
     if file.references or any(node.keys or node.member_of for node in file.nodes.values()):
         raise NotImplementedError("what a file refers to itself, and its animation curves")
     scene = session.scene

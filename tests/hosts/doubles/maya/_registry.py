@@ -32,8 +32,8 @@ LACKING = {
 
 
 def command(*, windows: bool = False, undoable: bool = False) -> Callable[..., Any]:
-    """Make a function a command. It is called with long flags only, and with ``mode``: create,
-    query or edit, if it takes that."""
+    """Make a function a command. It is called with long flags only, and with ``mode`` (create,
+    query or edit) if it accepts that."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__.rstrip("_")

@@ -167,9 +167,9 @@ class Node:
     locked: set[str] = field(default_factory=set)
     keys: dict[str, dict[float, float]] = field(default_factory=dict)
     mesh: Mesh | None = None
-    #: The file that says it; nothing for the scene's own.
+    #: The referenced file that the node comes from. Empty for the scene's own nodes.
     referenced: str = ""
-    #: The assembly that shows it, by its id.
+    #: The id of the assembly that shows the node.
     member_of: int | None = None
     #: A shape's faces by the id of a shading group, unless it has all of them.
     faces: dict[int, list[int]] = field(default_factory=dict)

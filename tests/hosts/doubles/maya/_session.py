@@ -18,7 +18,7 @@ class Session:
 
     def __init__(self) -> None:
         self.reset()
-        #: As under mayapy, where Maya has hardly a command before it is initialised.
+        #: As under mayapy, where Maya has hardly any commands before it is initialised.
         self.running = False
 
     def reset(self, batch: bool = False) -> None:
@@ -30,7 +30,7 @@ class Session:
         self.modified = False
         self.units = {"linear": "cm", "angle": "deg", "time": "film"}
         self.up_axis = "y"
-        #: mayapy starts without.
+        #: mayapy starts without undo.
         self.undo_on = not batch
         self.undo: list[tuple[str, Scene]] = []
         self.redo: list[tuple[str, Scene]] = []

@@ -38,7 +38,7 @@ def currentUnit(linear=None, angle=None, time=None, mode="create"):
 
 
 def _count_again(factor: float) -> None:
-    """Change the unit; things stay as large as they are."""
+    """Change the unit. Objects keep their real size."""
     if factor == 1.0:
         return
     for node in session.scene.nodes.values():
@@ -214,7 +214,7 @@ def _open(path: str, prompt: bool) -> str:
     if prompt and not session.batch:
         raise RuntimeError("a modal prompt: a file may miss what it refers to")
     session.tell("scene", 5)
-    # Maya lets go of the open scene before it reads the other.
+    # Maya drops the open scene before it reads the other.
     session.scene, session.file, session.modified = new_scene(), "", False
     session.flush()
     try:

@@ -187,7 +187,7 @@ def AbcExport(jobArg=None):
     _put(file, _ALEMBIC + _own({"parts": _parts(roots, centimetres())}))
 
 
-# -- what all of them hold ----------------------------------------------------------------------
+# -- the content of all formats ------------------------------------------------------------------
 
 
 def _parts(tops: list[Node], factor: float = 1.0) -> list[Part]:

@@ -1,9 +1,10 @@
-"""A strict double of Houdini's Python, for tests: a small node scene in memory with Houdini's
-manners.
+"""A strict double of Houdini's Python, for tests: a small node scene in memory that behaves like
+Houdini's.
 
-An unknown function, node type, parameter or menu item raises, as do a call from another thread, a
-call of the package's after its unload, what would open a window, and, without windows, what needs
-them. What isn't modelled raises NotImplementedError; nothing is accepted silently.
+An unknown function, node type, parameter or menu item raises. So does a call from another thread, a
+call by the package after it was unloaded, anything that would open a window and, without windows,
+anything that needs them. Whatever isn't modelled raises NotImplementedError. Nothing is accepted
+silently.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class hipFile:
     def load(file_name, suppress_save_prompt=False, ignore_load_warnings=False):
         _prompt(suppress_save_prompt)
         _tell("BeforeLoad")
-        # Houdini lets go of the open scene before it reads the other.
+        # Houdini drops the open scene before it reads the other.
         _replace(session.new_scene())
         try:
             data = Path(file_name).read_bytes()

@@ -93,8 +93,8 @@ class Geometry:
         self._prims, self._materials = prims, materials
 
     def _round(self):
-        """Return a rounded copy with the right counts; each new point lies in the middle of its
-        source."""
+        """Return a rounded copy with the right counts; each new point is in the middle of the
+        element that it comes from."""
         middles: dict[tuple[int, int], int] = {}
         prims, materials = [], []
 

@@ -106,7 +106,7 @@ class Matrix4:
         if sz:
             xz, yz = xz / sz, yz / sz
         if _dot(_cross(a, b), c) < 0:
-            # One negative axis; which one is a choice, and this is a mirror in X.
+            # One axis is negative. Any of the three would do, and this chooses a mirror in X.
             sx, a, xy, xz = -sx, [-v for v in a], -xy, -xz
         about_y = asin(max(-1.0, min(1.0, -a[2])))
         if hypot(a[0], a[1]) > 1e-9:

@@ -277,7 +277,7 @@ class OpNode(Node):
         return self._is_inside_locked()
 
     def isEditableInsideLockedHDA(self):
-        # No node is marked as one that may be edited there.
+        # No node is marked as editable there.
         return not self._is_inside_locked()
 
     def createDigitalAsset(self, name=None, hda_file_name=None, description=None):

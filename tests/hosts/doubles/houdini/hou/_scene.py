@@ -21,7 +21,7 @@ class Channel:
     locked: bool = False
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Channel:
-        # There are thousands, and hardly one holds more than a number or a text.
+        # There are thousands of channels, and hardly any holds more than a number or a text.
         plain = isinstance(self.value, (str, int, float, type(None)))
         value = self.value if plain else copy.deepcopy(self.value, memo)
         return Channel(value, dict(self.keys), self.locked)
@@ -58,7 +58,7 @@ FIRST_TAKE = "Main"
 
 @dataclass
 class TakeData:
-    """A take. ``held`` are the parameters that it includes, by node and name, with its own
+    """A take. ``held`` maps the parameters that it includes, by node and name, to its own
     values."""
 
     name: str
@@ -72,7 +72,7 @@ class Scene:
     takes: dict[str, TakeData] = field(
         default_factory=lambda: {FIRST_TAKE: TakeData(FIRST_TAKE, None)}
     )
-    #: The current one.
+    #: The current take.
     take: str = FIRST_TAKE
     first_take: str = FIRST_TAKE
     #: Bundles of nodes by name; a smart one has a pattern.

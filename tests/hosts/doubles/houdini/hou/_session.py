@@ -34,7 +34,7 @@ class Session:
         self.undo: list[tuple[str, Any]] = []
         self.redo: list[tuple[str, Any]] = []
         self.undo_on = True
-        #: hython records no list by default, and reports nothing about it.
+        #: By default hython records no undo list, and reports nothing about that.
         self.keeps_undo = windows
         #: True when recording can be switched on.
         self.undo_can_be_kept = True
@@ -117,7 +117,7 @@ class Session:
         if self.group is not None:
             self.group = [self.group[0], self.snapshot(), False]
 
-    # -- what Houdini tells ---------------------------------------------------------------------
+    # -- what Houdini reports -------------------------------------------------------------------
 
     def tell(self, callbacks: list[Any], *arguments: object) -> None:
         for call in list(callbacks):

@@ -1,6 +1,6 @@
-"""Takes: other values of the parameters that each includes. Only the included parameters of the
-current take can be changed, except in the first, which has all of them. Nodes, names and wires
-belong to all takes."""
+"""Takes: other values of the parameters that each includes. Only the parameters that the current
+take includes can be changed. The first take includes all of them. Nodes, names and wires belong to
+all takes."""
 
 from __future__ import annotations
 

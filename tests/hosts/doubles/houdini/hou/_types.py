@@ -51,7 +51,8 @@ class Type:
     parms: dict[str, Parm] = field(default_factory=dict)
     label: str = ""
     inputs: int = 1
-    #: By the counting parameter, the parameters of each entry, numbered from 1.
+    #: The parameters of each entry by the parameter that counts the entries, which are numbered
+    #: from 1.
     multi: dict[str, dict[str, Parm]] = field(default_factory=dict)
     #: The inputs of shader nodes.
     input_names: tuple[str, ...] = ()

@@ -167,7 +167,7 @@ class SceneViewer(PaneTab):
         first, last = values["frameRange"]
         if first != last or not values["useResolution"]:
             raise NotImplementedError("other flipbooks")
-        # Without a variable for it, the frame's number goes before the ending.
+        # If the name has no variable for it, the frame's number goes before the ending.
         output = Path(values["output"])
         numbered = output.with_name(f"{output.stem}.{int(first):04}{output.suffix}")
         numbered.write_bytes(_picture(*values["resolution"]))

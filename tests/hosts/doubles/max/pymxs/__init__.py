@@ -1,9 +1,10 @@
-"""A strict double of 3ds Max's Python, for tests: a small scene in memory with 3ds Max's manners.
+"""A strict double of 3ds Max's Python, for tests: a small scene in memory that behaves like 3ds
+Max's.
 
-An unknown function, class, event, parameter or property raises, as do a call from another thread, a
-call of the bundle's after its unload, anything that would open a modal prompt, and, without
-windows, what needs them. What isn't modelled raises NotImplementedError; nothing is accepted
-silently.
+An unknown function, class, event, parameter or property raises. So does a call from another thread,
+a call by the bundle after it was unloaded, anything that would open a modal prompt and, without
+windows, anything that needs them. Whatever isn't modelled raises NotImplementedError. Nothing is
+accepted silently.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class Coordinates(Strict):
             super().__setattr__(name, value)
 
 
-# -- what the root keeps --------------------------------------------------------------------------
+# -- data of the scene's root ----------------------------------------------------------------------
 
 
 class Root(Strict):

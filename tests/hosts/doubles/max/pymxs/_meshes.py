@@ -1,8 +1,8 @@
 """``polyop``, ``meshop`` and related functions, as documented in MAXScript's help, and the result
 of collapsing a stack.
 
-A poly or a mesh is a node whose base object is one, or that base object. Places are in the world
-for a node, in its own coordinates for a base object.
+A poly or a mesh is a base object of that kind, or a node that has one. Places are in the world for
+a node, in its own coordinates for a base object.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class _Ops:
         return values.Point3(*place)
 
     def getNumMaps(self, what):
-        """Return the number of channels, used or not, from 0, which is for colors."""
+        """Return the number of channels, used or not, including channel 0 for colors."""
         self._of(what)
         return 2
 
@@ -224,5 +224,5 @@ def _modified(made, type, modifier):
             made.parts = []
         return made, "Editable_Poly"
     if modifier.type in ("Bend", "Twist", "Taper"):
-        return made, type  # where they move points isn't modelled
+        return made, type  # moved points aren't modelled
     raise NotImplementedError(f"what {modifier.type} makes")

@@ -277,7 +277,7 @@ class SubController(Strict):
 
     @property
     def _frames(self):
-        # A key of X is one of Y and Z too.
+        # A key of X is also a key of Y and Z.
         return sorted(self._above._keys())
 
 

@@ -11,8 +11,8 @@ from cut_faces import triangles_of
 
 @dataclass
 class Polygons:
-    """Polygons. Faces are indices from 0. ``parts`` are the triangles' own polygons: between two of
-    one the edge is hidden. Smoothing groups are bits."""
+    """Polygons. Faces are indices from 0. ``parts`` names the polygon of each triangle: the edge
+    between two triangles of one polygon is hidden. Smoothing groups are bits."""
 
     points: list[list[float]] = field(default_factory=list)
     faces: list[list[int]] = field(default_factory=list)

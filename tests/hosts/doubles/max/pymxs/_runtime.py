@@ -538,7 +538,7 @@ class _Units(_Struct):
         return session.units[1]
 
 
-# -- what it says of itself ----------------------------------------------------
+# -- information about itself ---------------------------------------------------
 
 
 class StringStream:

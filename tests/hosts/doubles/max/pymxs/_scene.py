@@ -135,7 +135,8 @@ MATERIALS: dict[str, dict[str, Any]] = {
     "Standardmaterial": {"diffuse": (150.0, 150.0, 150.0), "diffuseMap": None},
     "Multimaterial": {"materialList": [], "materialIDList": []},
 }
-#: Maps are materials to pymxs: they have a name, and properties. Those with _ are parts of a part.
+#: Maps are materials to pymxs: they have a name and properties. A property with _ belongs to a part
+#: of the map.
 MAPS: dict[str, dict[str, Any]] = {
     "Checker": {},
     "BitmapTexture": {"filename": "", "_gamma": 2.2, "_U_Tiling": 1.0, "_V_Tiling": 1.0},
@@ -183,7 +184,7 @@ class NodeData:
     type: str
     values: dict[str, Any]
     parent: int | None = None
-    #: Relative to the parent, where there are no keys.
+    #: Relative to the parent, for components without keys.
     local: list[list[float]] = field(default_factory=lambda: [list(row) for row in IDENTITY])
     keys: dict[str, dict[float, list[float]]] = field(default_factory=dict)
     controller: str = "prs"
@@ -193,7 +194,7 @@ class NodeData:
     poly: Polygons | None = None
     hidden: bool = False
     xray: bool = False
-    #: Locked ones of nine: position, rotation and scale, by X, Y and Z.
+    #: The locked ones of nine: position, rotation and scale, each by X, Y and Z.
     locks: list[int] = field(default_factory=list)
     modifiers: list[Modifier] = field(default_factory=list)
     layer: int | None = None
@@ -234,7 +235,7 @@ class Scene:
     use_environment_map: bool = False
     layers: dict[int, Layer] = field(default_factory=dict)
     selection: list[int] = field(default_factory=list)
-    #: Named selection sets, in no step of undo: the manual doesn't say that they are.
+    #: Named selection sets, in no undo step, because the manual doesn't say that they are in one.
     sets: dict[str, list[int]] = field(default_factory=dict)
     frame: float = 0.0
     range: tuple[float, float] = (0.0, 100.0)

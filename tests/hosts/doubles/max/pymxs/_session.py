@@ -67,18 +67,18 @@ class Session:
         self.grids = {1: True, 2: True}
         self.hidden = {"lights": False, "cameras": False, "helpers": False}
         self.cancel_renders = False
-        #: The manual has an offset for the artist's changes, and says nothing about scripts.
+        #: The manual describes an offset for the artist's changes, and says nothing about scripts.
         self.xrefs_move = True
         #: The settings of the FBX plug-in's dialogs; empty when it isn't installed.
         self.fbx: dict[str, dict[str, Any]] = {}
         #: Copies of meshes that were not freed.
         self.snapshots = 0
-        #: The frames that were rendered, and with which camera.
+        #: The frames that were rendered, each with its camera.
         self.rendered: list[tuple[float, int]] = []
         self.render_node = False
         #: True while the views show an older state: Python's changes don't redraw them.
         self.stale = False
-        #: A dialog of Windows' own stands in front of the main window.
+        #: True while one of Windows' own dialogs is in front of the main window.
         self.native_dialog = False
         self.accelerators_off: list[Any] = []
         self.unloaded = False
@@ -144,7 +144,7 @@ class Session:
         if self.hold is not None:
             self.hold = [self.hold[0], copy.deepcopy(self.scene), False]
 
-    # -- what 3ds Max tells -----------------------------------------------------------------------
+    # -- what 3ds Max reports ---------------------------------------------------------------------
 
     def tell(self, event: str) -> None:
         for wanted, act, _ in list(self.callbacks):

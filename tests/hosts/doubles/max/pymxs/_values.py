@@ -72,7 +72,7 @@ class Array(list):
 
 
 class BitArray:
-    """Set bits, from 1; runs of them are written as MAXScript does."""
+    """Set bits, counted from 1. Runs of them are written as MAXScript does."""
 
     def __init__(self, on) -> None:
         self._on = sorted(on)

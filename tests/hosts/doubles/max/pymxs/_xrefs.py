@@ -1,9 +1,9 @@
 """XRef objects and layers.
 
-As 3ds Max documents them: what an XRef is made of is the other file's, and can't be written here.
+As 3ds Max documents them, the parts of an XRef belong to the other file, and can't be written here.
 The node is the scene's own: its name, its parent, an offset that its XRef controller adds, and its
 material, which can be replaced. No animation can be added to an XRef controller. Modifiers, keys
-and whatever has no surface aren't modelled.
+and objects without a surface aren't modelled.
 """
 
 from __future__ import annotations

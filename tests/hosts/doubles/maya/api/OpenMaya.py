@@ -208,7 +208,7 @@ class MFnMesh:
         return counts, list(range(sum(counts)))
 
     def getUVSetNames(self):
-        # Each mesh has one, with UVs or without.
+        # Each mesh has one, even without UVs.
         return ("map1",)
 
     def numUVs(self, uvSet=""):
