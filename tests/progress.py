@@ -1,5 +1,5 @@
-"""Shows the progress of the tests: first their number and about how long they take, then each
-failure as it happens, and a running count in place of dots. With ``-v`` pytest shows its own list.
+"""Shows the progress of the tests: first their number and approximate duration, then each failure
+as it happens, and a running count in place of dots. With ``-v`` pytest shows its own list.
 """
 
 from __future__ import annotations

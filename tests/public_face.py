@@ -125,8 +125,8 @@ def member(module: ModuleType, name: str, face: set[type]) -> Iterator[str]:
 
 
 def source_of(module: ModuleType, name: str) -> str:
-    """Return a constant's value or an alias's meaning as the source of any module writes it, if it
-    is short, or else its type."""
+    """Return a constant's value or an alias's meaning as a module's source writes it. If that is
+    too long, return its type."""
     value = getattr(module, name)
     expression = assigned(module).get(name)
     if expression is None:

@@ -1,4 +1,4 @@
-"""Some scenes, a skill that looks at them, and its mishaps: for batches and farms."""
+"""Some scenes, a skill that looks at them, and mishaps for it, to test batches and farms."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ TOOLS = """
 
 
 class Shots:
-    """``sc00.usda`` and so on, each with a sphere of its name, and the tool ``shots__look``."""
+    """The scenes ``sc00.usda`` and so on, each with a sphere of the same name, and the tool
+    ``shots__look``."""
 
     def __init__(self, folder: Path, count: int) -> None:
         self.folder = folder
@@ -81,7 +82,7 @@ class Shots:
         for name in self.names:
             (folder / f"{name}.usda").write_text(f'#usda 1.0\ndef Sphere "{name}" {{}}\n')
         given = json.dumps({"path": str(folder), "name": "{stem}"})
-        #: The tool and its arguments, the scenes, the skill: for a command line.
+        #: The tool with its arguments, the scenes, and the skill, as words for a command line.
         self.called = ["shots__look", "--json", given]
         self.scenes = str(folder / "*.usda")
         self.skills = ["--skills", str(folder / "skills")]
@@ -97,7 +98,7 @@ class Shots:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def visits(self) -> list[list[str]]:
-        """Return the name and the process of each time that the tool began."""
+        """Return, for each run of the tool, the scene's name and the process."""
         journal = self.folder / "journal.txt"
         lines = journal.read_text().splitlines() if journal.exists() else []
         return [line.split() for line in lines]

@@ -1,4 +1,4 @@
-"""Addresses that lead readers elsewhere: of other sites, and of pages of MCP's specification.
+"""Addresses that lead readers elsewhere: to other sites, and to pages of MCP's specification.
 `python packaging/bootstrap.py docs --outside` checks whether the sites answer. The docs' builder
 checks links between our own pages (tests/docs/test_site.py).
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from docs.prose import PAGES, PROJECT, prose
 
-#: The sites to which we send readers and programs.
+#: The sites to which our pages and code send readers and programs.
 SITES = {
     "api.polyhaven.com": "what `assets` asks",
     "cdn.polyhaven.com": "its previews",
@@ -26,7 +26,7 @@ SITES = {
     "pypi.org": "the index, for the MCP registry",
     "static.modelcontextprotocol.io": "the schema of server.json",
 }
-#: Names that look like addresses, and that nothing visits.
+#: Names that look like addresses, but that nothing visits.
 NAMES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 ROOMS = ("core", "hosts", "ui", "packaging", "benchmarks", "examples", "docs")
 TEXTS = {".py", ".html", ".js", ".json", ".svg", ".toml", ".yaml"}
@@ -34,7 +34,7 @@ _ADDRESS = re.compile(r"\bhttps?://[^\s<>\"'`\\]*")
 _SITE = re.compile(r"(https?)://([^/:?#]*)")
 _TARGET = re.compile(r"\]\((https?://[^)]*)\)")
 
-#: The pages of each revision that explain a line of ours, by their names there.
+#: The pages of each revision that our code refers to, by their names on the site.
 SPECIFICATION = {
     "2025-03-26": {"Base Protocol"},
     "2025-11-25": {

@@ -1,4 +1,5 @@
-"""Rules that keep the house readable: one name for one thing, and functions taken in at once."""
+"""Rules that keep the code readable: one name for one thing, and functions that can be read in one
+go."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from source_trees import PROJECT, facts
 
 MANY_LINES = 500
 MOST_LINES_OF_A_FUNCTION = 60
-#: The folders in which a word counts as use. Tests alone keep nothing alive.
+#: The folders in which a word counts as a use. A use in tests alone doesn't count.
 USES = ("core", "hosts", "ui", "packaging", "benchmarks", "examples", "docs")
 TEXTS = {".py", ".yaml", ".json", ".md", ".toml", ".txt", ".js", ".html", ".cmd", ".ms", ".mod"}
 OURS = ("core", "hosts", "ui", "packaging")
@@ -44,7 +45,7 @@ CALLED_BY = {
     },
     "the published bundle SDK": {"model_validate"},
     "watchdog": {"on_any_event"},
-    # The order of tabs: each has its number, and the code never uses it by name.
+    # The order of tabs. Each member gives a number, and the code uses none by name.
     "nobody": {"LACKING"},
 }
 #: The same function in places that can't share one.
@@ -52,7 +53,7 @@ TWICE = {
     "_load": "Houdini runs the file that lies in the folder of its own Python",
     "set": "each skill is a folder of its own, and its script knows its own port",
 }
-#: These words say how one came by a value, and not what it is.
+#: These words say how a value was obtained, and not what it is.
 EMPTY_NAMES = {"found", "said", "look"}
 _EMPTY = re.compile(rf"\b_*(?:{'|'.join(sorted(EMPTY_NAMES))})\b")
 
@@ -64,7 +65,7 @@ def sources(*roots: str) -> list[Path]:
 @pytest.mark.filterwarnings("default::UserWarning")
 @pytest.mark.parametrize("root", ["core", "hosts", "ui"])
 def test_functions_are_taken_in_at_once(root: str) -> None:
-    """A long module is a question and no fault: CONTRIBUTING says why."""
+    """A long module is a question, not a fault. CONTRIBUTING says why."""
     for path in sources(root):
         if facts(path).lines > MANY_LINES:
             warnings.warn(
@@ -82,7 +83,7 @@ def test_functions_are_taken_in_at_once(root: str) -> None:
 def test_no_public_class_of_core_has_a_namesake() -> None:
     homes: defaultdict[str, list[str]] = defaultdict(list)
     for path in sources("core"):
-        # Skill scripts are what a user would write.
+        # Skill scripts are code such as a user would write.
         if "scripts" not in path.parts:
             for name in facts(path).classes:
                 if not name.startswith("_"):
@@ -138,7 +139,7 @@ def test_no_function_stands_twice() -> None:
     assert {name for same in twice for _, name in same} == TWICE.keys()
 
 
-#: A docstring that begins with one of these reads as if it were turned round.
+#: A docstring that begins with one of these reads as if it were inverted.
 _OPENERS = re.compile(r'^\s*r?"""(?:Who|Whose|What|Whether|Which|How|Where|When|Why)\b', re.M)
 _DOCSTRINGS = re.compile(r'^\s*r?"""(?=\w)', re.M)
 

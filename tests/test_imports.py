@@ -1,4 +1,4 @@
-"""Imports point down, and importing core costs a host nothing but time."""
+"""Imports point down, and importing core costs a host nothing but the time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LAYERS = {
         {"rest"},
         {"app"},
         {"headless", "skill_server"},
-        # The face: names of every layer, resolved on first use.
+        # The face. Its names are from every layer, and are resolved on first use.
         {"__init__", "__main__"},
     ),
     # Packages that people start.
@@ -42,10 +42,10 @@ LAYERS = {
         {"setup"},
         {"cli"},
     ),
-    # For authors of adapters and skills; its whole folder is one room.
+    # For authors of adapters and skills. Its whole folder is one room.
     "callboard_testing": ({"lint"}, {"__init__"}),
 }
-#: The packages of core that each one may import: code in an application knows no program.
+#: The packages of core that each may import. Code in an application imports no program.
 BELOW: dict[str, set[str]] = {
     "callboard": set(),
     "callboard_testing": {"callboard"},
@@ -53,13 +53,13 @@ BELOW: dict[str, set[str]] = {
 }
 
 
-#: Folders of tests that are of no one room: what all of them do together, hosts, pages, releases.
+#: Folders of tests that belong to no single room: tests of the whole, of hosts, pages and releases.
 OF_ALL = {"conformance", "docs", "e2e", "hostile", "hosts", "packaging", "seeds", "testing", "ui"}
 
 
 def sources(root: Path) -> Iterator[Path]:
     for path in sorted(root.rglob("*.py")):
-        # Skill scripts are what a user would write: they may import the whole face.
+        # Skill scripts are code such as a user would write. They may import the whole face.
         if "bundled" not in path.parts and "scripts" not in path.parts:
             yield path
 
@@ -183,8 +183,8 @@ def test_the_search_for_cycles_finds_them() -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    """Deferred imports and those for a type checker count too: two modules that can't be read
-    without each other are one."""
+    """Deferred imports and imports for a type checker count too: two modules that can't be read
+    without each other are really one."""
     known = modules("core", "hosts", "ui")
     imports: dict[str, set[str]] = {}
     for module, (path, root) in known.items():
@@ -209,8 +209,8 @@ def test_hosts_and_ui_import_core_and_never_a_host(root: str) -> None:
     assert not sideways
 
 
-#: Imports of ours in adapters and shipped skills, beside their own package: those that anyone's may
-#: have.
+#: The imports from callboard that adapters and shipped skills may have beside their own package.
+#: Other people's may have the same.
 FACES = {
     "adapters": (
         *("callboard.app", "callboard.changes", "callboard.content", "callboard.errors"),
@@ -237,7 +237,7 @@ def test_adapters_and_skills_import_public_faces_alone(whose: str) -> None:
             if name.split(".")[0] in ("callboard", "callboard_qt")
             and name.split(".")[0] != own
             and not name.startswith("callboard.skills.bundled.")
-            # A face, or a name of it; the panel's face is a room of modules.
+            # A face, or a name of one. The panel's face is a room of modules.
             and not any(name == face or name.rpartition(".")[0] == face for face in FACES[whose])
             and not (whose == "adapters" and name.startswith("callboard.panel."))
         ]

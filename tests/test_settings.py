@@ -1,4 +1,4 @@
-"""Settings as a studio makes them: in variables and files, with a site above all."""
+"""Settings as a studio makes them: in variables and files, with a site's file above all others."""
 
 from __future__ import annotations
 
@@ -139,13 +139,13 @@ def test_doctor_shows_who_decided(
     main(["doctor"])
     out = capsys.readouterr().out
     assert f"settings from environment, {file}: callboard doctor --settings shows them" in out
-    assert str(site / "skills") not in out  # a site needs none
+    assert str(site / "skills") not in out  # a site needs no skills
 
 
 def test_doctor_tells_of_a_folder_that_holds_no_skill(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One with the variants' folders in it is such a folder."""
+    """A folder that only contains the variants' folders is such a folder."""
     settings = "skill_paths: [variants]\n"
     variants = {
         f"variants/{dcc}/stamp/SKILL.md": f"---\nname: stamp\ndescription: Stamps.\nmetadata:\n"
@@ -160,7 +160,7 @@ def test_doctor_tells_of_a_folder_that_holds_no_skill(
     main(["doctor"])
     out = capsys.readouterr().out
     assert "skill path" not in out
-    assert "stamp" not in out  # each is another host's
+    assert "stamp" not in out  # each is for a different host
 
 
 PIN = "---\nname: intake\ndescription: Takes in.\nmetadata: {dcc-mcp: {version: VERSION}}\n---\n"
@@ -169,7 +169,7 @@ PIN = "---\nname: intake\ndescription: Takes in.\nmetadata: {dcc-mcp: {version: 
 def test_a_pinned_folder_that_isnt_there_is_told_with_its_line(
     site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Doctor reports it, and so does the server, which takes the other version meanwhile."""
+    """Doctor reports it, and so does the server, which uses the other version meanwhile."""
     pin = "# The old one.\nskill_paths:\n  - ../pinned/intake/0.9.9\n"
     files = {"projects/otter.yaml": pin, "skills/intake/SKILL.md": PIN.replace("VERSION", "1.0")}
     write_files(site, files)

@@ -1,4 +1,4 @@
-"""The helper under every poll of these tests."""
+"""The helper for every poll in these tests."""
 
 from __future__ import annotations
 

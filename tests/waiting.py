@@ -12,7 +12,7 @@ from callboard_testing.fake_host import DEADLINE
 
 T = TypeVar("T")
 
-#: Seconds between two looks, because the observed code may need this processor.
+#: Seconds between two checks, because the observed code may need this processor.
 _PAUSE = 0.005
 
 
@@ -25,8 +25,8 @@ def until(
 ) -> T:
     """Wait until ``condition()`` is true, and return its value.
 
-    ``what`` says what is awaited, for the TimeoutError that is raised after ``seconds``. If it
-    is a function, it is called then, to describe the state.
+    ``what`` names what is awaited in the TimeoutError that is raised after ``seconds``. If it is a
+    function, it is called then to describe the state.
     """
     end = monotonic() + seconds
     while not (outcome := condition()):

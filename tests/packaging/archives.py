@@ -19,9 +19,9 @@ _folder = TemporaryDirectory(prefix="callboard-built-")
 
 @cache
 def built(host: str) -> list[Path]:
-    """The archives for that host; the test is skipped where the index can't be reached."""
+    """Return the archives for that host. Skips the test if the package index can't be reached."""
     if folder := os.environ.get("CALLBOARD_ARCHIVES"):
-        # As the builder orders them: Blender's older kind comes last.
+        # In the builder's order, Blender's older kind comes last.
         return sorted(Path(folder).glob(f"callboard-{host}-*.zip"), reverse=True)
     try:
         return build(host, Path(_folder.name))

@@ -1,10 +1,10 @@
-"""Runs in a process of its own: an application whose other plug-ins have already imported old
-versions of what callboard carries, and that then loads a bundle.
+"""Plays an application, in a process of its own. Its other plug-ins have already imported old
+versions of the packages that callboard carries. Then it loads a bundle.
 
     python -I -S beside_others.py HOST OLD FOLDER SITE...
 
-OLD is ``broken`` for versions that no use can be made of, ``alike`` for what SITE has. FOLDER is
-where the archive was unpacked, or for Blender the archive. Prints what it found as JSON.
+OLD is ``broken`` for versions that can't be used at all, ``alike`` for those that SITE has. FOLDER
+is the folder of the unpacked archive or, for Blender, the archive. Prints its findings as JSON.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ used: list[str] = []
 
 
 class Old(ModuleType):
-    """A module another plug-in imported. Any use of more than its name raises."""
+    """A module that another plug-in imported. Using anything but its name raises."""
 
     def __getattribute__(self, name: str) -> Any:
         if name.startswith("__") and name != "__path__":
@@ -54,7 +54,7 @@ def client(url: str, token: str | None) -> dict[str, Any]:
 
 
 def in_qts_loop(work: Callable[[], Any]) -> Any:
-    """Runs ``work`` on another thread while Qt's own loop runs here."""
+    """Run ``work`` on another thread while Qt's own loop runs here."""
     from PySide6.QtCore import QEventLoop, QMetaObject, Qt
 
     loop, outcome = QEventLoop(), []
@@ -94,7 +94,7 @@ def maya(folder: Path) -> dict[str, Any]:
     session.reset(batch=False)
     first, *rest = (folder / "callboard.mod").read_text("utf-8").splitlines()
     root = folder / first.split()[-1]
-    # As Maya does, in front of what was there.
+    # Put it at the front of the path, as Maya does.
     sys.path[:0] = [str(root / line.partition(":= ")[2]) for line in rest]
     cmds.loadPlugin(str(root / "plug-ins" / "callboard_plugin.py"))
     utils.processIdleEvents()
@@ -204,12 +204,13 @@ HOSTS: dict[str, Callable[[Path], dict[str, Any]]] = {
 
 
 def already_imported(old: str, host: str) -> dict[str, ModuleType]:
-    """Add what the other plug-ins have in ``sys.modules``."""
+    """Add the other plug-ins' modules to ``sys.modules``. Return them."""
     if not host.startswith("blender"):
-        # Theirs was at work on Qt's classes before.
+        # The other plug-ins' qtpy has changed Qt's classes already.
         import_module("qtpy.QtGui")
         import_module("qtpy.QtWidgets")
-        # It says so to the next qtpy, and so may somebody with another binding in mind.
+        # A qtpy sets this variable for the next one, and a plug-in for another binding may set it
+        # too.
         os.environ["QT_API"] = "pyqt5"
     for name in (*CARRIED, *PARTS) if old == "broken" else CARRIED[:5]:
         sys.modules[name] = Old(name) if old == "broken" else import_module(name)

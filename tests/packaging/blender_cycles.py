@@ -2,7 +2,7 @@
 
     python blender_cycles.py ARCHIVE ROUNDS
 
-Prints what it found as JSON. Blender's folders are wherever BLENDER_USER_RESOURCES says.
+Prints its findings as JSON. BLENDER_USER_RESOURCES says where Blender's folders are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import bpy
 
 MODULE = "bl_ext.user_default.callboard"
-#: Modules of what comes in our wheels.
+#: Modules of the packages in our wheels.
 CARRIED = ("callboard", "tornado", "yaml", "fastjsonschema", "platformdirs", "watchdog")
 HEADERS = {
     "Content-Type": "application/json",
@@ -49,7 +49,7 @@ def once() -> None:
     from callboard_blender import addon
 
     residence, bodies = addon.residence, []
-    # The main thread serves, so the client needs another one; the server is there at once.
+    # The main thread serves, so the client needs another thread. The server is there at once.
     assert bpy.ops.callboard.start() == {"FINISHED"}
     assert residence.app is not None
     url, token = residence.app.url, residence.app.token

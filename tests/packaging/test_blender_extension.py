@@ -18,7 +18,7 @@ from build_vendored import private
 from needed import need
 
 HERE = Path(__file__).parent
-#: Pythons that have other versions of the bpy module, besides the one that runs this.
+#: Pythons with other versions of the bpy module, besides the one that runs these tests.
 PYTHONS = [sys.executable, *os.environ.get("CALLBOARD_BPY_PYTHONS", "").split(os.pathsep)]
 
 
@@ -115,8 +115,8 @@ def test_install_enable_serve_disable(built: list[Path], tmp_path: Path, python:
     assert done.returncode == 0, done.stderr[-4000:]
     cycles = json.loads(done.stdout.splitlines()[-1] if done.stdout else "{}")
     assert cycles["after"] == cycles["before"]
-    # A leak of one enabled add-on is some 2,200 of Python's blocks a round, and 300 kB; but what
-    # Python takes of the system comes in steps of several megabytes.
+    # If one enabled add-on leaks, each round adds some 2,200 of Python's memory blocks, or 300 kB.
+    # But Python takes memory from the system in steps of several megabytes.
     assert cycles["blocks"][-1] - cycles["blocks"][4] < 3000, cycles["blocks"]
     assert cycles["memory"][-1] - cycles["memory"][4] < 12, cycles["memory"]
     ours = ("callboard", "tornado", "yaml", "fastjsonschema", "platformdirs", "watchdog")

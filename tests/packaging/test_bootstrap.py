@@ -1,4 +1,4 @@
-"""The decisions of bootstrap.py; CI runs the real thing on a clean clone."""
+"""The decisions of bootstrap.py. CI runs bootstrap.py itself on a clean clone."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_probe_describes_the_running_python() -> None:
 
 
 def fake_python(folder: Path, body: str) -> Path:
-    """A program that answers as some Python would."""
+    """Return a program that answers like some Python."""
     script = folder / "python"
     script.write_text("#!/bin/sh\n" + body + "\n", encoding="utf-8")
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
@@ -159,7 +159,7 @@ READY = State("ready", str(bootstrap.PROJECT), "3.11", ["usd"], bootstrap.finger
 
 @pytest.fixture
 def venv(tmp_path: Path) -> Path:
-    """An environment that is ready for the extra `usd`."""
+    """Return an environment that is ready for the extra `usd`."""
     venv = tmp_path / ".venv"
     python = bootstrap.program(venv, "python")
     python.parent.mkdir(parents=True)

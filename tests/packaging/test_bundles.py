@@ -1,4 +1,4 @@
-"""The archives for Maya, Houdini and 3ds Max, and what is refused while they are built."""
+"""The archives for Maya, Houdini and 3ds Max, and the faults that building them refuses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LAYOUTS = {
     "houdini": build_houdini.LAYOUT,
     "3dsmax": build_max.LAYOUT,
 }
-#: What each host looks for, and where.
+#: The files that each host looks for, with their places.
 LOOKED_FOR = {
     "maya": ["callboard.mod", "callboard/plug-ins/callboard_plugin.py"],
     "houdini": [
@@ -80,7 +80,8 @@ def test_it_holds_what_the_host_looks_for_and_what_that_needs(host: str) -> None
     skills = f"{layout.library}/{layout.package}/skills/"
     assert any(name.startswith(skills) and name.endswith("SKILL.md") for name in files)
     assert f"{layout.library}/callboard/skills/bundled/scene/SKILL.md" in files
-    # What the host reads is where it looks, and not a second time among the modules.
+    # The files that the host reads are where it looks for them, and not among the modules a second
+    # time.
     assert not any(b"@VERSION@" in data for data in files.values())
     assert [n for n in files if n.endswith(LOOKED_FOR[host][0].split("/")[-1])] == [
         n for n in files if n in LOOKED_FOR[host][:1]
@@ -97,7 +98,7 @@ def test_licences_come_along_and_changes_are_said(host: str) -> None:
     stream = files[f"{layout.library}/callboard_vendor/tornado/iostream.py"]
     assert b"from callboard_vendor.tornado import" in stream
     assert b"# Changed by callboard" in stream
-    # Nothing of ours imports it.
+    # None of our modules imports it.
     assert f"{layout.library}/callboard_vendor/tornado/web.py" not in files
 
 
@@ -127,7 +128,7 @@ def test_it_serves_without_windows_where_nothing_else_is_installed(tmp_path: Pat
         assert made["created"] == ["|Cube"]
         process.terminate()
         _, errors = process.communicate(timeout=30)
-        # Windows has no signal that a process could answer.
+        # Windows has no signal that a process could handle.
         assert process.returncode == 0 or os.name == "nt", errors
     finally:
         if process.poll() is None:

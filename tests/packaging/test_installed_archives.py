@@ -9,7 +9,8 @@ from archives import built
 
 from callboard_programs.cli import main
 
-#: Where each host's files go below a user's folder, and what of the archive is a library.
+#: The place of each host's files below a user's folder, and the part of the archive that holds
+#: libraries.
 PLACES = {
     "maya": ("Documents/maya/2026/modules", "callboard/python"),
     "houdini": ("Documents/houdini21.0", "packages/callboard/python"),
@@ -19,7 +20,7 @@ PLACES = {
         "callboard_addon/lib",
     ),
 }
-#: What ``--dir`` names, where that isn't the place itself.
+#: How many folders above that place ``--dir`` names, if it isn't the place itself.
 CHOSEN = {"maya": 1, "blender": 2}
 
 
@@ -31,7 +32,7 @@ def test_it_goes_in_and_out_again(host: str, tmp_path: Path) -> None:
     chosen = Path(*place.parts[: len(place.parts) - CHOSEN.get(host, 0)])
     place.mkdir(parents=True)
     (place / "theirs.txt").write_text("theirs")
-    # The older kind for Blender, because Blender installs extensions itself.
+    # For Blender it is the older kind, because Blender installs extensions itself.
     words = ["install", host, "--dir", str(chosen), "--archive", str(built(host)[-1])]
     assert main(words) == 0
     skill = place / library / "callboard" / "skills" / "bundled" / "scene" / "SKILL.md"

@@ -1,4 +1,4 @@
-"""Without Blender's own tool, the build says what wasn't checked."""
+"""Without Blender's own tool, the build reports the checks that it left out."""
 
 from __future__ import annotations
 

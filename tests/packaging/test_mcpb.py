@@ -1,4 +1,4 @@
-"""The bundle of the bridge: what it says of itself, and that it bridges where nothing else is."""
+"""The bundle of the bridge: its description, and its work on a machine that has nothing else."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_same_bytes_twice_with_licences(bundle: Path, tmp_path: Path) -> Non
 
 
 def installed(bundle: Path, tmp_path: Path) -> StdioServerParameters:
-    """As an application does it, beside a Python that has nothing else."""
+    """Install the bundle as an application does, beside a Python that has nothing else."""
     place = tmp_path / "Zoë's bundle"
     with zipfile.ZipFile(bundle) as archive:
         archive.extractall(place)
@@ -104,7 +104,7 @@ def test_it_reaches_a_host_until_it_is_revoked(
         assert made.structuredContent["created"] == ["/World/Box"]
         monkeypatch.setenv("CALLBOARD_HOME", str(home))
         assert main(["clients", "revoke", "mcpb"]) == 0
-        # Started once more, it is not let in by itself.
+        # When it is started again, it isn't admitted automatically.
         refused = anyio.run(created, server)
         assert refused.isError
         assert "may not connect" in refused.content[0].text

@@ -1,4 +1,4 @@
-"""All that is published, made once as a release is, and tried where nothing else is."""
+"""Everything that is published, made once in the way of a release, and tried on its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [
         sys.version_info < (3, 11), reason="releases are made by Python 3.11 or later"
     ),
 ]
-#: A word of each trial's line, in their order.
+#: A word of each trial's line, in the order of the trials.
 TRIED = (
     "installs",
     "callboard 0",
@@ -75,5 +75,5 @@ def test_a_release_is_made_twice_alike_and_tried_in_empty_environments(tmp_path:
     with zipfile.ZipFile(wheel) as archive:
         (about,) = [each for each in archive.namelist() if each.endswith(".dist-info/METADATA")]
         described = archive.read(about).decode("utf-8")
-    # By this line the MCP registry knows that the package on PyPI is the server's.
+    # This line tells the MCP registry that the package on PyPI belongs to the server.
     assert f"mcp-name: {json.loads((PROJECT / 'server.json').read_bytes())['name']}" in described

@@ -28,7 +28,7 @@ def test(name):
 def test_that_always_passes():
     pass
 """
-#: As `.ci/run` gives a command that is a function; nothing of pytest's that this doesn't need.
+#: A run like those of `.ci/run`, with a command that is a function, and without pytest's plug-ins.
 RUN = """
 set -uo pipefail
 python=$1 logs=$2
@@ -43,7 +43,7 @@ finish
 
 
 def ci(folder: Path, condition: str, names: list[str]) -> tuple[int, str]:
-    """Runs it over the test, which is called by each name; its exit code and what it says."""
+    """Run it over the test, which gets each of the names. Return the exit code and the output."""
     (folder / "tests").mkdir()
     (folder / "tests" / "test_it.py").write_text(TEST.format(names=names, condition=condition))
     (folder / "logs").mkdir()

@@ -1,5 +1,5 @@
-"""``server.json``, by which the MCP registry lists callboard: as pyproject.toml and README.md have
-it, and as the registry wants it: its schema of 2025-12-11, and what it checks besides."""
+"""``server.json``, with which the MCP registry lists callboard. It agrees with pyproject.toml and
+README.md, with the registry's schema of 2025-12-11, and with the registry's other checks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def listed() -> dict[str, Any]:
 
 
 def stated(key: str) -> str:
-    """Return what pyproject.toml says of the project."""
+    """Return the project's table in pyproject.toml."""
     text = (PROJECT / "pyproject.toml").read_text("utf-8")
     match = re.search(rf'(?m)^{key} = "([^"]+)"', text)
     assert match is not None
@@ -64,7 +64,7 @@ def test_the_registry_takes_it(listed: dict[str, Any]) -> None:
     assert (package["registryType"], package["transport"]) == ("pypi", {"type": "stdio"})
     assert package["registryBaseUrl"] == "https://pypi.org"
     assert not re.search(r"\s", package["identifier"])
-    # One version, and no range of them.
+    # One version, not a range.
     assert re.fullmatch(r"\d+\.\d+\.\d+(?:[.-]?[a-z]+\d*)?", package["version"])
     assert all(each.keys() == {"type", "value"} for each in package["packageArguments"])
 

@@ -41,8 +41,9 @@ INDEXED = {"yaml": "pyyaml"}
 
 
 def others_in(data: bytes) -> set[str]:
-    """Return other people's files in an archive, by Python's names: packages, also those in our own
-    wheel, whole wheels, and the sources that a file of ours says it was made from."""
+    """Return other people's files in an archive, by their names in Python: packages, including
+    those in our own wheel, whole wheels, and the sources from which a file of ours says it was
+    made."""
     there: set[str] = set()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():

@@ -1,4 +1,4 @@
-"""The tests that a change touches are those that have to do with it."""
+"""The tests picked for a change are those that have to do with it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Headers that repeat arguments (2026-07-28, Streamable HTTP): checked before the tool hears of
-it."""
+"""Headers that repeat arguments (2026-07-28, Streamable HTTP): checked before the tool runs."""
 
 from __future__ import annotations
 

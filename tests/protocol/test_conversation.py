@@ -1,4 +1,4 @@
-"""The answers of a client that a server asks."""
+"""A client's answers to a server's questions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Whatever arrives at the port, a JSON-RPC message goes back or the connection ends, and the
-server lives on.
+"""Whatever arrives at the port, a JSON-RPC message goes back or the connection ends, and the server
+keeps running.
 
 CI sends about ten thousand messages. A long run sends many times that:
 
@@ -49,7 +49,8 @@ def cases(count: int) -> settings:
 
 
 class Complaints(logging.Handler):
-    """Keeps what is logged as an error: a mistake of ours, or an answer that nobody got."""
+    """Keeps everything that is logged as an error: a mistake of ours, or an answer that reached no
+    client."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -69,7 +70,7 @@ class Wire:
         self._sessions: dict[str, str] = {}
 
     def post(self, body: bytes, headers: dict[str, str]) -> Answer | None:
-        """The answer; None where the server closed the connection instead."""
+        """Return the answer, or None if the server closed the connection instead."""
         for fresh in (False, True):
             if self._connection is None:
                 self._connection = self.connect()
@@ -121,7 +122,7 @@ class Wire:
         return {**HEADERS, "Mcp-Session-Id": self.session("2025-11-25")}
 
     def session(self, revision: str) -> str:
-        """A session that speaks the revision; the last one, unless it has ended."""
+        """Return a session that speaks the revision. It is the last one, unless that has ended."""
         if self._sessions.get(revision) not in {s.id for s in self.app.endpoint.sessions}:
             params = {"protocolVersion": revision, "capabilities": {}}
             answer = self.post(encoded(request("initialize", params)), HEADERS)
@@ -130,7 +131,8 @@ class Wire:
         return self._sessions[revision]
 
     def assert_alive(self) -> None:
-        """Both eras still answer, and nothing was logged that an author would have to mend."""
+        """Check that both eras still answer, and that nothing was logged that an author would have
+        to fix."""
         self.hang_up()
         ping = self.post(encoded(request("ping")), self.headers("session", None))
         assert ping is not None
@@ -166,7 +168,7 @@ def stateless(method: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def mirrored(message: Any) -> dict[str, str]:
-    """The headers that repeat what the body says, where it says something that a header can."""
+    """Return the headers that repeat values of the body, if a header can hold them."""
     message = message if isinstance(message, dict) else {}
     params = message.get("params")
     params = params if isinstance(params, dict) else {}
@@ -195,7 +197,7 @@ def wire() -> Iterator[Wire]:
         loggers = [logging.getLogger(name) for name in ("callboard", "asyncio", "tornado")]
         for logger in loggers:
             logger.addHandler(wire.complaints)
-        # Client and server share this process; at each switch one of them waits this long.
+        # Client and server share this process. At each switch, one of them waits this long.
         patience = sys.getswitchinterval()
         sys.setswitchinterval(patience / 10)
         try:
@@ -208,8 +210,8 @@ def wire() -> Iterator[Wire]:
 
 
 def offer_everything(app: Served) -> None:
-    """One of each: on the main thread, on a worker and on the loop; what talks, asks and runs
-    on."""
+    """Offer one tool of each kind: on the main thread, on a worker and on the loop, and tools that
+    talk, ask and keep running."""
 
     def echo(**arguments: Any) -> Any:
         return arguments
@@ -267,11 +269,11 @@ def check(answer: Answer | None, sent: Any = None) -> None:
         assert last.get("id", id) == id
 
 
-#: What a session may be asked.
+#: The requests that a session may get.
 ASKED = ("elicitation", "sampling", "roots", "ping")
 
 
-# -- what is sent ---------------------------------------------------------------------------
+# -- the messages that are sent --------------------------------------------------------------
 
 ELICITED = {"name": {"action": "accept", "content": {}}}
 CALLS: dict[str, list[dict[str, Any]]] = {
@@ -371,7 +373,7 @@ GONE = object()
 
 @st.composite
 def wrongly_typed(draw: Any) -> tuple[str, Any]:
-    """A well-formed message with one to three of its fields replaced, or taken out."""
+    """Return a well-formed message with one to three of its fields replaced or removed."""
     era, message = draw(well_formed)
     for _ in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from(list(paths(message))))
@@ -529,7 +531,7 @@ def test_a_chunked_body_over_the_limit_ends_the_connection(wire: Wire) -> None:
 
 def test_an_id_that_is_still_in_use_is_refused_in_a_session(wire: Wire) -> None:
     call = request("tools/call", {"name": "echo", "arguments": {}}, id=7)
-    # A batch has them all under way at once.
+    # With a batch, all of them run at once.
     headers = {**HEADERS, "Mcp-Session-Id": wire.session("2025-03-26")}
     answer = wire.post(encoded([call, call, call]), headers)
     assert answer is not None

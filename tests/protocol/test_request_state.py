@@ -27,7 +27,7 @@ FORM = {"type": "object", "properties": {"text": {"type": "string"}}, "required"
 
 
 class Asking:
-    """A server with a tool that asks twice, and what that tool was run with."""
+    """A server with a tool that asks twice, and the arguments of the tool's runs."""
 
     def __init__(self, app: Served) -> None:
         self.client: FakeClient = app.client()
@@ -63,7 +63,7 @@ class Asking:
         return self.post(method, {"name": name, **params})
 
     def state(self) -> str:
-        """The state of a call that waits for its first answer."""
+        """Return the state of a call that waits for its first answer."""
         result = self.call()["result"]
         assert result["resultType"] == "input_required"
         assert list(result["inputRequests"]) == ["first"]
@@ -71,7 +71,8 @@ class Asking:
         return state
 
     def refused(self, **params: Any) -> bool:
-        """Return whether a retry with a first answer is refused; then nothing has run."""
+        """Return whether a retry with a first answer is refused. If it is, check that nothing has
+        run."""
         before = len(self.runs)
         answer = self.call(**{"inputResponses": given_text("first", "one"), **params})
         if "error" not in answer:

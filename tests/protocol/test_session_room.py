@@ -1,4 +1,4 @@
-"""The session that has to go when there is no room for another."""
+"""The session that is closed when there is no room for another."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from callboard.protocol.session import YIELDING_AFTER, Session, Sessions, TooMan
 
 
 class Stream:
-    """Takes whatever is sent."""
+    """Accepts whatever is sent."""
 
     def send(self, message: object) -> bool:
         return True
 
 
 def filled(limit: int, idle_for: float) -> tuple[Sessions, list[Session], list[Session]]:
-    """As many sessions as there is room for, the first one idle longest; and who was closed."""
+    """Return as many sessions as there is room for, the first one idle longest, and the list of
+    those that get closed."""
     closed: list[Session] = []
     sessions = Sessions(closed.append, limit=limit)
     made = [Session(negotiate("2025-11-25"), ClientInfo(), {}, LOCAL) for _ in range(limit)]

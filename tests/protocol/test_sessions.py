@@ -1,4 +1,4 @@
-"""Sessions as values: no sockets, a channel that is a list."""
+"""Sessions as plain values, without sockets: a list stands for the channel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from callboard.protocol.session import (
 
 
 class Wire:
-    """A stream to the client: what was sent, and whether it takes more."""
+    """A stream to the client: the messages sent, and whether it accepts more."""
 
     def __init__(self, open: bool = True) -> None:
         self.sent: list[Json] = []
@@ -43,7 +43,7 @@ class Wire:
 
 
 class Backstage:
-    """A server that answers ``echo`` at once and ``wait`` when it is told to."""
+    """A server that answers ``echo`` at once, and ``wait`` once ``go_on`` is set."""
 
     def __init__(self) -> None:
         self.events: list[PeerEvent] = []
@@ -76,7 +76,7 @@ def opened(
 
 
 def scene(play: Callable[[SessionEra, Backstage], Any]) -> None:
-    """Runs ``play`` on a loop of its own."""
+    """Run ``play`` on a loop of its own."""
 
     async def run() -> None:
         backstage = Backstage()
@@ -86,7 +86,7 @@ def scene(play: Callable[[SessionEra, Backstage], Any]) -> None:
 
 
 async def settled() -> None:
-    """Lets everything that is ready run."""
+    """Let everything that is ready run."""
     for _ in range(5):
         await asyncio.sleep(0)
 
@@ -228,7 +228,7 @@ def test_events_come_once_for_initialized_and_every_time_for_roots() -> None:
     scene(play)
 
 
-# -- what the server sends ----------------------------------------------------------------------
+# -- messages from the server -------------------------------------------------------------------
 
 
 def test_messages_wait_for_a_stream_and_keep_their_order() -> None:
@@ -378,7 +378,7 @@ def test_idle_sessions_expire_but_not_those_that_listen_or_wait() -> None:
         backstage.go_on.set()
         await under_way
         sessions.expire()
-        assert busy in list(sessions)  # it was just seen
+        assert busy in list(sessions)  # the session was just seen
 
     scene(play)
 

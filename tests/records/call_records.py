@@ -1,4 +1,4 @@
-"""Records for the tests, each with what matters to one of them."""
+"""Records for the tests, each with the fields that matter to a test."""
 
 from __future__ import annotations
 

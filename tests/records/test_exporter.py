@@ -23,9 +23,9 @@ from waiting import until
 
 
 class Ingest:
-    """A local ingest. ``answers`` are what it does with the next requests, one each, then 200: a
-    status, ``hang`` (never answers), ``drop`` (closes), or the bytes it sends. It stores what it
-    answers with 200."""
+    """A local ingest. ``answers`` are for the next requests, one each; later requests get 200. An
+    answer is a status, ``hang`` (never answers), ``drop`` (closes), or the bytes it sends. It
+    stores what it answers with 200."""
 
     def __init__(self) -> None:
         self.answers: list[int | str | bytes] = []
@@ -243,7 +243,7 @@ def test_an_exporter_that_restarts_goes_on_where_it_was(store: Store, ingest: In
         wanted = len(ids)
         ingest.wait(lambda wanted=wanted: len(ingest.stored) >= wanted)  # type: ignore[misc]
         exporter.close()
-        ids += record(store, 7)  # while none runs
+        ids += record(store, 7)  # while no ingest runs
     assert ingest.stored == ids[: len(ingest.stored)]
     assert len(ingest.stored) == len(ids) - 7
 
@@ -342,7 +342,8 @@ def test_the_secret_is_not_shown() -> None:
 
 
 def test_a_server_never_records_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own and its clients' look like nothing in particular."""
+    """The server's own token and its clients' tokens have no form by which they could be
+    recognized."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     _, theirs = ClientBook().make("one")
     with served(records=True) as running, FakeClient(running.app.url, theirs) as client:

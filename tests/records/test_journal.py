@@ -1,4 +1,4 @@
-"""Lines in a file that another process, or a killed one's heir, reads while it grows."""
+"""Lines in a file that another process, or a killed one's successor, reads while it grows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REDACTOR = Redactor(home="/home/jdoe", user="jdoe")
 
 @pytest.fixture(params=["mapped", "written"])
 def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A journal of either kind."""
+    """Yield a journal of each kind."""
     if request.param == "written":
         monkeypatch.setattr(journal, "_KEEPS_ROOM", frozenset())
     made = Journal(tmp_path)
@@ -54,7 +54,7 @@ def test_a_line_that_is_half_there_is_not_read(made: Journal) -> None:
     end = made.size
     made.close()
     whole = made.path.read_bytes()
-    # However much of the line arrived, in whichever order.
+    # Only parts of the line may have arrived, in any order.
     for half in (b"ha", b"ha\0\0", b"\0\0lf\n", b"h\0lf\n", b"\0" * 4 + b"\n"):
         made.path.write_bytes(whole + half + b"\0" * 100)
         assert read_lines(made.path, 0) == ([b"whole"], end)

@@ -152,7 +152,8 @@ def test_names_of_secrets() -> None:
 
 
 def test_a_hidden_text_goes_wherever_it_stands() -> None:
-    """A token is letters like any other; only who made it knows."""
+    """A token consists of letters like any text. Only the program that made it knows that it is
+    one."""
     token = "kT3-x_9aPq" * 4
     redactor = Redactor(home="/home/jdoe", user="jdoe")
     redactor.hide(token)
@@ -169,7 +170,7 @@ def test_a_field_over_the_limit_becomes_a_marker_and_one_at_the_limit_stays() ->
         "[truncated]": True,
         "bytes": MAX_FIELD_BYTES + 1,
     }
-    # Bytes are UTF-8's, not those of the escapes that JSON may use.
+    # Bytes are counted in UTF-8, not in the escapes that JSON may use.
     assert json.loads(POSIX.json({"a": "é" * (room // 2)})) == {"a": "é" * (room // 2)}
 
 

@@ -1,4 +1,4 @@
-"""Records survive what happens to them: a kill, a full disk, a damaged file, a second process."""
+"""Records survive a kill, a full disk, a damaged file and a second process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from callboard.records.store import ROTATE, Store
 from waiting import until
 
 CORE = Path(__file__).parents[2] / "core"
-#: Where what a script of ours imports is.
+#: The folders from which our scripts import.
 TESTS = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 FOREVER = Retention(days=1e6)
 REDACTOR = Redactor(home="/home/jdoe", user="jdoe")
@@ -203,7 +203,7 @@ def test_two_processes_share_the_file(folder: Path) -> None:
         store.open()
     for n, call in enumerate(calls):
         stores[n % 2].record(call)
-    # Either sees both, folded or not.
+    # Both stores see both records, folded or not.
     assert stores[0].reader().count() == 400
     assert [store.flush() for store in stores] == [True, True]
     for store in stores:
@@ -285,7 +285,7 @@ def test_nobody_else_on_this_machine_can_read_the_records(folder: Path) -> None:
         assert {path.name.rpartition("-")[2] for path in kept} >= {DATABASE, "wal", "shm"}
         assert [path.name for path in kept if path.stat().st_mode & 0o077] == []
         store.close()
-        # What an older version left is narrowed.
+        # The permissions of an older version's files are narrowed.
         (folder / DATABASE).chmod(0o644)
         store.open()
         assert store.flush()
@@ -305,7 +305,7 @@ def test_a_journal_that_has_grown_is_replaced(folder: Path) -> None:
     assert store.flush()
     (second,) = folder.glob("*.journal")
     assert second != first
-    # It has what came while the first one was folded, and no more.
+    # It has the lines that came while the first one was folded, and no others.
     written = second.read_bytes().rstrip(b"\0")
     assert written.startswith(HEADER)
     assert len(written) < ROTATE
@@ -330,7 +330,7 @@ def test_a_folder_that_cannot_be_made_costs_a_warning_and_no_call(tmp_path: Path
     ]
     assert len(warnings) == 1
     assert "can't be recorded" in warnings[0]
-    # The way is free again: what was kept aside is written.
+    # Writing works again, so the records that were kept aside are written.
     (tmp_path / "file").unlink()
     until(store.flush, "what was kept aside to be written")
     assert store.degraded is None
@@ -341,7 +341,7 @@ def test_a_folder_that_cannot_be_made_costs_a_warning_and_no_call(tmp_path: Path
 
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs a limit on file size")
 def test_a_full_disk_costs_a_warning_and_no_call(folder: Path) -> None:
-    # A limit on file size makes writing fail half way, as a full disk does.
+    # A limit on file size makes writing fail halfway, as a full disk does.
     script = """
 import json, resource, signal, sys, time
 from pathlib import Path

@@ -21,7 +21,7 @@ from callboard_testing.fake_host import DEADLINE
 
 
 class RefusingHost:
-    """Says that it serves, and refuses every client. ``refused`` counts them."""
+    """A host that says that it serves, and refuses every client. ``refused`` counts them."""
 
     def __init__(self, id: str) -> None:
         self.refused = 0
@@ -60,7 +60,7 @@ def test_a_host_that_refuses_is_not_asked_again_at_once(
         running = asyncio.create_task(keeper.run())
         keeper.hear(Request(1, "tools/list"))
         await asyncio.wait_for(host.asked.wait(), DEADLINE)
-        # Each of these takes as long as another attempt would.
+        # Each of these lasts as long as another attempt would.
         for _ in range(5):
             assert len(await asyncio.to_thread(instances.listed)) == 1
         running.cancel()

@@ -63,7 +63,7 @@ def test_an_answer_with_what_is_no_number_of_jsons_is_broken(number: str) -> Non
 
 
 class OnlyHost(HostFinder):
-    """Finds one that was never announced."""
+    """A finder that finds a host that was never announced."""
 
     def __init__(self, url: str) -> None:
         super().__init__(None)
@@ -98,7 +98,7 @@ def test_who_stops_waiting_for_a_host_leaves_no_connection_behind() -> None:
         await asyncio.wait_for(left.wait(), DEADLINE)
         server.close()
         await asyncio.gather(running, return_exceptions=True)
-        await asyncio.sleep(0)  # which closes what was aborted
+        await asyncio.sleep(0)  # which closes the aborted connections
 
     asyncio.run(drive())
 

@@ -98,7 +98,7 @@ def test_health_and_readiness(tmp_path):
         health = v1.get("healthz")
         assert health["instance"] == v1.app.id
         assert health["host"] == v1.running.host.identity.kind
-        # Until it has caught up on a busy machine it says that it isn't.
+        # On a busy machine it reports that it isn't ready until it has caught up.
         until(lambda: json.loads(v1.ask("GET", "readyz").body)["ready"] is True, "readiness")
 
 
@@ -327,7 +327,7 @@ def test_a_report_is_there_where_records_are_kept(tmp_path):
         report = v1.get("report")
         schema = v1.get("openapi.json")["components"]["schemas"]["Report"]
         Validator(schema, name="report").check(report)
-        # What the document names is what there is, below too.
+        # The document names exactly the paths that exist, also further down.
         assert report.keys() == schema["properties"].keys()
         for name in ("topMissingCapabilities", "unknownTools", "slowestTools", "callsPerDay"):
             for entry in report[name]:

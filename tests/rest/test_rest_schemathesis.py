@@ -1,5 +1,5 @@
-"""Hundreds of generated requests against a running server: none fails it, none gets another answer
-than the document says."""
+"""Hundreds of generated requests against a running server: none makes it fail, and none gets an
+answer that the document doesn't list."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_schemathesis_finds_nothing(tmp_path, monkeypatch):
                 "--header",
                 f"Authorization: Bearer {running.app.token}",
                 "--max-examples=30",
-                # Which arguments a prompt wants is in the list of prompts, not in the document.
+                # The list of prompts says which arguments a prompt needs. The document doesn't.
                 "--exclude-checks=positive_data_acceptance",
                 "--suppress-health-check=all",
                 "--no-color",

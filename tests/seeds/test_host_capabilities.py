@@ -85,7 +85,7 @@ def read(params: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    # The snippet's annotation is all it takes from there.
+    # The snippet uses the module only for its annotation.
     fastmcp = ModuleType("fastmcp")
     fastmcp.__dict__["Context"] = object
     monkeypatch.setitem(sys.modules, "fastmcp", fastmcp)

@@ -1,4 +1,4 @@
-"""The guide to prompts: its snippet and its files, as they stand there."""
+"""The guide to prompts: its snippet and its files, unchanged."""
 
 from __future__ import annotations
 

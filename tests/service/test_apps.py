@@ -1,5 +1,5 @@
-"""MCP Apps over the wire: who declares the extension gets the page, nobody else hears of it, and
-the tool answers both alike."""
+"""MCP Apps over the wire: a client that declares the extension gets the page, other clients see
+nothing of it, and the tool answers both alike."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def server() -> Iterator[Served]:
 
 @contextmanager
 def asking(server: Served, era: str, capabilities: Json) -> Iterator[tuple[Ask, Json]]:
-    """Return the client, and what the server said of itself."""
+    """Return the client, and the server's introduction."""
     if era == "stateless":
         own = Stateless(server.client(), capabilities)
         yield lambda m, p: own.request(m, p), own.request("server/discover")["result"]

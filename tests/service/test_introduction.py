@@ -1,4 +1,4 @@
-"""The instructions a client gets as it connects, which its model reads first."""
+"""The instructions that a client gets when it connects, which its model reads first."""
 
 from __future__ import annotations
 

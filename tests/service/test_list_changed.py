@@ -1,5 +1,5 @@
-"""A thousand changes to what is served, each followed by a list. No list is stale, and no listener
-misses a change."""
+"""A thousand changes to the served tools and prompts, each followed by a list. No list is stale,
+and no listener misses a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of a session, a call and a failure nothing stays, however many there were."""
+"""Sessions, calls and failures leave nothing behind, however many there were."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from callboard.clients.owner import Owner
 from serving import Served, served
 from waiting import until
 
-#: What a server makes for each of them is made by these.
+#: The packages whose objects a server makes for each of them.
 MAKERS = ("callboard", "tornado", "asyncio", "_asyncio", "socket")
 SOME = 25
 
@@ -29,7 +29,7 @@ def held() -> Counter[str]:
     return Counter(
         f"{kind.__module__}.{kind.__name__}"
         for kind in kinds
-        # The log's last records, which are few, know whose they are.
+        # The log's last records, which are few, refer to their owners.
         if str(kind.__module__).partition(".")[0] in MAKERS and kind is not Owner
     )
 

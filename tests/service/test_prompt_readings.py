@@ -1,4 +1,4 @@
-"""The number of times, and the thread, a request for prompts opens their files."""
+"""How often, and on which thread, a request for prompts opens their files."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def _opened(event: str, arguments: tuple[Any, ...]) -> None:
 
 @contextmanager
 def told(watcher: Callable[[str], None]) -> Iterator[None]:
-    """``watcher`` is told the path of every file of prompts that is opened meanwhile."""
+    """Pass ``watcher`` the path of every file of prompts that is opened inside the block."""
     if not _hooked:
-        sys.addaudithook(_opened)  # for good: Python can't take one away
+        sys.addaudithook(_opened)  # forever, because Python can't remove a hook
         _hooked.append(True)
     _watchers.append(watcher)
     try:
@@ -45,7 +45,7 @@ def told(watcher: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def openings() -> Iterator[list[tuple[str, str]]]:
-    """``(skill, thread)`` of every opening of a file of prompts meanwhile."""
+    """Yield ``(skill, thread)`` for every opening of a file of prompts inside the block."""
     opened: list[tuple[str, str]] = []
 
     def note(path: str) -> None:
@@ -140,7 +140,7 @@ def test_an_edit_is_in_the_next_answer(
 
 def test_what_was_read_is_at_hand_until_its_file_changes(server: Served, folder: Path) -> None:
     file, prompts = folder / "first" / "prompts.yaml", server.app.prompts
-    os.utime(file, (1, 1))  # what changed a moment ago may change again unseen
+    os.utime(file, (1, 1))  # a file that changed a moment ago may change again unnoticed
     assert prompts.at_hand("first.hello") is None
     assert "one" in ONE[0](server)
     until(lambda: prompts.at_hand("first.hello") is not None, "a disk that answers at once")

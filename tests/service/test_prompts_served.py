@@ -57,7 +57,7 @@ def server(skills: Path, home: None) -> Iterator[Served]:
 
 
 def ask(server: Served, era: str, method: str, params: dict[str, Any] | None = None) -> Any:
-    """The whole response to one request of a client of that era."""
+    """Return the whole response to a request by a client of that era."""
     if era == "session":
         with server.client() as client:
             return client.request(method, params or {})

@@ -1,5 +1,5 @@
-"""``tools/list`` stays short: what ships keeps its output schemas to itself, and what is rarely
-needed is loaded by its first call."""
+"""``tools/list`` stays short: it leaves out the output schemas of the tools that ship, and a rarely
+needed tool is loaded by its first call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from serving import served, text_of
 from skills.skill_tree import write_skill
 from waiting import until
 
-#: Bytes of ``tools/list`` with everything that ships for a host.
+#: Maximum bytes of ``tools/list`` with everything that ships for a host.
 MOST_BYTES = 60_000
 HOSTS = Path(__file__).resolve().parents[2] / "hosts"
 SHAPE = "{type: object, properties: {n: {type: integer}}}"

@@ -1,4 +1,4 @@
-"""``callboard setup`` in a home with clients, and all back again."""
+"""``callboard setup`` in a home with clients, and its complete removal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """With three clients that were used, and without applications."""
+    """Return a home with three clients that were used, and without applications."""
     for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "CALLBOARD_HOME"):
         monkeypatch.delenv(variable, raising=False)
     for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "MAYA_APP_DIR", "HOUDINI_USER_PREF_DIR"):
@@ -74,7 +74,7 @@ def test_what_it_would_do_is_only_told(run: Run, home: Path) -> None:
     ]
     told = json.loads(run("--dry-run", "--json")[1])
     assert {each["client"] for each in told["clients"]} == {"cursor", "codex", "zed"}
-    # Nobody sits at this terminal.
+    # There is no person at this terminal.
     status, _, err = run()
     assert status == 1
     assert "--yes" in err
@@ -92,7 +92,7 @@ def test_all_is_back_byte_for_byte(run: Run, home: Path, times: int) -> None:
     would = run("--undo", "--dry-run")[1]
     status, out, err = run("--undo", "--yes")
     assert (status, err) == (0, "")
-    # It says beforehand all that it does, the folder with the records too.
+    # It says beforehand everything that it will do, including the folder with the records.
     assert would == "".join(f"would {line}\n" for line in out.splitlines())
     assert "remove " in out
     assert contents(home) == before
@@ -117,7 +117,7 @@ def test_what_the_client_wrote_since_stays(run: Run, home: Path) -> None:
     path = home / ".cursor" / "mcp.json"
     assert run("--yes", "--no-trial")[0] == 0
     path.write_bytes(path.read_bytes().replace(b'"x"', b'"y"'))
-    # Set up once more on top of it.
+    # Set up again on top of that.
     assert run("--yes", "--no-trial")[0] == 0
     status, out, _ = run("--undo", "--yes")
     assert status == 0

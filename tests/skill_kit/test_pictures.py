@@ -20,13 +20,13 @@ def flat(width: int, height: int, color: bytes = RED) -> Picture:
 
 
 def with_square(color: bytes = WHITE) -> Picture:
-    """A square of 10 by 10 pixels at 20, 10 on a red ground of 80 by 40."""
+    """Return a picture with a square of 10 by 10 pixels at 20, 10 on a red ground of 80 by 40."""
     row, marked = RED * 80, RED * 20 + color * 10 + RED * 50
     return Picture(80, 40, row * 10 + marked * 10 + row * 20)
 
 
 def filtered(picture: Picture, kind: int, depth: int = 8, alpha: bool = False) -> bytes:
-    """A PNG file as others write it, by the specification's own words."""
+    """Return a PNG file as other programs write it, made after the specification's text."""
     pixel = (4 if alpha else 3) * depth // 8
     stride = picture.width * pixel
     data = bytearray()

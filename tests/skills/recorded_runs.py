@@ -1,5 +1,5 @@
-"""Ten conversations, recorded by a whole server, for skills to be made of: ``python
-recorded_runs.py HOST FOLDER`` writes the skills of that host's below FOLDER."""
+"""Ten conversations, recorded by a whole server, from which skills are made. ``python
+recorded_runs.py HOST FOLDER`` writes the skills of that host's conversations below FOLDER."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ask = Callable[..., Any]
 
 
 def props(ask: Ask) -> None:
-    """An agent that looks first, and uses the paths that it is answered."""
+    """An agent that looks first, and uses the paths in the answers."""
     ask("scene__scene_info", "What is there?")
     hero = ask("scene__create_primitive", f"A hero prop, key {SECRET}", kind="cube", name="hero")
     path = hero["object"]["path"]
@@ -101,7 +101,7 @@ def measured(ask: Ask) -> None:
     ask("exchange__export", f"Hand it on as {file}", path=str(file), objects=["floor", "box"])
 
 
-#: By the host that they are recorded on.
+#: The runs by the host on which they are recorded.
 RUNS: dict[str, tuple[Callable[[Ask], None], ...]] = {
     "openusd": (props, parents, copies, lit, together),
     "blender": (ring, looks, moving, removed, measured),
@@ -109,7 +109,8 @@ RUNS: dict[str, tuple[Callable[[Ask], None], ...]] = {
 
 
 class Recorded(SkillBench):
-    """A bench whose calls are recorded below ``CALLBOARD_HOME``. ``results`` are kept, too."""
+    """A bench whose calls are recorded below ``CALLBOARD_HOME``. ``results`` says whether results
+    are kept too."""
 
     def __init__(self, host: str, *, results: bool) -> None:
         super().__init__(BUNDLED / "scene", host=host)
@@ -125,7 +126,7 @@ class Recorded(SkillBench):
 
 
 def main(host: str, folder: Path) -> None:
-    """The skills of every second run are made without results, as records have them by default."""
+    """Make the skills. Every second run is recorded without results, as is the default."""
     for number, run in enumerate(RUNS[host]):
         home = folder / "homes" / f"{host}-{run.__name__}"
         os.environ["CALLBOARD_HOME"] = str(home)

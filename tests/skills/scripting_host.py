@@ -7,7 +7,7 @@ from callboard_testing.fake_host import FakeHost
 
 
 class RunningPython:
-    """ScriptPort."""
+    """The fake host's port ``script.execute``."""
 
     def __init__(self, host: FakeHost) -> None:
         self._host = host

@@ -22,7 +22,8 @@ def write_skill(
     block: str = "tools: tools.yaml",
     files: Mapping[str, str] | None = None,
 ) -> Path:
-    """A folder ``parent/name``: a SKILL.md whose ``metadata.dcc-mcp`` is ``block``, and files."""
+    """Write a folder ``parent/name`` with the files and a SKILL.md whose ``metadata.dcc-mcp`` is
+    ``block``."""
     folder = parent / name
     folder.mkdir(parents=True)
     head = f"---\nname: {name}\ndescription: The {name} skill.\nmetadata:\n  dcc-mcp:\n"

@@ -1,4 +1,5 @@
-"""The skill ``assets`` over a whole server: where it looks, and where it may not."""
+"""The skill ``assets`` over a whole server: the folders in which it looks, and those in which it
+may not."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Poly Haven's assets, from a server on this machine that speaks its API: what its owner lists of
-other servers' faults doesn't happen here, and nothing that a server says leads elsewhere."""
+"""Poly Haven's assets, from a server on this machine that speaks its API. The faults that Poly
+Haven lists of other integrations don't occur here, and no answer of a server can lead elsewhere."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _import(bench: Bench, id: str, **more: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def _folders_are_made() -> Iterator[None]:
-    """As for a call that writes below a root."""
+    """Allow folders to be made, as in a call that writes below a root."""
     token = make_missing.set(lambda folder: Path(folder).mkdir(parents=True, exist_ok=True))
     yield
     make_missing.reset(token)
@@ -136,7 +136,7 @@ def test_what_is_there_is_not_fetched_again(bench: Bench, haven: PolyHaven) -> N
 
 
 def test_a_link_in_its_place_is_not_followed(bench: Bench) -> None:
-    """Another's folder outside isn't taken for the asset that is there already."""
+    """A folder outside isn't taken for an asset that was downloaded before."""
     _download(bench, "noon")
     inside, outside = bench.folder / "haven" / "noon_1k", bench.folder / "outside"
     inside.rename(outside)
@@ -178,7 +178,8 @@ def test_a_file_that_is_not_as_described_is_refused(
 
 
 def test_what_stands_before_an_address_leads_nowhere_else(web: tuple[PolyHaven, Any]) -> None:
-    # Python reads both as the server's own; the second one's end would be another server.
+    # Python reads both as addresses of the server itself. The end of the second one would be
+    # another server.
     for url in (f"HTTPS{FILES.removeprefix('https')}/a", f"{' ' * 13}{FILES}/a"):
         with pytest.raises(HostError, match="not one of the servers"):
             next(web[1].fetch(url, 10))

@@ -1,4 +1,4 @@
-"""Skills that lie inside the Python package they were published in."""
+"""Skills inside the Python package with which they were published."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def main(began):
 
 @pytest.fixture
 def package(tmp_path: Path) -> Iterator[Path]:
-    """A package with a folder of skills, as pip installs one; nothing imports it yet."""
+    """Return a package with a folder of skills, as pip installs it. Nothing imports it yet."""
     folder = tmp_path / "site" / PACKAGE
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("")

@@ -1,4 +1,5 @@
-"""A recorded run becomes a skill: what is linked, what becomes an input, what stays out of it."""
+"""A recorded run becomes a skill: the values that are linked, those that become inputs, and those
+that stay out."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ def skills(tmp_path_factory):
 @pytest.fixture
 def made(skills, tmp_path):
     def make(*calls):
-        """The new skill, its workflow's steps by id, and its inputs."""
+        """Return the new skill, its workflow's steps by id, and its inputs."""
         new = make_skill("again", calls, skills, REDACT)
         folder = write_folder(tmp_path, "again", new.files)
         assert [one for one in lint(folder) if "'studio', which" not in one.message] == []
@@ -204,7 +205,8 @@ def test_reading_that_nobody_used_failures_and_strangers_are_left_out(made):
 
 
 def test_what_was_undone_is_left_out(made):
-    """By the ids that a result names; where none was kept, the newest changes."""
+    """An undo's result names the ids of the undone calls. If no result was kept, the newest changes
+    count as undone."""
     new, steps, _ = made(
         create("a", undo_id="1"),
         create("b", undo_id="2"),

@@ -1,4 +1,4 @@
-"""A tool without schemas in tools.yaml has those that its function's annotations say."""
+"""A tool without schemas in tools.yaml gets them from its function's annotations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tool(tmp_path, source, entry="", name="go"):
 
 
 def takes(tmp_path, annotation, before=""):
-    """The schema of one parameter that is annotated so."""
+    """Return the schema of one parameter with that annotation."""
     source = f"{before}\ndef main(x: {annotation}): pass\n"
     return tool(tmp_path, source).input_schema["properties"]["x"]
 

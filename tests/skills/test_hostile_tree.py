@@ -56,14 +56,14 @@ def tree(tmp_path):
 
 @pytest.fixture
 def plain_user_folder():
-    """A folder made and used by somebody who may not read everything, as root may."""
+    """Return a folder made and used by a plain user, who may not read everything as root may."""
     if not hasattr(os, "geteuid"):
         pytest.skip("the system has no file modes")
     was = os.geteuid()
     if was == 0:
         os.seteuid(65534)
     try:
-        # TMPDIR may be root's own.
+        # TMPDIR may belong to root.
         places = (tempfile.gettempdir(), "/tmp", "/var/tmp")
         open_to_all = [p for p in places if os.access(p, os.W_OK | os.X_OK, effective_ids=True)]
         if not open_to_all:

@@ -118,7 +118,7 @@ FLOW = "release.workflow.yaml"
 RESOURCES = "resources.yaml"
 READING = "scripts/read.py"
 
-#: File, what is right, what is written instead, where the finding is, what it says.
+#: File, correct text, wrong text in its place, place of the finding, text of the finding.
 MISTAKES = [
     ("SKILL.md", "name: studio", "name: our studio", "SKILL.md:2", "'name' must be 1 to 64 of"),
     ("SKILL.md", "description:", "descripton:", "SKILL.md:2", "'description' must be text"),
@@ -319,7 +319,7 @@ def test_several_folders_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_all_mistakes_of_one_tool_are_told_at_once(tmp_path: Path) -> None:
-    """Those of its entry, and those of its script, which the entry's don't hide."""
+    """The mistakes in its entry, and those in its script, which the former don't hide."""
     folder = written(tmp_path)
     tools = RIGHT["tools.yaml"].replace("timeout_hint_secs: 60", "timeout_hint_secs: long")
     tools = tools.replace(

@@ -1,4 +1,4 @@
-"""Other people's tools pass the same gate, whatever they say or do not say of themselves."""
+"""Other people's tools pass the same gate, whatever they declare or leave out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from waiting import until
 
 
 def theirs(server: Served, **options: Any) -> None:
-    """A skill's tool that reaches the scene without asking for a port."""
+    """Write a skill's tool that reaches the scene without asking for a port."""
 
     def delete_object(name: str) -> dict[str, Any]:
         server.host.scene.create("cube", name, {})
@@ -170,7 +170,7 @@ def test_the_panel_shows_it_with_the_skill_that_is_used(tmp_path: Path) -> None:
 
 
 def test_no_skill_of_ours_has_a_published_skills_name() -> None:
-    """Those of the packages for dcc-mcp."""
+    """The published skills are those of the packages for dcc-mcp."""
     theirs = {"blender-geometry", "maya-geometry", "houdini-nodes", "blender-scripting"}
     hosts = Path(__file__).parents[2] / "hosts"
     ours = {path.parent.name for path in hosts.glob("*/skills/*/SKILL.md")}

@@ -1,4 +1,5 @@
-"""Ten recorded conversations become skills; each does it again on its own host and another."""
+"""Ten recorded conversations become skills. Each skill repeats the work on its own host and on
+another."""
 
 from __future__ import annotations
 

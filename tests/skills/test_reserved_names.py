@@ -1,4 +1,4 @@
-"""Names belong to who ships them, and none hides anything."""
+"""Names belong to the package that ships them, and no name hides another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The answers of ``script__execute``: its value, what it printed, and what it did to the scene."""
+"""The answers of ``script__execute``: the code's value, its output, and its changes to the
+scene."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from skills.scripting_host import ScriptingHost
 
 @contextmanager
 def scripting() -> Iterator[tuple[Served, FakeClient]]:
-    """Started inside the test: pytest replaces the streams after the fixtures ran."""
+    """A server that is started inside the test, because pytest replaces the streams after the
+    fixtures ran."""
     with served(ScriptingHost, skills=True, allow=["script.execute"]) as server:
         server.on_main(lambda: server.host.scene.create("cube", "Old", {}))
         with server.client() as client:
@@ -92,7 +94,7 @@ def test_a_time_limit_ends_it_and_puts_the_scene_back() -> None:
         assert error["error"]["code"] == CALL_TIMEOUT
         assert "within 0.2 s" in error["error"]["message"]
         assert error["error"]["data"]["stdout"] == "began\n"
-        # The main thread is free again, and the artist's scene as it was.
+        # The main thread is free again, and the artist's scene is as it was.
         assert server.on_main(server.host.scene.names) == ["/Old"]
 
 

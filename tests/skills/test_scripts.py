@@ -12,7 +12,8 @@ from skills.skill_tree import write_files, write_skill
 
 @pytest.fixture
 def opened(tmp_path):
-    """Opens a skill whose tools are the given script names; closes all afterwards."""
+    """Return a function that opens a skill whose tools have the given scripts. All skills are
+    closed afterwards."""
     spaces = []
 
     def open_skill(name="s", tools="tools: [go]", **files):
@@ -158,7 +159,7 @@ def test_the_search_path_is_left_as_it_was(opened):
 
 
 def test_the_search_path_does_not_grow_over_reloads(opened, tmp_path, monkeypatch):
-    """Though a script adds a folder of the studio's at every load."""
+    """A script adds a folder of the studio's at every load."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     source = f"import sys\nsys.path.insert(0, {str(tmp_path / 'studio')!r})\ndef main(): pass\n"
     lengths = []

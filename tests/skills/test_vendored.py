@@ -1,4 +1,5 @@
-"""Packages that a skill requires: brought into its folder, found by its scripts, told where not."""
+"""Packages that a skill requires: installed into its folder, found by its scripts, and reported
+when missing."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ FILES = {
 
 @pytest.fixture
 def skill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """One that requires what only a folder of wheels has."""
+    """Return a skill that requires a package that only a folder of wheels has."""
     need("pip")
     make_wheel(tmp_path / "wheels", "shotlib-for-tests", "1.0", "VERSION = '1.0'\n")
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
@@ -190,7 +191,8 @@ def test_a_skill_is_vendored_and_listed_by_the_name_that_the_settings_find(
 def test_the_command_that_a_running_host_tells_finds_the_skill(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its skills lie where only it looks, and one for another host has the same name."""
+    """The host's skills are where only that host looks, and a skill for another host has the same
+    name."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     block = "requires: [no-such-package]\ndcc: "
     folder = write_skill(tmp_path / "variants" / "fake", "needy", block=f"{block}fake")
@@ -222,7 +224,7 @@ def test_of_two_hosts_skills_with_one_name_none_is_taken_silently(
     assert main(["vendor", "needy"]) == 1
     told = capsys.readouterr().err
     assert "2 skills are called needy; give --host blender or maya, or the folder: " in told
-    assert str(older) not in told  # the first for Maya counts
+    assert str(older) not in told  # the first skill for Maya counts
     page = tmp_path / "blender" / "needy" / "SKILL.md"
     page.write_text(page.read_text("utf-8").replace("[no-such-package]", "[]"), "utf-8")
     assert main(["vendor", "needy", "--host", "blender"]) == 1

@@ -12,7 +12,7 @@ DEADLINE = 20
 
 
 class Heard:
-    """Counts calls and lets a test wait for the next one."""
+    """A callback that counts its calls, and lets a test wait for the next one."""
 
     def __init__(self):
         self.count = 0
@@ -130,7 +130,7 @@ def test_a_catalog_follows_the_disk(tmp_path, watch):
 
 
 def test_a_path_that_is_not_there_costs_the_others_no_notifications(tmp_path):
-    """Looking every so often is for what sends no notifications; here it never comes round."""
+    """Polling is for paths that send no notifications. Here its interval never ends."""
     (tmp_path / "there").mkdir()
     heard = Heard()
     paths = [tmp_path / "missing", tmp_path / "there"]

@@ -1,4 +1,4 @@
-"""Wheels as pip takes them, made in a folder."""
+"""Wheels that pip can install, made in a folder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 def make_wheel(folder: Path, package: str, version: str, text: str) -> None:
-    """Its one module is the package's name with underscores, and holds ``text``."""
+    """Make a wheel. Its one module has the package's name with underscores, and contains
+    ``text``."""
     name = package.replace("-", "_")
     about = f"{name}-{version}.dist-info"
     folder.mkdir(exist_ok=True)

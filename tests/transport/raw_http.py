@@ -26,14 +26,14 @@ class RawConnection:
         self.socket.sendall(data)
 
     def send_head(self, method: str, path: str = "/mcp", **headers: str) -> None:
-        """A request's head; ``Content_Length`` becomes ``Content-Length``."""
+        """Send a request's head. ``Content_Length`` becomes ``Content-Length``."""
         lines = [f"{method} {path} HTTP/1.1"]
         fields = {"Host": self.host, **headers}
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in fields.items()]
         self.send("\r\n".join([*lines, "", ""]).encode("latin-1"))
 
     def answer(self, method: str = "POST") -> http.client.HTTPResponse:
-        """The next answer, its body still to be read."""
+        """Return the next answer. Its body is still to be read."""
         response = http.client.HTTPResponse(self.socket, method=method)
         response.begin()
         return response
@@ -44,7 +44,7 @@ class RawConnection:
         return response.status
 
     def closed_by_the_server(self) -> bool:
-        """Waits until the server closes; False when the time is over first."""
+        """Wait until the server closes the connection. Return False if the time is over first."""
         with contextlib.suppress(ConnectionError):
             try:
                 while self.socket.recv(65536):

@@ -23,7 +23,7 @@ from serving import Served, served
 from waiting import until
 
 PATHS = ["/mcp", "/v1/healthz", "/v1/no/such/thing"]
-#: What clients look for before they sign in somewhere, and what nobody serves.
+#: The paths at which clients look before they sign in. Nothing is served there.
 NOWHERE = [
     "/.well-known/oauth-protected-resource",
     "/.well-known/oauth-authorization-server/mcp",
@@ -32,7 +32,7 @@ NOWHERE = [
 #: A listener that often looks for expired connections. A test shortens the time limits only after
 #: its own part, because its client may be slow.
 OFTEN = HttpLimits(sweep_every=0.02)
-#: One that gives a head little time.
+#: A listener that gives a request's head little time.
 SHORT = HttpLimits(sweep_every=0.02, header_time=0.05)
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
@@ -60,7 +60,7 @@ def test_where_no_token_would_help_none_is_asked_for(server: Served, path: str) 
             answer = client.send(method, PING, {"Authorization": token}, path)
             assert answer.status == 404, (method, token)
             assert "www-authenticate" not in answer.headers
-    # Whoever may not be here at all isn't told that either.
+    # A client that isn't allowed in at all isn't told that either.
     assert client.send("GET", b"", {"Host": "evil.example:80"}, path).status == 421
     assert client.send("GET", b"", {"Origin": "http://evil.example"}, path).status == 403
 
@@ -318,7 +318,7 @@ def test_connections_are_bounded() -> None:
 
 
 def test_there_is_room_for_what_select_bears() -> None:
-    # 512 sockets, with the 128 that are accepted before one is shed, and the server's own.
+    # 512 sockets, plus the 128 that are accepted before one is shed, plus the server's own.
     assert most_connections(selectors.SelectSelector) + 128 + 32 < 512
     assert HttpLimits().connections == most_connections(selectors.DefaultSelector)
 
@@ -337,11 +337,11 @@ def served_again(server: Served) -> bool:
     return False
 
 
-# -- strangers: who has shown no token ---------------------------------------------------------
+# -- strangers: clients without a token ---------------------------------------------------------
 
 
 def _preflight(raw: RawConnection) -> None:
-    """A request that is answered without a token."""
+    """Return a request that is answered without a token."""
     raw.send_head("OPTIONS", Origin=f"http://{raw.host}", Access_Control_Request_Method="POST")
     assert raw.status() == 204
 
@@ -351,7 +351,7 @@ def test_answers_to_a_stranger_do_not_keep_its_connection() -> None:
         _preflight(raw)
         server.app._listener.limits = HttpLimits(sweep_every=0.02, header_time=0.3)
         assert raw.closed_by_the_server()
-        # However often it asks.
+        # However often the client asks.
         with (
             RawConnection(server.app.url) as busy,
             contextlib.suppress(OSError, http.client.HTTPException),
@@ -371,8 +371,8 @@ def test_a_refused_stranger_is_hung_up_on(server: Served, method: str) -> None:
 
 @pytest.mark.slow
 def test_as_many_strangers_as_fit_keep_nobody_out() -> None:
-    """1,024 connections without a token, or more than Windows' ``select`` takes, each answered
-    once; who has one is served, and those who were there before stay."""
+    """There are 1,024 connections without a token, which is more than Windows' ``select`` takes,
+    and each was answered once. A client with a token is served, and earlier ones stay."""
     with served() as server, server.client() as client, contextlib.ExitStack() as stack:
         assert client.request("ping")["result"] == {}
         held = [
@@ -383,7 +383,7 @@ def test_as_many_strangers_as_fit_keep_nobody_out() -> None:
             _preflight(raw)
         assert server.client().send("GET", path="/v1/healthz").status == 200
         assert client.request("ping")["result"] == {}
-        # The oldest stranger made room.
+        # The oldest stranger was closed to make room.
         assert held[0].closed_by_the_server()
 
 

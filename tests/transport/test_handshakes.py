@@ -1,4 +1,4 @@
-"""Connections that begin TLS and never agree on it."""
+"""Connections that begin TLS and never complete the handshake."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Echo(asyncio.Protocol):
         self.transport.write(data)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.transport.close()  # Python 3.10's TLS warns of one that only the other end closed
+        self.transport.close()  # Python 3.10's TLS warns of one that its peer alone closed
 
 
 class Server:
@@ -36,7 +36,7 @@ class Server:
         self.handshakes = handshakes
 
     async def silent(self, sent: bytes = b"") -> asyncio.StreamReader:
-        """A connection that begins no handshake."""
+        """Return a connection that begins no handshake."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
         writer.write(sent)
         self._silent.append(writer)
@@ -47,7 +47,7 @@ class Server:
             writer.transport.abort()
 
     async def echo(self, sent: bytes) -> bytes:
-        """Return what comes back over an agreed TLS connection."""
+        """Return the bytes that come back over a complete TLS connection."""
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port, ssl=context)
@@ -120,7 +120,7 @@ def test_what_is_no_tls_is_ended() -> None:
 def test_nobody_is_left_when_it_stops() -> None:
     async def test(server: Server) -> None:
         held = [await server.silent() for _ in range(MOST)]
-        assert await server.echo(b"hello") == b"hello"  # so they have arrived
+        assert await server.echo(b"hello") == b"hello"  # so the bytes have arrived
         await server.handshakes.stop()
         for reader in held:
             assert await ended(reader)

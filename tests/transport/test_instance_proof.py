@@ -1,5 +1,5 @@
-"""Nobody is shown a token who hasn't proved to hold the instance's key; and another machine's
-instances are neither asked nor removed."""
+"""A token is shown only to a listener that has proved that it holds the instance's key. Another
+machine's instances are neither asked nor removed."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ TOKEN = "the-instances-own-token"
 
 
 class Stranger:
-    """Listens where an instance was, and notes all that it is sent."""
+    """A listener where an instance was. It notes everything that it is sent."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []
-        #: What it answers to everything.
+        #: The answer that it gives to everything.
         self.answer: dict[str, object] = {}
         stranger = self
 
@@ -63,7 +63,7 @@ class Stranger:
             do_GET = do_POST = do_DELETE = answer
 
             def log_message(self, format: str, *args: object) -> None:
-                """Says nothing."""
+                """Log nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 
@@ -72,7 +72,7 @@ class Stranger:
         return f"http://127.0.0.1:{self.server.server_port}/mcp"
 
     def check(self) -> None:
-        """It heard challenges and nothing else."""
+        """Check that it received challenges and nothing else."""
         assert self.heard
         for each in self.heard:
             assert each.startswith(f"GET {instance_proof.PATH} "), each
@@ -100,7 +100,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def crashed(url: str, **other: object) -> Instance:
-    """One whose process lives as far as anybody can see, and whose port somebody else has."""
+    """Return an instance whose process seems to be alive, but whose port belongs to another
+    program."""
     instance = Instance("a" * 16, "maya", "Maya", url, TOKEN, os.getpid(), time.time())
     return replace(instance, **other)  # type: ignore[arg-type]
 
@@ -137,7 +138,7 @@ def test_an_instance_proves_itself_to_who_knows_its_token_and_to_nobody_else() -
             {},
             {instance_proof.HEADER: "nonce word"},
             {instance_proof.HEADER: instance_proof.Challenge.new("another", port).header},
-            # One that was meant for the instance of another port isn't passed on.
+            # A challenge that was meant for the instance at another port isn't passed on.
             {instance_proof.HEADER: instance_proof.Challenge.new(instance.token, port + 1).header},
         ]
         for each in headers:

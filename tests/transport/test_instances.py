@@ -1,4 +1,4 @@
-"""The instances that are listed: never a dead one, even when its number is taken again."""
+"""The instances that are listed: never a dead one, even when another process has got its number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from serving import served
 
 @pytest.fixture
 def nobody() -> str:
-    """An address where nothing answers."""
+    """Return an address where nothing answers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -73,7 +73,7 @@ def test_one_whose_number_another_process_has_now_is_gone(nobody: str) -> None:
         {"skill_paths": [7]},
         {"id": "../kept"},
     ],
-    ids=" ".join,  # by no value: processes that share the tests must name them alike
+    ids=" ".join,  # without values: processes that share the tests must name them alike
 )
 def test_a_file_that_says_nonsense_hides_nobody_and_removes_nothing(
     nobody: str, home: Path, wrong: dict[str, Any]

@@ -1,5 +1,5 @@
-"""Requests that are read without Tornado: what is taken means the same to Tornado, and whatever
-comes before, after or in pieces is answered in order."""
+"""Requests that are read without Tornado. A request that is accepted means the same to Tornado, and
+requests before it, after it or in pieces are answered in order."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def ping(
 
 
 def answered(file: BinaryIO) -> int:
-    """The id in the next answer. The file is one for all: it may read ahead."""
+    """Return the id in the next answer. Use one file for all answers, because it may read ahead."""
     assert file.readline() == b"HTTP/1.1 200 OK\r\n"
     length = 0
     while (line := file.readline()) != b"\r\n":
@@ -145,7 +145,7 @@ def test_a_request_in_pieces_is_one_request(server: Served) -> None:
         data = ping(raw, server, session, 7)
         for cut in (1, 30, data.index(b"\r\n\r\n") + 4, len(data) - 1):
             raw.send(data[:cut])
-            server.client().send("GET", b"", {}, "/v1/healthz")  # it has come by now
+            server.client().send("GET", b"", {}, "/v1/healthz")  # the first part has come by now
             raw.send(data[cut:] + data[:20])
             assert answered(answers) == 7
             raw.send(data[20:])
@@ -160,7 +160,7 @@ def test_a_large_request_that_comes_early_is_read_to_its_end(server: Served) -> 
         large = {"params": {"_meta": {"padding": "x" * 16 * READ_AHEAD}}}
         first = ping(raw, server, session, 1, "Accept: application/json", **call)
         raw.send(first + ping(raw, server, session, 2, **large))
-        server.client().send("GET", b"", {}, "/v1/healthz")  # it has come by now
+        server.client().send("GET", b"", {}, "/v1/healthz")  # both have come by now
         go_on.set()
         answers = raw.socket.makefile("rb")
         assert answered(answers) == 1

@@ -21,7 +21,7 @@ Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @asynccontextmanager
 async def connected() -> AsyncIterator[tuple[SocketStream, Client]]:
-    """Both ends of one connection."""
+    """Return both ends of one connection."""
     opened: asyncio.Future[SocketStream] = asyncio.get_running_loop().create_future()
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: SocketStream(opened.set_result), "127.0.0.1", 0)
@@ -41,7 +41,7 @@ def over_a_socket(check: Callable[[SocketStream, Client], Awaitable[None]]) -> N
         async with connected() as (stream, client):
             await asyncio.wait_for(check(stream, client), PATIENCE)
 
-    # Every server's kind of loop; what asyncio takes by itself on Windows is another.
+    # The kind of loop that every server uses. On Windows it isn't asyncio's default.
     loop = asyncio.SelectorEventLoop()
     try:
         loop.run_until_complete(run())
@@ -114,7 +114,7 @@ def test_a_write_is_done_when_the_client_has_made_room_for_it() -> None:
 def test_a_write_that_nobody_reads_ends_with_the_connection() -> None:
     async def check(stream: SocketStream, client: Client) -> None:
         written = stream.write(b"x" * (32 * 1024 * 1024))
-        while written.done():  # Windows takes one write of any size
+        while written.done():  # Windows accepts a single write of any size
             written = stream.write(b"x" * (32 * 1024 * 1024))
         client[1].transport.abort()
         with pytest.raises(StreamClosedError):
@@ -148,7 +148,7 @@ def test_a_client_that_resets_before_it_is_hung_up_on_does_no_harm() -> None:
         stream.set_close_callback(lambda: left.set_result(None))
         among: set[SocketStream] = set()
         stream.linger(among)
-        # Closed this way a socket resets its connection at once.
+        # A socket that is closed this way resets its connection at once.
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         client.close()
         stream.close()

@@ -146,7 +146,8 @@ def test_delete_ends_the_session_its_stream_and_its_calls(server: Served) -> Non
 
 
 def listening_client(server: Served) -> FakeClient | None:
-    """None where its session expired before it listened, as on a slow machine."""
+    """Return a listening client, or None if its session expired before it listened, as on a slow
+    machine."""
     client = server.client()
     client.initialize()
     try:
@@ -433,7 +434,7 @@ def test_the_list_is_sorted_paged_and_complete(server: Served, client: FakeClien
     assert len(names) == len(set(names))
     assert {f"tool_{number:04}" for number in range(1, count + 1)} <= set(names)
     assert walk() == names
-    # A tool that goes between two pages takes no other with it.
+    # If a tool goes between two pages, no other tool is left out.
     first = client.request("tools/list", {})["result"]
     server.app.tools.replace([first["tools"][-1]["name"]], [])
     second = client.request("tools/list", {"cursor": first["nextCursor"]})["result"]
@@ -479,7 +480,7 @@ def test_clients_that_come_and_go_leave_nothing(server: Served) -> None:
         client.notify("notifications/initialized")
         client.call("work", {"x": number})
         client.post(CALL_REPORT)
-        with RawConnection(server.app.url) as raw:  # leaves in the middle of a request
+        with RawConnection(server.app.url) as raw:  # the client leaves in the middle of a request
             raw.send_head(
                 "POST", Content_Length="100", Authorization=client.headers["Authorization"]
             )

@@ -1,4 +1,4 @@
-"""A panel on a real server, and nothing that Qt warns of."""
+"""A panel on a real server, without warnings from Qt."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-#: What the platform without a screen says of itself.
+#: Messages of Qt's platform without a screen about itself.
 _HARMLESS = ("This plugin does not support", "QStandardPaths: XDG_RUNTIME_DIR not set")
 
 
 @pytest.fixture
 def open_panel(qtbot: Any, home: Path) -> Iterator[Any]:
-    """Opens servers with panels; all are shut when the test ends."""
+    """Return a function that opens servers with panels. All are shut when the test ends."""
     from panel_rig import Opened
 
     opened = Opened(qtbot)
@@ -27,7 +27,7 @@ def open_panel(qtbot: Any, home: Path) -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def no_word_from_qt(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Qt prints what goes wrong inside it; a test in which it does has failed."""
+    """Fail a test during which Qt prints anything, because Qt prints its inner errors."""
     if "qtbot" not in request.fixturenames:
         yield
         return

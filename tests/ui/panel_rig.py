@@ -21,7 +21,7 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 class Shown:
-    """One server, its panel, and what an artist and a client do with them."""
+    """One server, its panel, and the actions of an artist and a client."""
 
     def __init__(self, qtbot: Any, server: Served, panel: Panel) -> None:
         self.qtbot = qtbot
@@ -29,7 +29,7 @@ class Shown:
         self.panel = panel
 
     def until(self, condition: Callable[[], object]) -> None:
-        """Lets Qt run until it holds."""
+        """Run Qt until the condition holds."""
         self.qtbot.waitUntil(lambda: bool(condition()), timeout=PATIENCE)
 
     def wait(self, future: Future[Any]) -> Any:
@@ -37,7 +37,7 @@ class Shown:
         return future.result()
 
     def call(self, client: FakeClient, tool: str, **arguments: Any) -> Any:
-        """The whole answer to a call, while Qt runs."""
+        """Return the whole answer to a call. Qt runs until it comes."""
         return self.wait(self.begin(client, tool, **arguments))
 
     def begin(self, client: FakeClient, tool: str, **arguments: Any) -> Future[Any]:
@@ -55,7 +55,7 @@ class Shown:
         self.qtbot.keyClick(widget, key, **how)
 
     def turn_to(self, number: int) -> None:
-        """Clicks a tab."""
+        """Click a tab."""
         tabs: QTabWidget = self.panel.tabs
         self.qtbot.mouseClick(tabs.tabBar(), LEFT, pos=tabs.tabBar().tabRect(number).center())
         assert tabs.currentIndex() == number
@@ -68,14 +68,14 @@ class Shown:
 
 
 def texts(widget: QWidget) -> list[str]:
-    """Return the texts a person reads below it now."""
+    """Return the texts in the widget that a person can read now."""
     labels = [label.text() for label in widget.findChildren(QLabel) if label.isVisible()]
     fields = widget.findChildren(QPlainTextEdit)
     return labels + [field.toPlainText() for field in fields if field.isVisible()]
 
 
 def reads(widget: QWidget, words: str) -> bool:
-    """Return whether a person reads these words somewhere."""
+    """Return whether a person can read these words in the widget."""
     return any(words in text for text in texts(widget))
 
 
@@ -106,7 +106,7 @@ class Opened:
 
 def _close(panel: Panel) -> None:
     panel.shut()
-    # A test may have closed it, and with that deleted it.
+    # A test may have closed the panel, which deletes it.
     with suppress(RuntimeError):
         panel.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -78,7 +78,7 @@ def test_a_running_call_shows_its_progress_and_is_cancelled_by_a_click(open_pane
 
 
 def made(shown: Any) -> list[str]:
-    """The bare names of what is in the scene."""
+    """Return the bare names of the scene's objects."""
     return [n.rsplit("/")[-1] for n in shown.server.on_main(shown.server.host.scene.names)]
 
 
@@ -245,7 +245,8 @@ def test_changes_only_leaves_out_what_only_read(open_panel: Any) -> None:
 def test_calls_of_another_process_stand_apart_and_offer_no_undo(open_panel: Any, home: Any) -> None:
     store = Store(home / "records")
     store.open()
-    # The same id as the first step here: undoing it would undo something else.
+    # The other host's step has the same id as the first step here, so undoing it here would undo
+    # something else.
     store.record(CallRecord("theirs", time() - 60, 1.0, "scene__delete", "ok", undo_id="undo-1"))
     assert store.flush(20)
     store.close()
@@ -330,7 +331,7 @@ def test_thousands_of_calls_are_there_and_fetched_as_one_scrolls(
 
     shown.until(at_the_end)
     assert past(shown) == [f"t{number}" for number in range(2999, -1, -1)]
-    # Who reads further down isn't disturbed by what is new.
+    # An artist who reads further down isn't disturbed by new calls.
     shown.server.tool("fresh", lambda: "new", {"type": "object"})
     with shown.server.client() as client:
         shown.call(client, "fresh")
@@ -348,7 +349,7 @@ def test_a_root_on_a_dead_mount_holds_up_no_activity(
     listed = os.scandir
 
     def never(path: Any = ".") -> Any:
-        """A disk that doesn't answer: whoever looks waits."""
+        """A disk that doesn't answer: reading it blocks."""
         if str(path) == str(dead):
             asked.set()
             released.wait(60)

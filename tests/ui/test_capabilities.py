@@ -69,7 +69,7 @@ def test_tools_are_listed_with_what_they_lack(shown: Any) -> None:
     shown.until(lambda: all(r.cells[1] for group in tab.below.rows for r in group.rows))
     shown.qtbot.keyClicks(tab.search, "no such tool")
     assert tab.below.rowCount() == 0
-    assert texts(tab)  # it isn't just blank
+    assert texts(tab)  # the widget isn't just blank
 
 
 def test_what_agents_asked_for_is_counted(shown: Any) -> None:
@@ -86,7 +86,7 @@ def test_what_agents_asked_for_is_counted(shown: Any) -> None:
 
 
 class WithoutUsd(FakeHost):
-    """Its USD plug-in isn't loaded; what it does when it is to be, the test says."""
+    """A host whose USD plug-in isn't loaded. If ``fails`` is set, it can't be loaded either."""
 
     def __init__(self, fails: bool = False) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Clients as the panel shows them: who is here, who was lost, and who may do what."""
+"""Clients in the panel: those that are connected, those that were lost, and their permissions."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def rows(shown: Any) -> dict[str, Any]:
 
 
 def manage(shown: Any) -> Any:
-    """Goes to the clients, as an artist does."""
+    """Open the list of clients, as an artist does."""
     shown.click(shown.panel.header.manage)
     assert shown.panel.tabs.currentIndex() == CONSENT
     return shown.panel.consent.clients
 
 
 def holding_on(client: FakeClient) -> socket.socket:
-    """The client's own stream, open."""
+    """Keep the client's own stream open inside the block."""
     stream = socket.create_connection(client.address, timeout=20)
     headers = {**client.headers, "Host": f"127.0.0.1:{client.address[1]}"}
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
@@ -56,7 +56,7 @@ def test_a_client_that_was_killed_is_shown_as_lost_until_it_is_back(open_panel: 
             shown.until(lambda: header.text().startswith("fake"))
             shown.until(lambda: reads(box, "fake, connected"))
         shown.until(lambda: header.text() == "Lost: fake")
-        # The same client, started again.
+        # This is the same client, started again.
         with shown.server.client():
             shown.until(lambda: header.text().startswith("fake"))
 

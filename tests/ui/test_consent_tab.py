@@ -41,7 +41,7 @@ def shown(open_panel: Any) -> Any:
 
 
 def show_consent(shown: Any) -> None:
-    """Follows the banner to what is asked."""
+    """Follow the banner to the question."""
     shown.click(shown.panel.banner.button)
     assert shown.panel.tabs.currentIndex() == CONSENT
 
@@ -96,7 +96,8 @@ def test_one_tool_is_allowed_for_the_project_and_no_other(open_panel: Any) -> No
         shown.click(cards(shown)[0].refuse)
         assert shown.wait(other)["error"]["code"] == REFUSED_BY_ARTIST
     with shown.server.client() as again:
-        # For the project: another session of the same client's isn't asked about.
+        # The grant is for the project, so a call in another session of the same client asks no
+        # question.
         assert "result" in shown.call(again, "wipe")
         shown.panel.consent.rules.setChecked(True)
         lines = shown.panel.consent.clients
@@ -257,7 +258,7 @@ def test_long_code_says_how_much_more_there_is_and_is_allowed_once_its_end_was_s
         notice = next(text for text in texts(card) if "more characters" in text)
         more = int(notice.split()[1].replace(",", ""))
         assert len(code) - 500 < more < len(code)
-        # Longer than the moment in which no card takes a yes.
+        # Wait longer than the moment in which no card takes a yes.
         again = shown.begin(client, "run", code="2")
         shown.until(lambda: len(cards(shown)) == 2)
         shown.until(cards(shown)[1].once.isEnabled)
@@ -282,7 +283,7 @@ def test_what_is_too_long_to_be_read_can_only_be_refused(shown: Any) -> None:
         shown.until(lambda: reads(card, "40,000 more characters than can be shown"))
         bar = card.text.verticalScrollBar()
         bar.setValue(bar.maximum())
-        # Longer than the moment in which no card takes a yes.
+        # Wait longer than the moment in which no card takes a yes.
         again = shown.begin(client, "run", code="2")
         shown.until(lambda: len(cards(shown)) == 2)
         shown.until(cards(shown)[1].once.isEnabled)

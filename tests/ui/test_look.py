@@ -10,7 +10,7 @@ from qtpy.QtGui import QColor, QPalette
 
 from callboard_ui.theme import LEGIBLE, color, contrast
 
-#: Text, window and the ground of lists, as hosts have them.
+#: The colors of text, window and list background that hosts have.
 HOSTS = {
     "maya": ("#bbbbbb", "#444444", "#2b2b2b"),
     "3ds max dark": ("#e6e6e6", "#444444", "#393939"),

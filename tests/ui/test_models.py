@@ -88,7 +88,7 @@ def test_calls_are_a_sound_model_while_they_come_and_end(qtbot: Any, qtmodeltest
     qtmodeltester.check(model)
     model.set_running([call(1, "running"), call(2, "waiting")])
     assert ids(model) == ["id2", "id1"]
-    # It ended, but its record isn't read yet: it stays.
+    # The call ended, but its record isn't read yet, so it stays.
     model.set_running([call(2, "running")])
     assert ids(model) == ["id2", "id1"]
     assert not model.set_newest([call(1)])
@@ -97,7 +97,7 @@ def test_calls_are_a_sound_model_while_they_come_and_end(qtbot: Any, qtmodeltest
     assert model.set_newest([call(4), call(3), call(1)])
     model.add_older([call(1), call(0)])
     assert ids(model) == ["id2", "id4", "id3", "id1", "id0"]
-    # Too many came in between: what is known isn't continuous any more.
+    # Too many calls came in between, so the known ones are no longer continuous.
     assert not model.set_newest([call(9), call(8)])
     assert ids(model) == ["id2", "id9", "id8"]
     model.drop_running(set())

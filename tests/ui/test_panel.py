@@ -153,7 +153,7 @@ def test_every_client_gets_its_own_words(
     entry = json.loads(dialog.configuration.toPlainText())[key]["callboard"]
     app = shown.server.app
     assert (entry["type"], entry["url"]) == ("http", app.url)
-    # A token has no place in a file that the project shares.
+    # A token must not be in a file that the project shares.
     assert dialog.write.isVisible() is (client == "cursor")
     shown.click(dialog.copy)
     shown.until(lambda: reads(dialog, "Copied."))
@@ -245,7 +245,7 @@ def test_a_narrow_dock_is_wide_enough_for_every_tab(open_panel: Any) -> None:
         shown.until(lambda: panel.width() == 280)
         assert panel.tabs.widget(number).minimumSizeHint().width() <= 280
         areas = panel.tabs.widget(number).findChildren(QAbstractScrollArea)
-        # A view knows how wide it is once it has been laid out.
+        # A view has its width only once it has been laid out.
         shown.until(lambda all=areas: not any(a.horizontalScrollBar().isVisible() for a in all))
 
 
@@ -335,7 +335,7 @@ def test_tabs_and_filters_have_keys_while_the_keyboard_is_in_the_panel(open_pane
     shown.press(panel.tabs.tabBar(), Qt.Key.Key_1, modifier=control)
     shown.press(panel.tabs.tabBar(), Qt.Key.Key_F, modifier=control)
     assert panel.activity.search.hasFocus()
-    # A digit that is typed stays one.
+    # A typed digit stays a digit.
     shown.qtbot.keyClicks(panel.activity.search, "3")
     assert panel.activity.search.text() == "3"
     assert panel.tabs.currentIndex() == 0
@@ -387,7 +387,7 @@ def test_a_panel_that_stands_still_slows_no_call(open_panel: Any) -> None:
     shown = open_panel()
     shown.server.tool("work", lambda: "done", NOTHING)
     with shown.server.client() as client:
-        # Qt's loop doesn't run here, so the panel takes nothing in; every call is answered.
+        # Qt's loop doesn't run here, so the panel takes nothing in. Every call is answered even so.
         for _ in range(100):
             assert "result" in client.request("tools/call", {"name": "work", "arguments": {}})
     shown.until(lambda: len(shown.panel.activity.model.past) == 100)

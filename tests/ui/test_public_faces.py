@@ -1,4 +1,4 @@
-"""A skill and an adapter outside the project work by the public faces alone."""
+"""A skill and an adapter outside the project work with nothing but the public faces."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_an_adapter_has_undo_steps() -> None:
     from callboard_qt import OpenStep, UndoSteps
 
     class Steps(UndoSteps):
-        """Over an application that keeps a list of names."""
+        """Undo steps over an application that keeps a list of names."""
 
         def __init__(self) -> None:
             super().__init__()

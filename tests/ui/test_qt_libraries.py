@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has 
 
 
 def compiled(folder: Path, name: str, *linked: str) -> Path:
-    """A library that needs others, made with the compiler of this machine."""
+    """Return a library that needs others, made with this machine's compiler."""
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("there is no C compiler")

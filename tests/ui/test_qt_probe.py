@@ -1,4 +1,4 @@
-"""Qt is tried in another process, which may speak in any code page."""
+"""Qt is tried in another process, whose output may be in any code page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from waiting import until
 
 @pytest.fixture(autouse=True)
 def complains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Python whose Qt says no; one byte is neither UTF-8 nor in Windows' Western code page."""
+    """Return a Python whose Qt fails with a message. One byte of it is neither UTF-8 nor in
+    Windows' Western code page."""
     (tmp_path / "words").write_bytes(b"Qt says \x81 so\n")
     if sys.platform == "win32":
         python = tmp_path / "python.bat"

@@ -85,7 +85,8 @@ def test_roots_are_dropped_reordered_locked_and_removed(shown: Any, folders: Any
     drop(tab, *folders)
     shown.until(lambda: len(rows(shown, OWN)) == 2)
     select(shown, 1)
-    # Shortcuts are the active window's, which no window is by itself where nothing manages them.
+    # Shortcuts work only in the active window, and without a window manager no window becomes
+    # active on its own.
     shown.panel.activateWindow()
     tab.view.setFocus()
     shown.until(tab.view.hasFocus)

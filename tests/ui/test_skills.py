@@ -58,7 +58,7 @@ def test_skills_show_with_their_prompts_and_with_file_and_line_of_what_is_wrong(
     shown.until(lambda: len(rows(shown, "studio")) == 2)
     assert rows(shown, "studio")[0].startswith("prompts.yaml:5: ")
     assert rows(shown, "studio")[1].startswith("studio.good")
-    # What is broken comes first, unfolded.
+    # Broken skills come first, unfolded.
     assert tab.model.rows[0].key == "studio"
     assert tab.view.isExpanded(tab.model.index(0, 0))
     shown.click_row(tab.view, tab.model.find("studio"))

@@ -1,4 +1,4 @@
-"""The large panel says what every panel says."""
+"""The large panel says the same as every other panel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The artist's roots are the ceiling of what clients name, over the wire."""
+"""The artist's roots limit the folders that clients may name, over the wire."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def see(_workspace_roots: WorkspaceRoots | None = None) -> list[str] | None:
 
 
 def naming(server: Served, *folders: Path) -> FakeClient:
-    """A client that works in these folders."""
+    """Return a client that works in these folders."""
     roots = {"roots": [{"uri": folder.as_uri()} for folder in folders]}
     return server.client({"roots": {}}, {"roots/list": lambda params: roots})
 
@@ -42,7 +42,7 @@ def offer(server: Served) -> Served:
 
 @pytest.fixture
 def named(tmp_path: Path) -> Iterator[Served]:
-    """A server whose artist named ``/show``."""
+    """Yield a server whose artist named ``/show``."""
     (tmp_path / "show" / "shots").mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()
     with served(roots=[str(tmp_path / "show")]) as server:
@@ -59,7 +59,7 @@ def attend(server: Served) -> None:
 
 
 def answer(server: Served, decision: Any) -> str:
-    """Answers the question that comes, and returns what it said."""
+    """Answer the next question. Return its text."""
     desk = server.app.dispatcher.consent
     until(lambda: desk.questions, "a question")
     question = next(iter(desk.questions.values()))
@@ -185,7 +185,8 @@ def test_without_any_root_and_anybody_strict_alone_refuses(tmp_path: Path) -> No
                 assert ("error" in client.request("tools/call", params)) is refused
 
 
-# -- whose choice a project is ---------------------------------------------------------------------
+# -- the choice of the project
+# -----------------------------------------------------------------------
 
 
 def test_a_folder_that_a_call_went_to_is_no_root_until_the_artist_goes_elsewhere(
@@ -205,7 +206,7 @@ def test_a_folder_that_a_call_went_to_is_no_root_until_the_artist_goes_elsewhere
             assert seen(client) == [str(tmp_path / "artists")]
             client.call("go", {"folder": str(tmp_path / "agents")})
             assert seen(client) == [str(tmp_path / "artists")]
-            server.on_main(lambda: host.announce("project"))  # Ctrl+S
+            server.on_main(lambda: host.announce("project"))  # the artist presses Ctrl+S
             assert seen(client) == [str(tmp_path / "artists")]
             server.on_main(lambda: go(tmp_path / "next"))
             assert seen(client) == [str(tmp_path / "next")]

@@ -193,7 +193,7 @@ def test_the_time_to_answer_begins_when_the_question_leaves(server: Served) -> N
     expired = threading.Event()
     asked = threading.Event()
     with offering(server, lambda params: asked.set()) as client:
-        # No stream is open, so the question waits; longer than it may take to answer it.
+        # No stream is open, so the question waits. It waits longer than an answer may take.
         loop = server.app.guest.loop
         loop.call_soon_threadsafe(loop.call_later, 0.2, expired.set)
         assert expired.wait(DEADLINE)
@@ -255,7 +255,7 @@ def test_every_client_has_its_own_roots(server: Served, tmp_path: Path) -> None:
         assert seen(c) is None
 
 
-# -- where else roots come from -----------------------------------------------------------------
+# -- other sources of roots ---------------------------------------------------------------------
 
 
 def test_the_artists_roots_then_the_projects_stand_in_for_the_clients(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_the_artists_roots_then_the_projects_stand_in_for_the_clients(tmp_path: 
             assert seen(client) is None
 
 
-# -- what tools get -----------------------------------------------------------------------------
+# -- the roots that tools get -------------------------------------------------------------------
 
 
 def test_only_tools_that_declare_files_are_given_roots(server: Served, tmp_path: Path) -> None:

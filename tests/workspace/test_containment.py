@@ -153,7 +153,8 @@ def test_what_applications_on_posix_read_differently_is_refused() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="symlinks need a privilege there")
 @pytest.mark.parametrize("policy", ["strict", "advisory"])
 def test_dots_behind_a_link_count_both_ways(tmp_path: Path, policy: RootsPolicy) -> None:
-    """The system goes back from where the link leads, applications from where it stands."""
+    """The system resolves the dots from the link's target, and applications from the link
+    itself."""
     root, guarded = tmp_path / "root", tmp_path / "root" / "guarded"
     for folder in (guarded, root / "a" / "b", tmp_path / "out"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -363,7 +364,7 @@ needs_links = pytest.mark.skipif(os.name == "nt", reason="needs the right to mak
 
 
 def build_tree(folder: Path) -> Path:
-    """A root with every kind of link out of it; every file outside says ``secret``."""
+    """Build a root with every kind of link out of it. Every file outside contains ``secret``."""
     root, outside = folder / "root", folder / "outside"
     (root / "in" / "deep").mkdir(parents=True)
     (outside / "deep").mkdir(parents=True)
@@ -523,7 +524,7 @@ def test_a_root_is_named_by_its_drive_on_windows(path: str) -> None:
 def test_a_read_only_root_is_the_same_folder_in_every_spelling_of_macos(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its disks take "RO" for "ro", and an "é" in one character or in two."""
+    """On its disks "RO" is the same as "ro", and "é" is the same in one character or in two."""
     folder = tmp_path / "ro" / "h\u00e9ros"
     folder.mkdir(parents=True)
     real_stat = os.stat

@@ -1,4 +1,4 @@
-"""A person's permission outside the artist's roots ends with its client."""
+"""A permission for folders outside the artist's roots ends with the client that got it."""
 
 from __future__ import annotations
 
@@ -74,6 +74,6 @@ def test_a_client_without_a_session_is_asked_once_about_its_folders(
         assert seen("one", "") == elsewhere
         assert seen("two", "refuse") == show
         assert seen("two", "") == show
-        # Whoever gets the name later is somebody else.
+        # A later client by that name is a different one.
         tokens["one"] = book.make("one")[1]
         assert seen("one", "refuse") == show
