@@ -233,7 +233,7 @@ def _autostart() -> None:
 
 
 def unregister() -> None:
-    """Remove whatever ``register`` and the artist started."""
+    """Undo everything that ``register`` did, and end everything that the artist started."""
     if bpy.app.timers.is_registered(_autostart):
         bpy.app.timers.unregister(_autostart)
     residence.end()

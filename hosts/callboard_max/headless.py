@@ -1,6 +1,6 @@
 """3ds Max without windows, under ``3dsmaxbatch``. Its main thread works as an inbox.
 
-3dsmaxbatch runs one script file and ends; the bundle has that script. The arguments that would be
+3dsmaxbatch runs one script file and ends. The bundle has that script. The arguments that would be
 on the command line are in the environment, as ``CALLBOARD_ARGUMENTS``.
 """
 

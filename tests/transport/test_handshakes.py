@@ -26,7 +26,7 @@ class Echo(asyncio.Protocol):
         self.transport.write(data)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.transport.close()  # Python 3.10's TLS warns of one that its peer alone closed
+        self.transport.close()  # Python 3.10's TLS warns if only the peer closed it
 
 
 class Server:

@@ -37,7 +37,7 @@ class Changes:
         self.replaced = False
         #: True once the running step itself went to another state of Blender's undo stack.
         self.stepped = False
-        #: Called after an undo or redo; the other state is current by then.
+        #: Called after an undo or redo, when the other state is already current.
         self.went: Watch[[]] = Watch()
         #: Called when another file is open and the undo stack holds nothing of ours.
         self.emptied: Watch[[]] = Watch()

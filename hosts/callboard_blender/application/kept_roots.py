@@ -50,7 +50,7 @@ class KeptRoots:
     def keep(self, roots: Sequence[Root], shown: Snapshot) -> str | None:
         """Set the folders and save them. Return the problem, or None."""
         if self._project is None:
-            # The saved folders haven't been read yet; they stay.
+            # The saved folders haven't been read yet, so they stay.
             self._project = _project_of(shown)
             settings = _kept(self._project)
             before = () if settings is None else settings.roots

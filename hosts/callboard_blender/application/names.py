@@ -65,7 +65,7 @@ class Listed:
 _index: Listed | None = None
 #: Number of calls of ``forget``.
 _forgotten = 0
-#: Objects made since Blender last evaluated the scene; they are where their own transform puts
+#: Objects made since Blender last evaluated the scene. They are where their own transform puts
 #: them. Evaluating the scene for each new object would take longer the more objects there are.
 _new: set[bpy.types.Object] = set()
 

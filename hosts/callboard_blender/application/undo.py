@@ -56,7 +56,7 @@ class BlenderUndo:
         self._mark = StateMark()
         #: Our steps that can be undone or redone, oldest first.
         self._known: deque[_Step] = deque(maxlen=HISTORY)
-        #: Those of them on top of Blender's stack.
+        #: Our steps that are on top of Blender's stack.
         self._steps: list[_Step] = []
         #: The newest step that the scene holds, 0 for none.
         self._at = 0
@@ -77,8 +77,8 @@ class BlenderUndo:
                 modes.leave()
                 view_layer().update()
             if changes.foreign or not self._steps:
-                # Steps of other modes hold one object's data; the state to return to must be
-                # complete.
+                # Steps of other modes hold only one object's data, and the state to return to must
+                # be complete.
                 based_again, changes.based = changes.based, self._push("before callboard")
         # Blender reports recent changes now.
         view_layer().update()

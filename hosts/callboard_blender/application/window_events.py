@@ -3,8 +3,8 @@
 Such an operator keeps pointers to what it works on, and Blender crashes when that is deleted. Since
 Blender 4.2 Python can see operators, but never menus or text fields. So this module reads Blender's
 own list in memory. Each file that Blender writes describes its structures, so nothing is guessed.
-Since 5.1 the list is in a structure that files don't describe; it is searched for once, without
-touching an address that isn't readable.
+Since 5.1 the list is in a structure that files don't describe; the list is searched for once,
+without touching an address that isn't readable.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 #: Returns the eight bytes at an address, or None when it isn't readable.
 Read = Callable[[int], "int | None"]
 
-#: Kinds of handlers, as in Blender's wm_event_system.h; the fourth is for drops. The last is always
+#: Kinds of handlers, as in Blender's wm_event_system.h. The fourth is for drops. The last is always
 #: in each window's list.
 _GIZMO, _UI, _OPERATOR, _, _KEYS = range(1, 6)
 #: Offsets in a handler: next, kind, an operator's own pointer, and that of a pop-up, which begins
@@ -72,7 +72,7 @@ class WindowEvents:
     def _listed(self) -> Iterator[ModalHandler]:
         windows = bpy.context.window_manager.windows
         if self._places is not None:
-            # A future Blender may keep handlers differently; a missing one must not crash it.
+            # A future Blender may keep handlers differently. A missing handler must not crash it.
             with reader() as read:
                 for window in windows:
                     yield from self._places.takers(window.as_pointer(), read)

@@ -89,7 +89,7 @@ def use_action(owner: bpy.types.ID, copy: bpy.types.Action) -> None:
 
 def _curves(user: Any) -> list[Any]:
     """Return the curves for ``user``, an owner's animation data or a strip. An action with slots
-    lists the curves of its first slot as its own."""
+    also lists the curves of its first slot as its own."""
     if not hasattr(user, "action_slot"):
         return list(user.action.fcurves)
     return [

@@ -23,7 +23,7 @@ from callboard_blender.application.names import scene, view_layer
 from callboard_blender.application.views import in_a_window
 from callboard_blender.parts.render_picture import kept_as, put_back, settings
 
-#: Seconds that Blender may take to copy the scene; it takes as long as changing the frame.
+#: Seconds that Blender may take to copy the scene, which takes as long as changing the frame.
 _COPIED_IN = 300.0
 #: The first handler called with the copy, and those called at the end.
 _COPIED = "frame_change_post"
@@ -65,7 +65,8 @@ def rendered(
 
 
 class _Job:
-    """One render. Use it on the main thread; the handlers it adds run on the render's thread."""
+    """One render. Use it on the main thread. The handlers that it adds run on the render's
+    thread."""
 
     def __init__(self, changes: Changes, end_jobs: Callable[[], None]) -> None:
         self._end_jobs = end_jobs

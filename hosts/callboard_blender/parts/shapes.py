@@ -16,7 +16,7 @@ _MARKS: dict[str, str] = {kind: f".callboard_{kind}" for kind in get_args(Primit
 
 
 def kind_of(obj: bpy.types.Object) -> str:
-    """Return a primitive's kind, else Blender's type in lower case. Joined primitives are a
+    """Return a primitive's kind, or else Blender's type in lower case. Joined primitives are a
     mesh."""
     word = str(obj.type)
     if word == "MESH":

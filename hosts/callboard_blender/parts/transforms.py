@@ -24,7 +24,7 @@ Components = tuple[list[float], list[float], list[float]]
 
 #: Prefixes of the transform's channels.
 _CHANNELS = ("location", "rotation", "scale")
-#: The channel that holds the rotation in each mode; the other modes are orders of Euler angles.
+#: The channel that holds the rotation in each mode. The other modes are orders of Euler angles.
 _ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 COMPONENTS = {
@@ -214,8 +214,8 @@ def _quaternion(obj: bpy.types.Object, rotation: Vector) -> Quaternion:
 
 
 def _decompose(matrix: Matrix, scaled: Vec) -> Components:
-    """Return the components. A mirrored matrix decomposes into three negative scales; they get the
-    signs of ``scaled`` where that is the same transform."""
+    """Return the components. A mirrored matrix decomposes into three negative scales. They get the
+    signs of ``scaled`` if that gives the same transform."""
     location, turn, size = matrix.decompose()
     flips = [1.0 if a * b >= 0 else -1.0 for a, b in zip(size, scaled, strict=True)]
     if flips[0] * flips[1] * flips[2] > 0:

@@ -1,6 +1,6 @@
 """Motion in USD files. Blender writes every frame, and reads motion as a link to the file. Here the
 only samples written are keys with straight lines between them, all keys are noted beside them, and
-samples become keys again on import, so that the file isn't needed any more.
+samples become keys again on import, so that the file is no longer needed.
 
 The note is custom data of a prim: for each component the seconds at which it has keys, and the
 interpolation after each. It counts only if such keys reproduce the motion of the samples.
@@ -85,7 +85,7 @@ def take_keys(
     seen: dict[bpy.types.Object, dict[float, Matrix]] = {obj: {} for obj in prims}
     with frame_kept():
         for time in sorted({time for each in times.values() for time in each}):
-            # Blender takes time codes for frames, whatever their rates are.
+            # Blender treats time codes as frames, whatever their rates are.
             go_to(time)
             graph = bpy.context.evaluated_depsgraph_get()
             for obj, own in times.items():
@@ -125,8 +125,8 @@ def _unwind(samples: Any) -> None:
 
 
 def _thin(samples: Any, at: Mapping[float, Sequence[float]], close: float) -> None:
-    """Keep only the keys' own samples if everything between them is straight; else add missing ones
-    between two frames. ``at`` holds the keys' values, the first one first."""
+    """Keep only the keys' own samples if everything between them is straight. Otherwise add missing
+    samples between two frames. ``at`` holds the keys' values, the first one first."""
     times = samples.GetTimeSamples()
     kind = type(samples.Get(times[0]))
     straight = all(dist(_straight(at, time), samples.Get(time)) <= close for time in times)

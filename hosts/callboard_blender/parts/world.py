@@ -125,7 +125,6 @@ def _own_corners(obj: bpy.types.Object, inside: tuple[bpy.types.Collection, ...]
 
 
 def _placed(member: bpy.types.Object) -> Matrix:
-    """Return the member's place; a hidden member of an instanced collection is evaluated as
-    well."""
+    """Return the member's place. A hidden member of an instanced collection is evaluated too."""
     evaluated = member.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return evaluated.matrix_world if evaluated.is_evaluated else own_world(member)

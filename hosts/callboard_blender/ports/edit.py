@@ -82,7 +82,7 @@ class BlenderSceneEditor:
         return rename(obj, new_name)
 
     def delete(self, names: Sequence[str]) -> list[str]:
-        """Delete from this scene; other scenes and collections keep what they show."""
+        """Delete from this scene. Other scenes and collections keep the objects that they show."""
         doomed = {each: each.name_full for name in names for each in tree(find(name))}
         together = set(doomed)
         for obj in doomed:

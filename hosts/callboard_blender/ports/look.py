@@ -123,7 +123,7 @@ def _as_the_artist() -> Iterator[None]:
 
 
 def _drawn(asked: Look) -> Picture:
-    # Its module needs a graphics context.
+    # This module needs a graphics context.
     from callboard_blender.ports.viewport import drawn, view_there
 
     view = view_there()

@@ -181,7 +181,7 @@ def _give_faces(obj: bpy.types.Object, material: bpy.types.Material, faces: Sequ
     index = next((i for i, s in enumerate(obj.material_slots) if s.material == material), None)
     if index is None:
         if not obj.material_slots:
-            obj.data.materials.append(None)  # the other faces stay without one
+            obj.data.materials.append(None)  # the other faces stay without a material
         obj.data.materials.append(material)
         index = len(obj.material_slots) - 1
     for face in faces:

@@ -45,7 +45,7 @@ class BlenderUsd:
         above = None if parent is None else find(parent).name_full
         before = {obj.name_full for obj in scene().objects}
         self._changes.touch()
-        # Objects are added; the scene's frame range and world stay the artist's.
+        # Only objects are added. The scene's frame range and world stay the artist's.
         with traced(stage):
             run(
                 bpy.ops.wm.usd_import,
@@ -53,7 +53,7 @@ class BlenderUsd:
                 "import",
                 filepath=path,
                 set_frame_range=False,
-                # Blender converts the file's units to meters; the scene's may differ.
+                # Blender converts the file's units to meters, but the scene's may differ.
                 scale=1 / scene().unit_settings.scale_length,
                 create_world_material=False,
             )

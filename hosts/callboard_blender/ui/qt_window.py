@@ -18,7 +18,7 @@ from callboard_blender.ui.qt_files import QtSearch
 if TYPE_CHECKING:
     from callboard_ui.panel import Panel
 
-#: Milliseconds that Qt may take of one tick; the rest waits for the next.
+#: Milliseconds that Qt may take of one tick. The rest of its work waits for the next.
 _MOST_MS = 10
 
 

@@ -134,7 +134,7 @@ def draw_question(layout: Any, shown: Snapshot) -> None:
 
 
 def draw_text(layout: Any, text: str, icon: str = "NONE", lines: int = 0) -> None:
-    """Draw sentences in as many lines as they need, or in exactly ``lines``; an icon stands before
+    """Draw sentences in as many lines as they need, or in exactly ``lines``. An icon is put before
     the first."""
     column = layout.column(align=True)
     parts = textwrap.wrap(text, _NARROW, max_lines=lines or None, placeholder=" …")

@@ -75,7 +75,7 @@ def holds_file(template: hou.ParmTemplate) -> bool:
 
 def runs_code(template: hou.ParmTemplate, name: str, value: str) -> bool:
     """Return whether Houdini would run that text as the parameter's value. VEX can't reach anything
-    outside; all other code needs the artist's permission."""
+    outside. All other code needs the artist's permission."""
     language = template.tags().get("editorlang", "vex").lower()
     hook = name in _HOOKS or _SCRIPT.search(name) is not None
     return "`" in value or language != "vex" or hook

@@ -95,7 +95,7 @@ def geometry(node: hou.ObjNode) -> hou.Geometry | None:
 
 
 def kind_of(node: hou.ObjNode) -> str:
-    """Return a primitive's kind, else Houdini's type of the object, in lower case."""
+    """Return a primitive's kind, or else Houdini's type of the object, in lower case."""
     of_object = type_of(node)
     made_by = shown(node) if of_object == "geo" else None
     while made_by is not None and type_of(made_by) in _SAME_SHAPE:

@@ -96,7 +96,8 @@ def _stash(node: hou.ObjNode, mesh: UsdGeom.Mesh, time: Usd.TimeCode) -> hou.Sop
             faces.append(tuple(reversed(face)) if reverse else tuple(face))
     shape = hou.Geometry()
     shape.createPoints([tuple(point) for point in mesh.GetPointsAttr().Get(time) or ()])
-    # The published stubs want one flat sequence; the documentation, and Houdini, one per polygon.
+    # The published stubs want one flat sequence. The documentation and Houdini want one per
+    # polygon.
     shape.createPolygons(tuple(faces))  # type: ignore[arg-type,unused-ignore]
     made = node.createNode("stash", "usd")
     assert isinstance(made, hou.SopNode)
@@ -142,7 +143,7 @@ def _shape(node: hou.ObjNode, type: str, sizes: str, values: list[float]) -> hou
 
 
 def _color(prim: Usd.Prim, time: Usd.TimeCode) -> list[float] | None:
-    """Return the display color, else that of a preview material."""
+    """Return the display color, or else the color of a preview material."""
     shown = UsdGeom.Gprim(prim).GetDisplayColorAttr().Get(time)
     if shown:
         return [float(value) for value in shown[0]]

@@ -131,7 +131,8 @@ def _can(suffix: str) -> bool:
         file = Path(folder, f"face{suffix}")
         face, read = hou.Geometry(), hou.Geometry()
         face.createPolygons(
-            # The published stubs want one flat sequence; the documentation one for each polygon.
+            # The published stubs want one flat sequence. The documentation wants one for each
+            # polygon.
             [face.createPoints([(0, 0, 0), (1, 0, 0), (0, 1, 0)])]  # type: ignore[list-item,unused-ignore]
         )
         try:

@@ -1,7 +1,7 @@
 """Rendering to files: the port ``render``.
 
 A render node of our own in ``/out``, which is removed after each picture: Mantra, which needs no
-graphics card, else OpenGL. The answer names the renderer and the camera.
+graphics card, or else OpenGL. The answer names the renderer and the camera.
 """
 
 from __future__ import annotations

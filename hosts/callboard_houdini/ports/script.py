@@ -13,7 +13,7 @@ class HoudiniScripts:
         return ["python", "hscript"]
 
     def execute(self, code: str, language: str) -> object:
-        """Run code. Python code has ``hou`` without importing it. HScript's value is None; its
+        """Run code. Python code has ``hou`` without importing it. HScript's value is None, and its
         output is printed."""
         if language != "hscript":
             return run_python(code, {"hou": hou})

@@ -1,5 +1,5 @@
 """Groups, empties and visibility: the port ``structure``. Here a group is a node bundle, which may
-hold objects of any network; an empty is a null."""
+hold objects of any network, and an empty is a null."""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ class MaxUndo(UndoSteps):
             # Another step lies on top.
             self._steps.clear()
         if rt.theHold.Holding():
-            # Another step is open; it may be a script's whole run. Our changes become a part of it,
-            # and are undone with it or not at all.
+            # Another step is open, perhaps a script's whole run. Our changes become a part of that
+            # step, and are undone with it or not at all.
             return OpenStep(now, recorded=False)
         step = OpenStep(now)
         # Without this, 3ds Max would record none of Python's changes.

@@ -41,7 +41,7 @@ def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> Node:
     else:
         height = of["height"]
         made = rt.Cone(name=name, radius1=of["radius"], radius2=0.0, height=height, sides=_AROUND)
-    # 3ds Max puts these on the ground; the object moves, its pivot stays.
+    # 3ds Max puts these on the ground. Move the object and leave its pivot.
     made.objectOffsetPos = rt.Point3(0.0, 0.0, -height / 2)
     return made
 
@@ -56,6 +56,6 @@ def is_primitive(node: Node) -> bool:
 
 
 def kind_of(node: Node) -> str:
-    """Return a primitive's kind, else 3ds Max's class of the object, in lower case."""
+    """Return a primitive's kind, or else 3ds Max's class of the object, in lower case."""
     made_as = str(rt.classOf(node.baseObject)).lower()
     return _KINDS.get(made_as, made_as)

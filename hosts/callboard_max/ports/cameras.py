@@ -26,7 +26,7 @@ from callboard_max.parts.driven_values import has, refuse_controlled
 from callboard_max.parts.scene_memory import lasting_memory, memory
 from callboard_max.ports.scene import meters_per_unit
 
-#: A lens and the width of a sensor, in millimeters; a new camera's range, in meters.
+#: A lens and the width of a sensor, in millimeters, and a new camera's range, in meters.
 _LENS, _SENSOR, _CLIP = 50.0, 36.0, (0.01, 1000.0)
 #: The range that clips nothing.
 _EVERYTHING = [0.0, 1e9]

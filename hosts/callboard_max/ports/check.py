@@ -40,7 +40,7 @@ class MaxChecks(ApplicationChecks):
         for texture in rt.getClassInstances(rt.BitmapTexture):
             path = str(texture.filename or "")
             if path:
-                # This also searches the folders in which 3ds Max looks for maps.
+                # This call also searches the folders in which 3ds Max looks for maps.
                 there = bool(str(rt.mapPaths.getFullFilePath(path))) or Path(path).exists()
                 yield UsedFile(path, str(texture.name), not there, "auto")
 

@@ -30,7 +30,7 @@ _STYLES = {"solid": "Clay", "wireframe": "Wireframe", "xray": "Clay", "material"
 _LENT = ("view_persp_user", "view_camera")
 #: Categories of objects that aren't rendered.
 _OVERLAYS = ("lights", "cameras", "helpers")
-#: The clipping range; a named camera's own isn't used.
+#: The clipping range. A named camera's own isn't used.
 _NEAR, _FAR = 0.01, 1e7
 
 

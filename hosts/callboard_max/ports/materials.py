@@ -149,7 +149,7 @@ def _parts(node: Node) -> list[Material | None]:
 
 
 def _assign_faces(node: Node, material: Material, faces: Sequence[int]) -> None:
-    """Assign the material to these faces; other faces keep theirs. A primitive becomes an editable
+    """Assign the material to these faces. Other faces keep theirs. A primitive becomes an editable
     poly."""
     if not _is_poly(node):
         rt.convertToPoly(node)

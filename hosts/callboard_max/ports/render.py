@@ -1,5 +1,5 @@
-"""Rendering to files: the port ``render``. The scene's own renderer renders, with its settings;
-the answer names it and the camera."""
+"""Rendering to files: the port ``render``. The scene's own renderer renders, with its settings. The
+answer names the renderer and the camera."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lengths. Channels and commands use the artist's unit; a matrix is always in centimeters."""
+"""Lengths. Channels and commands use the artist's unit. A matrix is always in centimeters."""
 
 from __future__ import annotations
 

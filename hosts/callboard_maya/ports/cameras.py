@@ -1,5 +1,5 @@
 """Cameras: the port ``cameras``. Maya has a lens in millimeters and a film in inches. Pictures are
-taken with the renderable camera; the artist's view stays as it is."""
+taken with the renderable camera. The artist's view stays as it is."""
 
 from __future__ import annotations
 

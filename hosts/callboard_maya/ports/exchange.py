@@ -34,7 +34,7 @@ _PLUG_INS = {"fbx": "fbxmaya", "obj": "objExport", "alembic": "AbcImport, AbcExp
 #: The plug-in, and its command, which is in none of the published stubs.
 _ALEMBIC = "AbcExport"
 _OPTIONS = {"fbx": "v=0;", "obj": "groups=1;ptgroups=1;materials=1;smoothing=1;normals=1"}
-#: Settings for the FBX plug-in; the artist's own are restored afterwards.
+#: Settings for the FBX plug-in. The artist's own are restored afterwards.
 _FBX_READ = (
     "FBXResetImport;",
     "FBXImportMode -v add;",
@@ -76,7 +76,7 @@ class MayaExchange(ApplicationExchange):
         before = set(paths())
         with _in_centimetres(), _fbx(_FBX_READ if kind == "fbx" else ()):
             with telling(f"import '{Path(path).name}'"):
-                # Its own frame rate would move every key of the scene.
+                # The file's own frame rate would move every key of the scene.
                 cmds.file(
                     path,
                     i=True,

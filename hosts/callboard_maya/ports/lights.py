@@ -112,7 +112,7 @@ def _find(name: str) -> tuple[str, str]:
 
 
 def _kind(shape: str) -> str:
-    """Return one of our kinds, else Maya's type."""
+    """Return one of our kinds, or else Maya's type."""
     of_shape = str(cmds.nodeType(shape))
     if of_shape == "aiAreaLight":
         form = str(cmds.getAttr(f"{shape}.aiTranslator"))

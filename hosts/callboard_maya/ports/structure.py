@@ -1,5 +1,5 @@
-"""Groups, empties and visibility: the port ``structure``. Here a group is a set; an empty is what
-Maya's menus call a group."""
+"""Groups, empties and visibility: the port ``structure``. Here a group is a set, and an empty is a
+group in Maya's own sense."""
 
 from __future__ import annotations
 

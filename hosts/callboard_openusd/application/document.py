@@ -18,8 +18,8 @@ from callboard_openusd.application.patch import ChangedPaths, difference
 
 class OpenStage:
     """One stage. ``shadow`` is its root layer as it was at the last undo step, and ``touched`` the
-    paths that changed since. So a step costs what it changed, not what the scene holds, and edits
-    by any script count."""
+    paths that changed since. So the cost of a step depends on its changes, not on the size of the
+    scene, and edits by any script count."""
 
     def __init__(self, layer: Sdf.Layer, file: str | None, stamp: object = None) -> None:
         self.layer = layer

@@ -116,7 +116,8 @@ class NameIndex:
         walked = list(zip(paths, map(placed.__getitem__, kinds), strict=True))
         self._order, self._given = [path for path, placed in walked if placed], False
         world = self._stage.GetPrimAtPath(WORLD)
-        # It is there at most once, and near the start, so this costs less than checking each.
+        # The path is in the list at most once, and near the start, so this costs less than checking
+        # each.
         if world and world.IsA(UsdGeom.Xformable) and not is_object(world):
             with suppress(ValueError):
                 self._order.remove(WORLD)

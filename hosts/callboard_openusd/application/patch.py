@@ -29,10 +29,10 @@ class ChangedPaths:
 
 @dataclass(frozen=True)
 class Patch:
-    """A copy of what ``layer`` has at ``paths``; where it has nothing, the target's is removed. For
-    ``fields`` only the metadata is copied. ``anew`` are paths whose content has another order,
-    which a copy over existing content would keep. ``places`` is each prim's index among its
-    siblings."""
+    """A copy of the content of ``layer`` at ``paths``. Where ``layer`` has none, the target's is
+    removed. For ``fields`` only the metadata is copied. ``anew`` are paths whose content has
+    another order, which a copy over existing content would keep. ``places`` is each prim's index
+    among its siblings."""
 
     layer: Sdf.Layer
     paths: tuple[Sdf.Path, ...]

@@ -18,7 +18,7 @@ def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:
     """Copy the prim with everything below it to ``target`` in the root layer. Raises HostError."""
     path, layer = prim.GetPath(), opened.layer
     if (above := target.GetParentPath()) != Sdf.Path.absoluteRootPath:
-        # The prims above may be in another layer; a copy without them would be in no list.
+        # The prims above may be in another layer, and a copy without them would be in no list.
         Sdf.CreatePrimInLayer(layer, above)
     if not _comes_with_an_ancestor(prim.GetPrimIndex().rootNode):
         copy_spec(_merged(prim, opened), path, layer, target)

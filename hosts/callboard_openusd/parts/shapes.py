@@ -16,7 +16,7 @@ _SCHEMAS = {"Sphere": "sphere", "Cube": "cube", "Cylinder": "cylinder", "Cone": 
 
 
 def kind_of(prim: Usd.Prim) -> str:
-    """Return a primitive's kind, else the schema's name in lower case."""
+    """Return a primitive's kind, or else the schema's name in lower case."""
     name = str(prim.GetTypeName())
     if name == "Mesh":
         remembered = prim.GetCustomDataByKey(KIND_KEY)

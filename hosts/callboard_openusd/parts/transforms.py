@@ -155,8 +155,8 @@ def decompose(matrix: Gf.Matrix4d, signs: Vector = (1, 1, 1)) -> Components:
 
 
 def _frame(axes: list[Gf.Vec3d | None]) -> Gf.Matrix3d:
-    """Return the rotation of the axes. An axis scaled to zero has no direction; it is derived from
-    the others."""
+    """Return the rotation of the axes. An axis scaled to zero has no direction, so its direction is
+    derived from the others."""
     known = [i for i in range(3) if axes[i] is not None]
     if len(known) == 2:
         i = 3 - sum(known)

@@ -117,8 +117,8 @@ def _spans(counts: Sequence[int]) -> Iterator[range]:
 
 
 def _uvs(mesh: UsdGeom.Mesh, corners: Sequence[int]) -> list[Any] | None:
-    """Return the UVs of the primvar with the name that textures expect, else of the first suitable
-    one."""
+    """Return the UVs of the primvar with the name that textures expect, or else of the first
+    suitable primvar."""
     candidates = [
         each
         for each in UsdGeom.PrimvarsAPI(mesh).GetPrimvarsWithValues()

@@ -106,8 +106,8 @@ class QtMainThread(QObject):
         self._again.start()
 
     def _still_waiting(self) -> None:
-        # Wake only once no event arrives any more: a surplus event would stay as long as calls
-        # come, and Qt handles all events before its timers.
+        # Wake Qt only once no more events arrive. A surplus event would stay as long as calls come,
+        # and Qt handles all events before its timers.
         if self._came == self._came_before:
             self._wake()
         elif self._waiting:

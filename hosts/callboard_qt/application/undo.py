@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from callboard.changes import Changes
 
-#: Maximum steps of ours that can be undone; the artist decides how many the application keeps.
+#: Maximum steps of ours that can be undone. The artist decides how many the application keeps.
 HISTORY = 64
 
 
 @dataclass(frozen=True)
 class OpenStep:
-    """A step being recorded. ``mark`` tells later whether anything was recorded."""
+    """A step that is being recorded. Its ``mark`` shows later whether anything was recorded."""
 
     mark: Hashable
     #: Closed when the step ends.

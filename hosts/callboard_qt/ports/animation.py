@@ -16,7 +16,7 @@ COMPONENTS = ("translate", "rotate", "scale")
 
 
 class KeyedAnimation(ABC, Generic[_Node]):
-    """A part of the port; the timeline and ``delete_keys`` are the host's. Use it on the main
+    """A part of the port. The host adds the timeline and ``delete_keys``. Use it on the main
     thread."""
 
     @abstractmethod
@@ -64,7 +64,7 @@ class SampledBake(KeyedAnimation[_Node]):
 
     @abstractmethod
     def set_free(self, node: _Node) -> None:
-        """Remove the object's keys and whatever else moves it; from here on only keys do."""
+        """Remove the object's keys and everything else that moves it. From here on only keys do."""
 
     def bake_nodes(self, nodes: Sequence[_Node], frames: Sequence[int]) -> None:
         # All are sampled before the first one is changed: one may move another.
