@@ -73,6 +73,6 @@ def test_what_it_prints_is_utf8(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "win32", reason="elsewhere no program has a window")
 def test_it_opens_no_window(tmp_path: Path) -> None:
-    """It has an invisible console for the programs that it starts."""
+    """The process has an invisible console for the programs that it starts."""
     with running(tmp_path, "-c", CONSOLE) as (_, received):
         assert received.get(timeout=DEADLINE) == {"window": False, "console": True}

@@ -1,4 +1,4 @@
-"""At a terminal the bar is drawn over itself, and the next output begins on a line of its own; a
+"""At a terminal the bar is drawn over itself, and the next output begins on a line of its own. A
 pipe gets plain lines."""
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Program:
 
     command: list[str]
     env: Mapping[str, str]
-    #: Its working folder; None is the current one.
+    #: The program's working folder, or None for the current one.
     cwd: Path | None = None
 
     def __enter__(self) -> Program:

@@ -136,7 +136,7 @@ def test_a_killed_host_is_told_of_soon_and_its_return_is_not_noticed(
     lost = waiting.result(DEADLINE)["result"]
     assert lost["isError"]
     assert "how far the call got is not known" in str(lost)
-    # Its process may outlive its sockets by a moment.
+    # The host's process may outlive its sockets by a moment.
     until(lambda: "openusd_3 is gone" in str(client.call("probe__add", ONE)), "its end")
 
     with serve(home), serve(home, "--scene", str(scene)):

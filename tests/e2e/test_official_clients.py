@@ -159,7 +159,7 @@ def test_the_old_2025_03_26_batches(host: Program) -> None:
     by_id = {response["id"]: response for response in responses}
     assert len(responses) == len(by_id) == 4
     assert by_id[1]["result"] == {}
-    # That revision has no structured content, so the text holds all of it.
+    # This revision has no structured content, so the text holds all of it.
     assert by_id["two"]["result"]["content"] == [{"type": "text", "text": '{"sum":3}'}]
     assert "structuredContent" not in by_id["two"]["result"]
     assert by_id[3]["result"]["prompts"][0]["name"] == "probe.greeting"

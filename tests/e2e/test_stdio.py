@@ -241,7 +241,8 @@ async def cancel_a_call(session: ClientSession) -> None:
         await session.send_notification(types.ClientNotification(cancelled))
         result = await session.call_tool("probe__waits", {})
         assert result.structuredContent == {"cancelled": 1}
-        # The cancelled request has no answer, as the protocol requires; the client's own wait ends.
+        # The cancelled request gets no answer, as the protocol requires. The client's own wait
+        # ends.
         group.cancel_scope.cancel()
 
 

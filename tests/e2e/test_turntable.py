@@ -67,7 +67,7 @@ def test_a_cancel_stops_within_one_frame_and_others_are_served_meanwhile(
         assert not rendering.done()
         client.notify("notifications/cancelled", {"requestId": "render"})
         told = len([m for m in client.received if m["method"] == PROGRESS])
-        # A cancelled request has no response; its stream just ends.
+        # A cancelled request has no response. Its stream just ends.
         assert rendering.result(120).messages == []
         # The next call on the main thread runs after the slice that was running.
         listed = client.call("scene__list_objects")

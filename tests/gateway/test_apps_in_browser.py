@@ -31,7 +31,7 @@ PACKAGES = (
     "zod@4.6.7",
     "esbuild@0.28.2",
 )
-#: Pages that the browser trusts. Nothing listens there; the test answers.
+#: Pages that the browser trusts. Nothing listens at these addresses: the test answers.
 HERE = "http://apps.localhost"
 PAGE = """<!doctype html><title>A client</title><script type="module" src="host.js"></script>"""
 ASKED = {"width": 320, "height": 160}
@@ -250,7 +250,7 @@ def test_a_scene_of_others_breaks_nothing(opened: AppClient, host: Served) -> No
     host.on_main(lambda: host.host.scene.select([f"/{name}" for name in names]))
     opened.app.locator("#again").click()
     opened.says("#selected", "and 7 more")
-    # The new picture has come; a request from the page's start may report the selection too.
+    # The new picture has come. A request from the page's start may report the selection too.
     opened.app.locator("#again:enabled").wait_for()
     body = opened.app.locator("body")
     assert body.evaluate("e => e.scrollWidth <= e.clientWidth")

@@ -47,7 +47,7 @@ def test_it_ends_once_neither_an_instance_nor_a_client_needs_it(home: Path) -> N
             open_scene(first, "/scenes/hero.usd")
             client = gateway.client("fake")
             client.initialize()
-        # Its conversation may go on with the next gateway.
+        # The client's conversation may go on with the next gateway.
         with served(announce=True) as heir:
             open_scene(heir, "/scenes/hero.usd")
             heir.tool("who", lambda: "heir")

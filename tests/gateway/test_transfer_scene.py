@@ -192,7 +192,7 @@ def test_fifty_objects_go_through_three_applications_and_back(
             lost.append({each["what"] for each in answer["lost"]})
             if far.startswith("blender"):
                 assert_same(first, objects_of(client, far), became)
-        # In OpenUSD they are meshes, eased keys are samples, and a sun has other numbers.
+        # In OpenUSD, shapes are meshes, eased keys are samples, and a sun has other numbers.
         assert lost[0] == {"shape's own sizes", "keys", "power", "angle"}
         assert all(each == {"keys", "power", "angle"} for each in lost[1:])
         assert list((home / "work").iterdir()) == []

@@ -247,7 +247,7 @@ def test_jobs_never_nest_when_a_job_spins_the_hosts_loop() -> None:
             order.append("dialog opens")
             _, inner = guest.job(lambda: order.append("second job"))
             greeting = InThread(client.say)
-            host.tick_until(greeting.done)  # ticks inside the tick; the watcher serves meanwhile
+            host.tick_until(greeting.done)  # ticks inside the tick, while the watcher serves
             assert greeting.result() == "hello"
             assert not inner.done()
             order.append("dialog closes")

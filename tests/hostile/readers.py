@@ -38,7 +38,7 @@ from callboard.workspace.containment import WorkspaceRoots
 from hostile.archives import package_of
 from hostile.making import spoiled_bytes
 
-#: Seconds for one file; one that takes longer ends its process.
+#: Seconds for one file. A file that takes longer ends its process.
 PATIENCE = 60
 HARMLESS = '#usda 1.0\ndef Xform "S"\n{\n double a = 1\n}\n'
 BODIES = (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Return whether two processes' entries agree; a file keeps single precision."""
+    """Return whether two processes' entries agree, given that a file keeps single precision."""
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(_alike(a[key], b[key]) for key in a)
     if isinstance(a, list):
@@ -57,7 +57,7 @@ def test_values_are_there_after_the_next_load(rig: Rig) -> None:
 
 
 def test_a_shader_that_is_not_shown_takes_no_colour(rig: Rig) -> None:
-    """The material shows another shader; the object gets a visible material of its own."""
+    """The material shows another shader, so the object gets a visible material of its own."""
     import bpy
 
     box = rig.cube("Box")

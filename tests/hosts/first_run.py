@@ -78,7 +78,8 @@ def _tried(kind: str, version: Callable[[], str], probes: Probes) -> dict[str, A
     try:
         outcomes: Counter[str] = Counter()
         tried: dict[str, Any] = {"callboard": __version__, "application": version()}
-        # Those that callboard has tools for come with the application, and aren't always loaded.
+        # The plug-ins for which callboard has tools come with the application, and aren't always
+        # loaded.
         loads = {one.name: one.load for one in host.plug_ins.values() if one.load is not None}
         tried["plug_ins"] = {
             name: _seen(partial(_loaded, load), host) for name, load in loads.items()

@@ -1,4 +1,4 @@
-"""Houdini for tests: Houdini itself under ``hython``, else the double."""
+"""Houdini for tests: Houdini itself under ``hython``, or else the double."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""3ds Max for tests: 3ds Max itself under ``3dsmaxbatch``, else the double."""
+"""3ds Max for tests: 3ds Max itself under ``3dsmaxbatch``, or else the double."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maya for tests: Maya itself under ``mayapy``, else the double."""
+"""Maya for tests: Maya itself under ``mayapy``, or else the double."""
 
 from __future__ import annotations
 

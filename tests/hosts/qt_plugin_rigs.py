@@ -25,7 +25,7 @@ from needed import need
 
 
 class Rig(ABC):
-    """One application. ``host`` makes its host; ``plug_in`` is callboard in it."""
+    """One application. ``host`` makes its host. ``plug_in`` is the callboard in it."""
 
     host: Callable[..., Host]
     plug_in: QtPlugIn
@@ -180,7 +180,7 @@ class MayaRig(Rig):
     def check_built(self) -> None:
         from maya import cmds
 
-        # A cube has six faces; a rounded one more.
+        # A cube has six faces, and a rounded one has more.
         assert cmds.polyEvaluate("Crate", face=True) > 6
 
     def begin(self, what: str) -> None:

@@ -282,7 +282,7 @@ def work() -> None:
 
 
 def swept(files: list[str]) -> Iterator[tuple[str, Any]]:
-    """Yield each file with its outcome; a process that dies is replaced."""
+    """Yield each file with its outcome. A process that dies is replaced."""
     worker: Any = None
     for file in files:
         if worker is None:

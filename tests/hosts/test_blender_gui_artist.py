@@ -41,7 +41,7 @@ def waiting(gui: Gui) -> Callable[[], Any]:
     return lambda: gui.run(code)
 
 
-#: Code like that of other add-ons; the list exists since Blender 4.2.
+#: Code like that of other add-ons. The list that it reads exists since Blender 4.2.
 READER = """
 for window in bpy.context.window_manager.windows:
     read = [*getattr(window, "modal_operators", ())]

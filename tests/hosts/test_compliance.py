@@ -1,7 +1,7 @@
 """Every host passes the suite that is shipped for adapter authors.
 
 OpenUSD runs in this process. Blender brings an OpenUSD of its own and can't be unloaded, so it runs
-in a process by itself, once, and each check's outcome is a test here.
+once in a process of its own, and each check's outcome is a test here.
 """
 
 from __future__ import annotations

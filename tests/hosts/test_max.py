@@ -93,7 +93,7 @@ def test_a_viewport_needs_windows(bench: Bench) -> None:
         with pytest.raises(CapabilityMissing, match="viewport"):
             bench.call("viewport__capture")
         return
-    # The view is 4:3; a wide and a tall picture both hold all of it.
+    # The view is 4:3. A wide and a tall picture both hold all of it.
     for width, height in ((321, 123), (60, 200)):
         data = bench.port(VIEWPORT).capture(width, height)
         assert data[16:24] == width.to_bytes(4, "big") + height.to_bytes(4, "big")

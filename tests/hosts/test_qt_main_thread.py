@@ -277,7 +277,7 @@ def test_a_call_waits_for_a_short_dialog(server: Callboard) -> None:
         assert while_open(dialog, talk) == 1
 
 
-# The exception that ends the tool may land in Qt's handler first; it is printed there, and raised
+# The exception that ends the tool may land in Qt's handler first. It is printed there, and raised
 # again.
 @pytest.mark.qt_no_exception_capture
 def test_a_tool_without_an_end_is_ended_though_it_runs_qts_loop(server: Callboard) -> None:

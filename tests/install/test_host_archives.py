@@ -15,7 +15,7 @@ import pytest
 from callboard_programs.cli import main
 from callboard_programs.install.placed_files import RECEIPT
 
-#: What is in each host's archive, for these tests.
+#: The content of each host's archive in these tests.
 ARCHIVES = {
     "maya": {
         "callboard.mod": "+ callboard 1 ./callboard",
@@ -32,7 +32,7 @@ ARCHIVES = {
     },
 }
 HOSTS = list(ARCHIVES)
-#: Where an archive goes below the folder that --dir names.
+#: The place of an archive below the folder that --dir names.
 BELOW = {"maya": "modules", "houdini": ".", "3dsmax": "."}
 
 Archive = Callable[..., Path]

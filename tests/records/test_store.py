@@ -305,7 +305,7 @@ def test_a_journal_that_has_grown_is_replaced(folder: Path) -> None:
     assert store.flush()
     (second,) = folder.glob("*.journal")
     assert second != first
-    # It has the lines that came while the first one was folded, and no others.
+    # The second journal has the lines that came while the first one was folded, and no others.
     written = second.read_bytes().rstrip(b"\0")
     assert written.startswith(HEADER)
     assert len(written) < ROTATE

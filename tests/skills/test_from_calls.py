@@ -103,7 +103,7 @@ def test_without_results_names_lead_to_what_was_made(made):
     }
     assert steps["transform"]["name"] == "{{set_parent.changed.0}}"
     assert steps["transform_2"]["name"] == "{{create_primitive_2.created.0}}"
-    # Its path changed when the one above it was renamed; its bare name didn't.
+    # Its path changed when the object above it was renamed, but its bare name didn't.
     assert steps["transform_3"]["name"] == lamp
     assert steps["transform_4"]["name"] == "{{rename.changed.0}}"
     assert [one["default"] for one in inputs.values()] == ["lamp", "table", "desk"]

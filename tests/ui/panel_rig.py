@@ -21,7 +21,7 @@ LEFT = Qt.MouseButton.LeftButton
 
 
 class Shown:
-    """One server, its panel, and the actions of an artist and a client."""
+    """A server, its panel, and the actions of an artist and a client."""
 
     def __init__(self, qtbot: Any, server: Served, panel: Panel) -> None:
         self.qtbot = qtbot

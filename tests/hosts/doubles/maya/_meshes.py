@@ -164,7 +164,7 @@ def grid(width: float, height: float, across: int, down: int) -> Mesh:
 
 
 def lathe(profile: list[tuple[float, float]], around: int = 20) -> Mesh:
-    """Turn (radius, height) pairs about Y; a radius of 0 is a pole."""
+    """Turn (radius, height) pairs about Y. A radius of 0 is a pole."""
     points: list[list[float]] = []
     rings: list[list[int]] = []
     for radius, height in profile:

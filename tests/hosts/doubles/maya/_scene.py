@@ -211,7 +211,7 @@ class Scene:
         return node
 
     def free_name(self, wanted: str, node: Node) -> str:
-        """Return a free name. Siblings, and nodes outside the DAG, never share a name; a number
+        """Return a free name. Siblings, and nodes outside the DAG, never share a name. A number
         tells them apart."""
         wanted = re.sub(r"[^A-Za-z0-9_:]", "_", wanted)
         taken = {
@@ -279,7 +279,7 @@ class Scene:
             self.nodes.pop(each.id, None)
             ends = [c for c in self.connections if each.id in (c[0], c[2])]
             self.connections = [c for c in self.connections if c not in ends]
-            # A node of the history goes with the mesh it made.
+            # A node of the history is deleted with the mesh that it made.
             for source, _, target, attribute in ends:
                 maker = self.nodes.get(source)
                 if target == each.id and attribute == "inMesh" and maker is not None:

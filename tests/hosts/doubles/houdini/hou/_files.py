@@ -1,5 +1,5 @@
-"""Files of geometry: points and faces as OBJ, STL and PLY. Houdini's other formats aren't modelled;
-an unknown suffix gets Houdini's own format."""
+"""Files of geometry: points and faces as OBJ, STL and PLY. Houdini's other formats aren't modelled.
+An unknown suffix gets Houdini's own format."""
 
 from __future__ import annotations
 

@@ -399,7 +399,7 @@ class RopNode(OpNode):
         for watcher in session.rendering:
             watcher()
         if mantra and not values["soho_foreground"][0]:
-            return  # Mantra has been started; it hasn't finished
+            return  # Mantra has been started, but hasn't finished
         size = (1280, 720)
         if mantra and values["override_camerares"][0] and values["res_fraction"][0] == "specific":
             size = values["res_override"]

@@ -75,7 +75,7 @@ class Scene:
     #: The current take.
     take: str = FIRST_TAKE
     first_take: str = FIRST_TAKE
-    #: Bundles of nodes by name; a smart one has a pattern.
+    #: Bundles of nodes by name. A smart bundle has a pattern.
     bundles: dict[str, list[int]] = field(default_factory=dict)
     patterns: dict[str, str] = field(default_factory=dict)
     frame: float = 1.0

@@ -64,7 +64,7 @@ class Session:
         #: running them.
         self.deferred: list[Any] = []
         self.message_window = False
-        #: Called while something renders; the renderer's node type and the frames of each.
+        #: Called while something renders. The node type and the frames of each render.
         self.rendering: list[Any] = []
         self.rendered: list[tuple[Any, ...]] = []
         self.unloaded = False

@@ -40,7 +40,7 @@ class PythonPanel(PaneTab):
 
 @guarded
 class GeometryViewportCamera:
-    """The artist's own view; a stashed one is a copy."""
+    """The artist's own view. A stashed view is a copy."""
 
     def __init__(self, place=None) -> None:
         self._place = place

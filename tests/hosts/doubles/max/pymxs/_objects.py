@@ -266,7 +266,7 @@ class Controller(Strict):
 
 
 class SubController(Strict):
-    """One of a component's three controllers; it has its keys."""
+    """One of a component's three controllers, with the component's keys."""
 
     def __init__(self, above, index) -> None:
         self._above, self._index = above, index

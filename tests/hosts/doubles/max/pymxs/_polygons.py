@@ -132,7 +132,8 @@ def _normal(points):
 
 
 def shelled(of: Polygons) -> Polygons:
-    """Return a closed shape twice, the inner one inside out; its distance isn't modelled."""
+    """Return a closed shape twice, the inner one inside out. The distance between them isn't
+    modelled."""
     count = len(of.points)
     inner = [[at + count for at in reversed(face)] for face in of.faces]
     return Polygons([*of.points, *of.points], [*of.faces, *inner])

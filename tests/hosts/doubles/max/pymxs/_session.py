@@ -54,7 +54,7 @@ class Session:
         #: Controllers by their owner's number, and the property.
         self.controllers: dict[tuple[int, str], Any] = {}
         self.view_camera = ""
-        #: Each view's type, transform and angle; the camera is the second one's.
+        #: Each view's type, transform and angle. The camera belongs to the second view.
         above = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -300.0]]
         self.views = [["view_top", above, 45.0], ["view_persp_user", above, 45.0]]
         self.active_view = 2
