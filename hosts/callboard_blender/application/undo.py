@@ -36,7 +36,7 @@ class _Begun:
 
 @dataclass(frozen=True)
 class _Step:
-    """Blender's steps from number ``first`` to ``last``. ``follows`` is True when it lies directly
+    """Blender's steps from number ``first`` to ``last``. ``follows`` is True when they lie directly
     on top of our previous step."""
 
     first: int

@@ -23,7 +23,7 @@ TYPES = {
     "triangulate": "TRIANGULATE",
     "weld": "WELD",
 }
-#: Blender's properties for the values that Blender, too, stores as plain numbers.
+#: Blender's properties for values that are plain numbers in Blender too.
 _PLAIN = {
     "width": "width",
     "segments": "segments",
