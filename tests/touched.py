@@ -63,7 +63,7 @@ def leads_to(path: Path) -> frozenset[Path]:
     for _, level, module, name in facts(path).imports:
         above = folder[: len(folder) - level + 1] if level else ()
         dotted = [*above, *filter(None, module.split(".")), *name.split(".")]
-        # A test's helper lies beside it, and is imported by its bare name.
+        # A test's helper is beside it, and is imported by its bare name.
         beside = module_of([*folder, *dotted], len(folder)) if root == TESTS else None
         ahead.add(beside or module_of(dotted, 0))
     if root == TESTS:
@@ -104,7 +104,8 @@ def likelihood(goals: Iterable[Path]) -> dict[Path, float]:
 
 
 def of_its_room(path: Path, test: Path) -> bool:
-    """Return whether a test lies in the folder that mirrors a source's, or has its name."""
+    """Return whether a test is in the folder that mirrors a source's folder, or has the source's
+    name."""
     parts = [part.removesuffix(".py").removeprefix("callboard_") for part in path.parts]
     if path.parts[0] == "tests":
         return False

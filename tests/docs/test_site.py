@@ -114,7 +114,8 @@ def test_no_page_is_wider_than_a_phone_and_every_picture_has_words(site: Path) -
                 continue
             tab.goto(path.as_uri())
             name = path.relative_to(site).as_posix()
-            # The theme hides what is too wide, or makes all of the text scroll: both are checked.
+            # The theme hides content that is too wide, or makes all of the text scroll. Both are
+            # checked.
             if (width := max(tab.evaluate(WIDTHS))) > 390:
                 wide[name] = width
             if pictures := tab.evaluate("[...document.images].filter(i => !i.alt).map(i => i.src)"):

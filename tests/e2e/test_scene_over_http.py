@@ -1,5 +1,5 @@
-"""Create, transform, parent, color and export over HTTP; pxr then finds in the file what was
-requested, and nothing else."""
+"""Create, transform, parent, color and export over HTTP. Afterwards pxr finds exactly the requested
+content in the file."""
 
 from __future__ import annotations
 

@@ -383,7 +383,7 @@ def test_cancelled_while_the_source_writes_no_file_stays(client: FakeClient, wor
 
 
 def question_of(host: Served) -> str:
-    """Return the artist's first question there."""
+    """Return the first question to the host's artist."""
     desk = host.app.dispatcher.consent
     until(lambda: desk.questions, "a question")
     return next(iter(desk.questions))

@@ -342,8 +342,8 @@ def install(gui: Gui, archive: Path) -> None:
 
 
 def in_background(work: Callable[[], None], seconds: float = DEADLINE) -> Callable[[], None]:
-    """Run ``work`` in a thread. Return a function that waits for its end and raises what it
-    raised."""
+    """Run ``work`` in a thread. Return a function that waits for its end and raises its
+    exception."""
     failed: list[BaseException] = []
 
     def run() -> None:

@@ -8,6 +8,6 @@ from typing import Any
 
 
 def elsewhere(call: Callable[[], Any]) -> None:
-    """Call on another thread; raise here what that raises."""
+    """Call the function on another thread. Raise its exception on this one."""
     with ThreadPoolExecutor(1) as other:
         other.submit(call).result(20)

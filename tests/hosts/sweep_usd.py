@@ -58,8 +58,8 @@ class Undo:
 
 
 class Sweep:
-    """The sweep of one file. ``counts`` says what was done, ``refused`` why something wasn't,
-    ``failed`` what went wrong."""
+    """The sweep of one file. ``counts`` are the changes made, ``refused`` the reasons for those
+    that weren't, and ``failed`` the errors."""
 
     def __init__(self, file: str, folder: Path) -> None:
         from callboard_openusd.host import OpenUsdHost

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 #: The folder of this Python's Qt, which any newer one can load.
 SITE = str(Path(_qt.origin).parents[1])
-#: The windows stand side by side, because there is no window manager here.
+#: The windows are side by side, because there is no window manager here.
 BLENDER = ("--window-geometry", "0", "0", "800", "700")
 PANEL = "820, 20, 440, 700"
 #: Distances from the sidebar's upper corners: its tab, and a button in it.

@@ -437,7 +437,7 @@ def test_a_copy_has_the_keys_of_its_original_and_no_more(bench: Bench) -> None:
     bench.cube("Mover")
     for frame in (1, 5):
         bench.port(ANIMATION).set_key("Mover", frame, [frame, 0, 0], None, None)
-    # The artist stands at a frame that has no key.
+    # The artist is at a frame that has no key.
     bench.call("animation__set_timeline", {"start": 0, "end": 50, "current": 25})
     copy = bench.editor.duplicate("Mover", "Copy")
     assert [key["frame"] for key in bench.port(ANIMATION).keys(copy)] == [1, 5]

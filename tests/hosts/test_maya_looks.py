@@ -278,7 +278,7 @@ def test_a_point_of_the_artists_view_is_a_mesh_or_refused(tmp_path: Path) -> Non
     with maya_host(lambda fn: None) as host:
         bench = Bench(host, tmp_path.resolve())
         cube = bench.cube("Cube")
-        # The artist's camera stands in the middle of the scene.
+        # The artist's camera is in the middle of the scene.
         bench.editor.set_transform(cube, [0.0, 0.0, -20.0], None, None)
         for unit in ("cm", "m", "in"):
             cmds.currentUnit(linear=unit)

@@ -106,7 +106,7 @@ class Changes:
             (handlers.redo_post, stepped),
         ]
         if not bpy.app.background and bpy.app.version < (4, 0):
-            # A render in a thread of its own calls the update handler from there, which now and
+            # A render in a thread of its own calls the update handler on that thread, which now and
             # then crashes Blender 3.4. Later handlers report what the artist does meanwhile.
             added += [
                 (handlers.render_init, render_begins),

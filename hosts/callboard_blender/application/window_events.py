@@ -28,8 +28,8 @@ Read = Callable[[int], "int | None"]
 #: Kinds of handlers, as in Blender's wm_event_system.h. The fourth is for drops. The last is always
 #: in each window's list.
 _GIZMO, _UI, _OPERATOR, _, _KEYS = range(1, 6)
-#: Offsets in a handler: next, kind, an operator's own pointer, and that of a pop-up, which begins
-#: with its region.
+#: Offsets in a handler: next, kind, an operator's own pointer, and the pointer to a pop-up, which
+#: begins with its region.
 _NEXT, _KIND, _ITS_OPERATOR, _ITS_POPUP = 0, 16, 32, 48
 #: Blender's name for the splash screen, and how many bytes are searched for it: in a block, and in
 #: the undescribed part of a region, which is smaller.

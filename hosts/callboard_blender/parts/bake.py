@@ -94,7 +94,7 @@ def _key(obj: bpy.types.Object, frames: range, places: Iterable[Matrix]) -> None
 
 def _let_go(obj: bpy.types.Object, frames: range) -> None:
     """Remove what moved the object, except keys outside the frames. Keys inside override what plays
-    in strips. A strip that adds to them still does, which is checked afterwards."""
+    in strips. A strip that adds to the keys keeps doing so, which is checked afterwards."""
     for constraint in list(obj.constraints):
         if is_brought(obj, "constraints", constraint.name):
             constraint.mute = True

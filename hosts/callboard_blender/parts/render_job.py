@@ -120,7 +120,7 @@ class _Job:
         return self._ended is None or bpy.app.is_job_running("RENDER")
 
     def require_result(self, path: str) -> None:
-        """Raise HostError unless the whole picture is there."""
+        """Raise HostError unless the whole picture was written."""
         name = Path(path).name
         if self._lost is not None:
             raise HostError(f"'{name}' was not written: {self._lost}; call it again")

@@ -157,8 +157,8 @@ def _straight(at: Mapping[float, Sequence[float]], time: float) -> Sequence[floa
 
 
 def _moving_prim(stage: Any, path: str) -> Any:
-    """Return the prim whose samples move what was read from ``path``, which may be the shape below
-    it."""
+    """Return the prim whose samples move the object that was read from ``path``. ``path`` may be
+    that of a shape below the prim."""
     from pxr import UsdGeom
 
     prim = stage.GetPrimAtPath(path)

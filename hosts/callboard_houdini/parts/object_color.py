@@ -1,4 +1,4 @@
-"""An object's color: that of its own material.
+"""An object's color: the color of its own material.
 
 The material is in a small network inside the object. So a copy of the object has a copy of it, and
 deleting the object deletes it.

@@ -44,7 +44,7 @@ def artists_view(viewport: hou.GeometryViewport) -> View:
 
 
 def _meets(sight: LineOfSight, shape: hou.Geometry, placed: hou.Matrix4) -> list[float] | None:
-    """Return the point in the world where the line first meets what an object shows."""
+    """Return the point in the world where the line first meets the object's shown geometry."""
     box = shape.boundingBox(placed)
     if sight.enters(list(box.minvec()), list(box.maxvec())) is None:
         return None

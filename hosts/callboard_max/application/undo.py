@@ -17,7 +17,7 @@ from callboard_qt import OpenStep, UndoSteps
 
 
 class MaxUndo(UndoSteps):
-    """The undo port. 3ds Max reports that something was undone, but not what."""
+    """The undo port. 3ds Max reports an undo, but not which step it undid."""
 
     def __init__(self, sets: NamedSets) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class MaxUndo(UndoSteps):
         self._sets.begin()
         now = self._newest()
         if self._steps and self._steps[-1].mark != now:
-            # Another step lies on top.
+            # Another step is on top of ours.
             self._steps.clear()
         if rt.theHold.Holding():
             # Another step is open, perhaps a script's whole run. Our changes become a part of that

@@ -1,4 +1,4 @@
-"""An object's color: that of its own material. 3ds Max stores colors from 0 to 255."""
+"""An object's color: the color of its own material. 3ds Max stores colors from 0 to 255."""
 
 from __future__ import annotations
 

@@ -20,5 +20,6 @@ class MayaOptions(Options):
 
 
 def _ours(name: str) -> str:
-    """Return the preference's name in Maya, which stores those of all programs together."""
+    """Return the preference's name in Maya, which stores the preferences of all programs
+    together."""
     return f"callboard{name.capitalize()}"

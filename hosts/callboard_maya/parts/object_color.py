@@ -1,4 +1,4 @@
-"""An object's color: that of its own material."""
+"""An object's color: the color of its own material."""
 
 from __future__ import annotations
 

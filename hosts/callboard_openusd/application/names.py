@@ -18,8 +18,8 @@ _WORLDS_PLACE = WORLD.AppendProperty(UsdGeom.Tokens.xformOpOrder)
 
 
 class NameIndex:
-    """The objects in scene order, and paths by bare name. Built at the first look-up; later changes
-    are applied at the next one, at the cost of what changed.
+    """The objects in scene order, and paths by bare name. The index is built at the first look-up.
+    Each later one applies the changes since, which costs as much as they are.
 
     The objects below a prim are next to each other, so a subtree is one piece of the list. The
     search for a piece starts around the place that it had when the list was counted.
@@ -97,8 +97,8 @@ class NameIndex:
         return self._named
 
     def _ordered(self, path: Sdf.Path) -> Sdf.Path:
-        """Return the path, or the highest one above it that orders its children: there, a prim that
-        comes or goes may move the others."""
+        """Return the path, or the highest one above it that orders its children. A prim that comes
+        or goes below such a prim may move the others."""
         above = self._stage.GetPrimAtPath(path.GetParentPath())
         while above and above.HasAuthoredMetadata("primOrder"):
             path = above.GetPath()
@@ -135,7 +135,7 @@ class NameIndex:
             place += placed
 
     def _replace(self, path: Sdf.Path) -> None:
-        """Replace what was known at and below ``path`` by what is there now."""
+        """Replace the entries at and below ``path`` with the current ones."""
         start, stop = self._piece(path)
         for gone in self._order[start:stop]:
             if self._named is not None:

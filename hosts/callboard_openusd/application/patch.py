@@ -1,4 +1,4 @@
-"""Patches that make one layer hold, at some paths, exactly what another holds there."""
+"""Patches that make one layer hold, at some paths, exactly what another layer holds."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ def asset_from(asset: str, old: Path, new: Path | None) -> str:
     one that leads nowhere from ``old`` and hence belongs to a search path."""
     if not asset or Path(asset).is_absolute() or "://" in asset or old == new:
         return asset
-    # A package is a file, whatever lies inside it.
+    # A package counts as one file, whatever is inside it.
     place = old / asset.split("[", 1)[0]
     if not asset.startswith(("./", "../")) and not place.exists():
         return asset

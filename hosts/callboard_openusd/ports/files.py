@@ -81,7 +81,7 @@ def read_layer(path: str) -> Iterator[Sdf.Layer]:
     refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
     try:
         if Path(path).suffix.lower() == ".usdz":
-            # A package's references are inside it, and are found only from there.
+            # A package's references are inside it, and are found only from inside.
             layer = Usd.Stage.Open(path).Flatten(False)
         else:
             # The arguments mean nothing to the format, and make it a layer of its own.

@@ -71,7 +71,7 @@ class UsdGeometry:
         turn = faces_to_turn(mesh, side)
         faces.turn(UsdGeom.Mesh(prim), turn)
         if not all(turn) and any(turn) and _shading(UsdGeom.Mesh(prim)) == "smooth":
-            # The points' normals were those of faces to both sides.
+            # The points' normals came from faces that faced opposite ways.
             self._write_normals(prim, smooth=True, angle=None)
 
     @telling("triangulate that")

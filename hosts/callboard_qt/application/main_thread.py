@@ -90,7 +90,7 @@ class QtMainThread(QObject):
                 posted()
         except Interrupted:
             # The interruption is meant for a tool that runs Qt's loop inside itself, and is
-            # repeated until it lands there. The function it hit instead runs later.
+            # repeated until it lands in the tool. The function it hit instead runs later.
             if posted is not None:
                 self._waiting.append(posted)
         except BaseException:
