@@ -213,7 +213,7 @@ def test_where_nothing_is_it_says_so(
         monkeypatch.setenv(variable, str(tmp_path / "nobody"))
     status, _, err = run("--yes")
     assert status == 1
-    assert "neither an application nor a client is here" in err
+    assert "no application and no client was found here" in err
     status, _, err = run("--yes", "--host", "blender")
     assert status == 1
     assert "no blender" in err

@@ -204,7 +204,7 @@ class Maps:
         base = list(config.farm_command) or (bridge() or [])[:-1]
         if not base:
             raise HostError(
-                "callboard's command isn't found on this machine: install it, with "
+                "callboard's command can't be found on this machine: install it, with "
                 "Dask, in a Python of its own, and name the command in the setting farm_command "
                 "(CALLBOARD_FARM_COMMAND)"
             )

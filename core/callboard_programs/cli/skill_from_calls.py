@@ -73,7 +73,7 @@ def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord
     silence separates."""
     newest = reader.recent(Filter(since=since, outcomes=("ok",)), limit=1).calls
     if not newest:
-        raise PeerError("no call went well in that time; try --since all, or name calls by id")
+        raise PeerError("no call succeeded in that time; try --since all, or name calls by id")
     last = newest[0]
     where = Filter(since=since, client=last.client_name, host=last.host)
     # Hosts of one kind take turns, and trials in one aren't part of the work in another.
