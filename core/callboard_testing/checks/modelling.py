@@ -65,7 +65,7 @@ class Modelling:
         assert close([volume_of(bench, body)], [7.0], 0.01)
         miss = bench.call("geometry__modify", {**asked, "other": away})
         assert miss["verified"] is False
-        assert "changes nothing" in miss["doubt"]
+        assert "doesn't change the shape" in miss["doubt"]
 
     def test_faces_are_pulled_out_and_bordered(self, bench: Bench) -> None:
         path = bench.cube("Box")
