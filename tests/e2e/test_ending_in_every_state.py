@@ -57,10 +57,10 @@ def mapped(pid: int, what: str) -> bool:
         return True  # the process ended, or the system has no such file
 
 
-#: In every Python, Tornado's own library is a separate file.
+#: asyncio loads OpenSSL, which is a separate file.
 MOMENTS: dict[str, Callable[[int, Path], bool]] = {
     "at once": lambda pid, home: True,
-    "while it imports": lambda pid, home: mapped(pid, "speedups"),
+    "while it imports": lambda pid, home: mapped(pid, "libssl"),
     "while the host starts": lambda pid, home: mapped(pid, "pxr"),
     "once it is announced": lambda pid, home: bool(announced(home)),
 }
