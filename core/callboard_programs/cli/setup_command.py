@@ -71,8 +71,8 @@ def _set_up(arguments: argparse.Namespace, tell: Tell) -> Json:
     intended = plan(arguments.host, arguments.client, arguments.gateway)
     if not intended.hosts and not intended.clients:
         raise HostError(
-            "no application and no client was found here; start each of them once, or name them with "
-            "--host and --client"
+            "no application and no client was found here; start each of them once, or name them "
+            "with --host and --client"
         )
     if arguments.dry_run:
         for line in intended.lines():
