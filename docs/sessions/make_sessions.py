@@ -1,10 +1,11 @@
-"""Makes docs/what-it-can-do.md: each session is played with tools alone against a Blender without a
-window and an OpenUSD stage, and written down as it went, with its picture.
+"""Makes docs/what-it-can-do.md: each session except the one with the question is played with tools
+alone against a Blender without a window and an OpenUSD stage, and written down as it went, with its
+picture.
 
     python docs/sessions/make_sessions.py
 
-Needs the extras ``blender`` and ``usd``, and Pillow. The picture of the question comes from
-docs/blender/make_pictures.py.
+Needs the extras ``blender`` and ``usd``, and Pillow. The text of the session with the question is
+fixed, and its picture comes from docs/blender/make_pictures.py.
 """
 
 from __future__ import annotations
@@ -337,11 +338,19 @@ def bring_in(blender: FakeClient) -> Session:
     empty(it, blender)
     path = {"path": "workspace://set.usda"}
     parts = ("format", "meters_per_unit", "up_axis", "created_count", "without_uvs")
-    told = it.call(blender, "exchange__import", path, *parts, why="Centimetres, Y up:")
+    told = it.call(
+        blender, "exchange__import", path, *parts, why="The file is in centimetres, with Y up:"
+    )
     seat = next(each for each in told["created"] if each.endswith("Seat"))
     asked = {"name": seat}
     parts = ("name", "translate", "bounds")
-    found = it.call(blender, "scene__get_object", asked, *parts, why="In the scene's metres, Z up:")
+    found = it.call(
+        blender,
+        "scene__get_object",
+        asked,
+        *parts,
+        why="The seat in the scene, in metres, with Z up:",
+    )
     it.note(f"So the seat is {found['bounds']['max'][2]:.2f} m high.")
     it.call(blender, "viewport__look", stool_look(), why="How it looks:")
     it.keep("a stool with an oak seat")
@@ -377,7 +386,13 @@ def check(blender: FakeClient) -> Session:
             down = {"name": "Bowl", "translate": [0, 0, 0.8]}
             it.call(blender, "scene__transform", down, "verified", why="Onto the table:")
         elif fix := finding.get("fix"):
-            it.call(blender, fix["tool"], fix["arguments"], "verified", why="Its own fix:")
+            it.call(
+                blender,
+                fix["tool"],
+                fix["arguments"],
+                "verified",
+                why="The fix that the check suggests:",
+            )
     it.call(blender, "check__run", {"rules": rules}, "findings", why="The same check again:")
     asked = {**seen, "before": before}
     it.call(blender, "viewport__look", asked, why="Before, after, and the difference:")
@@ -422,7 +437,9 @@ def transfer(gateway: FakeClient, blender: FakeClient) -> Session:
     it.lines[-1] += f" → `{short(sorted(names.values()))}`"
     asked = {"from": names["openusd"], "to": names["blender"], "objects": ["/Set/Stool"]}
     parts = ("converted", "renamed", "lost", "added", "verified")
-    it.call(gateway, "instances__transfer", asked, *parts, why="The copy, compared afterwards:")
+    it.call(
+        gateway, "instances__transfer", asked, *parts, why="The copy, checked against the original:"
+    )
     it.call(blender, "viewport__look", stool_look(), why="In Blender:")
     it.keep("the blue stool in front of a desk in Blender")
     return it
@@ -433,12 +450,14 @@ def question() -> Session:
     code = "import math ring = bpy.data.collections.new(…"
     it.note(f'The client calls `script__execute {{"code": "{code}"}}`. Nothing runs yet.')
     it.note(
-        "A mark appears in Blender's header. Clicking it opens the question, with all of the code."
+        "The mark in Blender's header turns red."
+        " Clicking it opens the question, with all of the code."
     )
     it.note("The artist reads the code and chooses *Refuse*, *Allow once* or *For session*.")
     it.note("If nobody answers within two minutes, the call is refused.")
     it.note(
-        "[Another program](blender/make_pictures.py) took this picture in a window of Blender 3.4."
+        "The client in this picture is [a program](blender/make_pictures.py)"
+        " that calls itself `claude-code`. It ended the call unanswered, so the code never ran."
     )
     shot = Image.open(PROJECT / "docs" / "blender" / "question.png").convert("RGB")
     it.keep("Blender's window with the question, and the code that would run", shot)

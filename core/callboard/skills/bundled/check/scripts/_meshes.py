@@ -24,9 +24,9 @@ def _wrong(facts: MeshFacts) -> Iterator[tuple[str, Severity, str]]:
     if facts.non_manifold:
         yield "non_manifold", "error", f"{_edges(facts.non_manifold)} more than two faces"
     if facts.flipped:
-        yield "inside_out", "error", f"the faces at {facts.flipped} edges look to opposite sides"
+        yield "inside_out", "error", f"the faces at {facts.flipped} edges point to opposite sides"
     elif facts.volume < 0 and not facts.open_edges:
-        yield "inside_out", "error", "it is closed, and its faces look inwards"
+        yield "inside_out", "error", "it is closed, and its faces point inwards"
     if facts.zero_faces:
         yield "zero_faces", "error", f"{facts.zero_faces} of {facts.faces} faces have no area"
     if facts.ngons:

@@ -50,10 +50,10 @@ def normals(ctx: Any, name: str, side: str = "outside") -> Json:
         turned = [{(end, start) for start, end in face} for face in before]
         expect_that(now == turned, "the faces look as before")
     else:
-        expect_that(not after.flipped, f"faces at {after.flipped} edges look to opposite sides")
+        expect_that(not after.flipped, f"faces at {after.flipped} edges point to opposite sides")
         if not after.open_edges and not after.non_manifold:
             right = after.volume >= 0 if side == "outside" else after.volume <= 0
-            expect_that(right, "the faces look to the other side")
+            expect_that(right, "the faces point to the other side")
     return done(port.info(name))
 
 
