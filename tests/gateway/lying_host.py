@@ -14,6 +14,7 @@ from typing import Any
 from callboard.transport import instance_proof, instances
 from callboard.transport.instances import Instance
 from callboard_testing.fake_host import DEADLINE
+from double_server import DoubleServer
 
 JSON = "application/json"
 READS = {
@@ -66,8 +67,8 @@ class LyingHost:
                     continue
                 length = head.lower().partition("content-length:")[2].split("\r\n")[0] or "0"
                 await self._answer(writer, json.loads(await reader.readexactly(int(length))))
-        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError, ValueError):
-            return  # the caller is gone, or the test is over
+        except (asyncio.IncompleteReadError, ConnectionError, ValueError):
+            return  # the caller is gone
         finally:
             writer.transport.abort()
 
@@ -108,8 +109,8 @@ def lying_host(kind: str = "liar", scene: str | None = None) -> Iterator[LyingHo
     """Run one in a thread of its own, announced."""
     host = LyingHost()
     loop = asyncio.new_event_loop()
-    server = loop.run_until_complete(asyncio.start_server(host.answer, "127.0.0.1", 0))
-    host.port = server.sockets[0].getsockname()[1]
+    server = DoubleServer(host.answer)
+    host.port = loop.run_until_complete(server.start())
     url = f"http://127.0.0.1:{host.port}/mcp"
     thread = threading.Thread(target=loop.run_forever, name="lying-host", daemon=True)
     thread.start()
@@ -120,18 +121,7 @@ def lying_host(kind: str = "liar", scene: str | None = None) -> Iterator[LyingHo
         yield host
     finally:
         instances.withdraw(path)
-        asyncio.run_coroutine_threadsafe(_stop(server), loop).result(DEADLINE)
+        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(DEADLINE)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(DEADLINE)
         loop.close()
-
-
-async def _stop(server: asyncio.Server) -> None:
-    server.close()
-    for _ in range(3):
-        await asyncio.sleep(0)  # a task that is cancelled before it begins leaves its socket open
-        left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-    await asyncio.sleep(0)  # this closes the aborted connections

@@ -15,6 +15,7 @@ from callboard.guest.main_thread import PATIENCE, MainThread
 from callboard.guest.turn import Transaction, Turn
 from callboard.host import Work
 from callboard_testing.fake_host import DEADLINE, FakeHost, HostThread
+from double_server import DoubleServer
 
 
 class Guest:
@@ -25,27 +26,20 @@ class Guest:
         self.loop = GuestLoop(host)
         self.main = MainThread(self.loop, limit, patience)
         self.port = 0
-        self._server: asyncio.Server | None = None
+        self._server = DoubleServer(self._echo)
 
     def start(self) -> Guest:
-        self.loop.run(self._listen())
+        self.port = self.loop.run(self._server.start())
         self.loop.start()
         return self
 
     def close(self) -> None:
         self.main.abandon()
         try:
-            self.loop.run(self._unlisten())
+            if self.port:
+                self.loop.run(self._server.stop())
         finally:
             self.loop.close()
-
-    async def _unlisten(self) -> None:
-        if self._server is not None:
-            self._server.close()
-
-    async def _listen(self) -> None:
-        self._server = await asyncio.start_server(self._echo, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
 
     async def _echo(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

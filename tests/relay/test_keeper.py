@@ -18,6 +18,7 @@ from callboard_programs.relay.finder import HostFinder
 from callboard_programs.relay.link import Link
 from callboard_programs.relay.reconnect import Reconnector
 from callboard_testing.fake_host import DEADLINE
+from double_server import DoubleServer
 
 
 class RefusingHost:
@@ -53,8 +54,8 @@ def test_a_host_that_refuses_is_not_asked_again_at_once(
     async def drive() -> int:
         id = instances.new_id()
         host = RefusingHost(id)
-        server = await asyncio.start_server(host.answer, "127.0.0.1", 0)
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+        server = DoubleServer(host.answer)
+        url = f"http://127.0.0.1:{await server.start()}/mcp"
         instances.announce(Instance(id, "maya", "Maya", url, None, os.getpid(), time()))
         keeper = Reconnector(HostFinder(None), ready, lambda: None)
         running = asyncio.create_task(keeper.run())
@@ -64,7 +65,8 @@ def test_a_host_that_refuses_is_not_asked_again_at_once(
         for _ in range(5):
             assert len(await asyncio.to_thread(instances.listed)) == 1
         running.cancel()
-        server.close()
+        await asyncio.gather(running, return_exceptions=True)
+        await server.stop()
         return host.refused
 
     assert asyncio.run(drive()) == 1

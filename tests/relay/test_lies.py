@@ -16,6 +16,7 @@ from callboard_programs.relay.finder import HostFinder
 from callboard_programs.relay.link import Link
 from callboard_programs.relay.reconnect import Reconnector
 from callboard_testing.fake_host import DEADLINE
+from double_server import DoubleServer
 
 
 @pytest.fixture(autouse=True)
@@ -86,19 +87,17 @@ def test_who_stops_waiting_for_a_host_leaves_no_connection_behind() -> None:
             asked.set()
             await reader.read()  # until the other end is closed
             left.set()
-            writer.transport.abort()
 
-        server = await asyncio.start_server(answer, "127.0.0.1", 0)
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+        server = DoubleServer(answer)
+        url = f"http://127.0.0.1:{await server.start()}/mcp"
         keeper = Reconnector(OnlyHost(url), nothing, lambda: None)
         keeper.begin()
         running = asyncio.create_task(keeper.run())
         await asyncio.wait_for(asked.wait(), DEADLINE)
         running.cancel()
         await asyncio.wait_for(left.wait(), DEADLINE)
-        server.close()
         await asyncio.gather(running, return_exceptions=True)
-        await asyncio.sleep(0)  # which closes the aborted connections
+        await server.stop()
 
     asyncio.run(drive())
 
