@@ -37,7 +37,7 @@ from callboard.records.record_settings import export_target, store
 from callboard.records.recorder import Recorder
 from callboard.service.apps import views
 from callboard.service.file_tools import file_template, file_tools
-from callboard.service.live_resources import job_results, live_resources, waiting_calls
+from callboard.service.live_resources import job_results, live_resources, reports, waiting_calls
 from callboard.service.resource_updates import ResourceUpdates
 from callboard.service.resources import ResourceRegistry
 from callboard.service.served_skills import SKILLS, ServedSkills
@@ -335,6 +335,8 @@ class Callboard:
         self.resources.add(job_results(self.jobs))
         self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
         self.resources.add(waiting_calls(self.dispatcher.consent), *views(self.host))
+        if self.records is not None:
+            self.resources.add(reports(self.records))
 
     def _offer_farm(self) -> None:
         if not self.config.farm_scheduler:

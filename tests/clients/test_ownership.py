@@ -201,8 +201,19 @@ def test_logs_and_reports_hold_a_clients_own_rows(server: Served, book: ClientBo
             assert answer.status == 200, answer.body
             return [row["message"] for row in json.loads(answer.body)["topErrors"]]
 
+        def read(client: Any, since: str = "7d") -> Any:
+            answer = client.request("resources/read", {"uri": f"report://{since}"})
+            if "error" in answer:
+                return answer["error"]["message"]
+            report = json.loads(answer["result"]["contents"][0]["text"])
+            return [row["message"] for row in report["topErrors"]]
+
         assert len(failures(ada.raw)) == 2
         assert failures(bob.raw) == []
+        for era in ("session", "stateless"):
+            assert read(getattr(ada, era)) == failures(ada.raw)
+            assert read(getattr(bob, era)) == []
+            assert "'soon' is not a period" in read(getattr(bob, era), "soon")
         assert failures(server.client()) == failures(ada.raw)
 
 

@@ -47,6 +47,7 @@ EVERYTHING: dict[str, Any] = {
     "templates": [
         "files://{id}",
         "job://{job_id}/result",
+        "report://{since}",
         "scene://object/{+name}",
         "skill://{name}/SKILL.md",
         "skill://{name}/{+path}",

@@ -12,9 +12,9 @@ from callboard.records.store import Store
 
 
 async def report_on(records: Store, since: str | None, holder: TokenHolder) -> dict[str, Any]:
-    """Return the report of ``holder``'s calls, or of all calls for the command line's token, for
-    REST. The default is the last seven days. Raises ValueError, and HostError when the records
-    can't be read."""
+    """Return the report of ``holder``'s calls, or of all calls for the command line's token. The
+    default is the last seven days. Raises ValueError, and HostError when the records can't be
+    read."""
     import sqlite3  # reports are rare: a start needs none of these
 
     from callboard.demand.period import parse_since

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from itertools import islice
 from time import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import ConsentDesk
@@ -23,6 +23,9 @@ from callboard.service.resources import ServedResource
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.model import SKILL_FILE
 from callboard.workspace.containment import WorkspaceRoots
+
+if TYPE_CHECKING:
+    from callboard.records.store import Store
 
 #: Maximum objects listed by ``scene://current``.
 SUMMARY_LIMIT = 200
@@ -222,4 +225,26 @@ def waiting_calls(desk: ConsentDesk) -> ServedResource:
         title="What waits for the artist",
         description="Your calls that the artist is asked about now, and where they answer.",
         mime_type="application/json",
+    )
+
+
+def reports(records: Store) -> ServedResource:
+    """Return ``report://{since}``: what was missing, failed or slow in this client's own calls."""
+
+    async def report(ctx: AsyncToolContext, since: str) -> str:
+        from callboard.demand.live_report import report_on  # reports are rare
+
+        try:
+            return _text(await report_on(records, since, call_of(ctx).request.peer.holder))
+        except ValueError as error:
+            raise InvalidParams(str(error)) from None
+
+    return ServedResource(
+        "report://{since}",
+        "report",
+        report,
+        title="The report of your calls",
+        description="What was missing, failed and was slow since 30m, 12h, 7d, 2w, a date, or all; "
+        "only of your own calls.",
+        mime_type=JSON_TYPE,
     )
