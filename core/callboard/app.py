@@ -195,10 +195,12 @@ class Callboard:
         from callboard.rest.artist_routes import artist_routes
         from callboard.rest.capability_switches import offering_routes
         from callboard.rest.endpoint import RestEndpoint
+        from callboard.rest.stopping import stop_route
 
         report = None if self.records is None else partial(report_on, self.records)
         artists = artist_routes(lambda: self.controls, self.id)
-        others, reread = (*offering_routes(self.capabilities), *artists), self.clients.reread
+        others = (*offering_routes(self.capabilities), stop_route(self.dispatcher), *artists)
+        reread = self.clients.reread
         return RestEndpoint(self.id, self.service, self.catalog, report, reread, others)
 
     @cached_property

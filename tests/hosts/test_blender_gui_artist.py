@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from callboard.errors import REFUSED_BY_ARTIST
 from callboard.ground.png import png_size
+from callboard_programs.cli import main
 from callboard_testing.fake_client import FakeClient
-from hosts.blender_gui_rig import PERMIT, Gui, in_background, missing, render
+from hosts.blender_gui_rig import DEADLINE, PERMIT, Gui, in_background, missing, render
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
@@ -301,6 +303,41 @@ def test_a_script_without_an_end_is_stopped_and_rolled_back(gui: Gui, client: Fa
     gui.wait(began.exists, "the script")
     client.notify("notifications/cancelled", {"requestId": 77})
     gui.run("")  # the interface works again
+    assert gui.run("answer = bpy.data.objects['Cube'].location.x") == 0
+    create = client.call("scene__create_primitive", {"kind": "cube", "name": "After", "size": 1})
+    assert not create.get("isError")
+
+
+OPERATOR = """
+class CALLBOARD_OT_endless(bpy.types.Operator):
+    bl_idname, bl_label = "callboard.endless", "Endless"
+    def execute(self, context):
+        while True:
+            pass
+bpy.utils.register_class(CALLBOARD_OT_endless)
+"""
+
+
+@pytest.mark.parametrize(
+    "hold",
+    ["while True: pass", "import time; time.sleep(600)", OPERATOR + "bpy.ops.callboard.endless()"],
+    ids=["loop", "sleep", "operator"],
+)
+def test_the_command_line_ends_what_holds_blender(
+    gui: Gui, client: FakeClient, hold: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "ops" in hold and gui.run("import sys; answer = sys.version_info < (3, 12)"):
+        pytest.skip("callboard's threads stand still during operators in this Blender")
+    gui.run(PERMIT)
+    began = gui.folder / "held"
+    began.unlink(missing_ok=True)
+    code = f"bpy.data.objects['Cube'].location.x = 5\nopen({str(began)!r}, 'w').close()\n{hold}"
+    asked = {"name": "script__execute", "arguments": {"code": code}}
+    held = client.start("tools/call", asked)
+    gui.wait(began.exists, "the script")
+    monkeypatch.setenv("CALLBOARD_HOME", str(gui.folder / "callboard"))
+    assert main(["stop"]) == 0
+    assert held.result(DEADLINE)["error"]["code"] == REFUSED_BY_ARTIST
     assert gui.run("answer = bpy.data.objects['Cube'].location.x") == 0
     create = client.call("scene__create_primitive", {"kind": "cube", "name": "After", "size": 1})
     assert not create.get("isError")

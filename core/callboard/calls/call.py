@@ -230,6 +230,15 @@ class RunningCalls:
             self.cancel(call.id)
         return sum(not call.tool.internal for call in theirs)
 
+    def end_running(self) -> list[Call]:
+        """Cancel every call that has begun, for the artist. Those that wait may begin. Return the
+        cancelled calls."""
+        begun = [one for one in self.calls.values() if one.state == "running"]
+        ended = [one for one in begun if not one.tool.internal]
+        for call in ended:
+            self.cancel(call.id)
+        return ended
+
     def resume(self) -> None:
         """Accept calls again."""
         self.paused, self.stopped = False, 0

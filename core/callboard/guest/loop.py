@@ -27,6 +27,7 @@ from typing import Any, Protocol, TypeVar
 from callboard.guest.selector import GuestSelector
 from callboard.guest.switch_interval import short_turns
 from callboard.guest.thread_pause import PausableEvent, go_on
+from callboard.guest.wake import wakeable
 from callboard.guest.worker_loop import WorkerLoop
 from callboard.ports.host import Host
 
@@ -71,6 +72,7 @@ class GuestLoop:
         self._closed = False
         self._watcher: threading.Thread | None = None
         self._main = threading.get_ident()
+        self._unwake: Callable[[], None] = lambda: None
         self._budget = host.budget
         self._burst = host.burst
         #: Seconds that a slice waits for the next request after a request that queued no turn. Zero
@@ -101,6 +103,7 @@ class GuestLoop:
     def start(self) -> None:
         """Hand the loop over to the host and the watcher."""
         self._selector.blocking = False
+        self._unwake = wakeable()
         self._watcher = threading.Thread(
             target=self._selector.permit.run,
             args=(self._watch,),
@@ -122,6 +125,7 @@ class GuestLoop:
             self._watcher.join()
         self.run(self.loop.finish())
         self.loop.close()
+        self._unwake()
 
     # -- what others call -----------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from callboard.clients.holder import NOBODY
 from callboard.clients.owner import Owner
 from callboard.errors import CallCancelled
 from callboard.ground.unattended import UNATTENDED
+from callboard.guest.wake import wake
 from callboard.ports.host import Work
 
 T = TypeVar("T")
@@ -65,9 +66,9 @@ class Interruptible:
             raise
 
     def ask(self) -> bool:
-        """Raise Interrupted in the running code soon. A long instruction, for instance in a
-        compiled library, ends first. Return False when nothing runs. Call it from any other
-        thread."""
+        """Raise Interrupted in the running code soon. A wait of Python's ends at once; a long
+        instruction, for instance in a compiled library, ends first. Return False when nothing runs.
+        Call it from any other thread."""
         if self._thread is None:
             return False
         lock = self._lock
@@ -79,6 +80,7 @@ class Interruptible:
                 return False
             self.asked = True
             _raise_in(thread, Interrupted)
+            wake(thread)
             return True
         finally:
             lock.release()

@@ -4,9 +4,8 @@ them."""
 from __future__ import annotations
 
 from callboard.calls.capabilities import VOCABULARY, Capabilities
-from callboard.clients.holder import LOCAL
 from callboard.errors import InvalidParams
-from callboard.rest.problems import Unacceptable
+from callboard.rest.problems import Unacceptable, require_local
 from callboard.rest.routes import ReadRequest, RestAnswer, Route
 from callboard.rest.schemas import CAPABILITIES_CHANGE
 
@@ -21,12 +20,7 @@ def offering_routes(capabilities: Capabilities) -> tuple[Route, ...]:
         return 200, capabilities.describe()
 
     async def change(asked: ReadRequest) -> RestAnswer:
-        if asked.incoming.holder != LOCAL:
-            raise Unacceptable(
-                403,
-                "only this user's own command line may change what is offered: run "
-                "`callboard capabilities` on this machine, against a server that asks for tokens",
-            )
+        require_local(asked.incoming.holder, "change what is offered", "capabilities")
         withdraw, restore = (asked.body.get(key, []) for key in ("withdraw", "restore"))
         offered = capabilities.offered_by_host
         known = {*VOCABULARY, *offered, *capabilities.withdrawn}

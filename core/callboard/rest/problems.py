@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from http import HTTPStatus
 
+from callboard.clients.holder import LOCAL, TokenHolder
 from callboard.content import Json
 from callboard.errors import (
     CallboardError,
@@ -48,6 +49,16 @@ class Unacceptable(PeerError):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
+
+
+def require_local(holder: TokenHolder, what: str, command: str) -> None:
+    """Raise Unacceptable unless the instance's own token was sent, which no client has."""
+    if holder != LOCAL:
+        raise Unacceptable(
+            403,
+            f"only this user's own command line may {what}: run `callboard {command}` on this "
+            "machine, against a server that asks for tokens",
+        )
 
 
 def status_of(error: CallboardError) -> int:

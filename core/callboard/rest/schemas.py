@@ -142,6 +142,17 @@ SCHEMAS: Json = {
         {"declared": _list(STRING), "offered_by_host": _list(STRING), "withdrawn": _list(STRING)}
     ),
     "Looked": _object({"looked": BOOLEAN}),
+    "Stopped": _object(
+        {
+            "ended": _list(
+                _object(
+                    {"call": STRING, "tool": STRING, "client": STRING, "seconds": _NUMBER},
+                    {"rolled_back": BOOLEAN},
+                )
+            )
+        },
+        {"holds": STRING},
+    ),
     "Acted": _object({"done": BOOLEAN}, {"undone": COUNT, "problem": STRING}),
     "Readiness": _object(
         {"ready": BOOLEAN, "paused": BOOLEAN, "stalled_ms": COUNT, "queued": COUNT},

@@ -240,15 +240,27 @@ def is_alive(instance: Instance) -> bool:
 
 
 def answer_of(
-    instance: Instance, method: str, path: str, body: Json | None = None, *, most: int = 65_536
+    instance: Instance,
+    method: str,
+    path: str,
+    body: Json | None = None,
+    *,
+    most: int = 65_536,
+    patience: float = PROBE_TIMEOUT,
 ) -> Json | None:
     """Return the JSON object, or the problem, with which the instance answers over REST. ``most``
-    is the maximum number of bytes read. Return None when the instance doesn't answer."""
-    return _asked(instance, method, path, body, most)[1]
+    is the maximum number of bytes read, ``patience`` the seconds until it begins to answer. Return
+    None when the instance doesn't answer."""
+    return _asked(instance, method, path, body, most, patience)[1]
 
 
 def _asked(
-    instance: Instance, method: str, path: str, body: Json | None = None, most: int = 65_536
+    instance: Instance,
+    method: str,
+    path: str,
+    body: Json | None = None,
+    most: int = 65_536,
+    patience: float = PROBE_TIMEOUT,
 ) -> tuple[bool, Json | None]:
     """Return whether the port took the connection, and the answer. Other machines' instances aren't
     contacted, and nothing is sent to a listener that doesn't prove its identity."""
@@ -264,12 +276,12 @@ def _asked(
     accepted = False
     try:
         connection = http.client.HTTPConnection(
-            parts.hostname or "127.0.0.1", parts.port or 80, timeout=PROBE_TIMEOUT
+            parts.hostname or "127.0.0.1", parts.port or 80, timeout=patience
         )
         try:
             connection.connect()
             accepted = True
-            with _cut_off(connection.sock):
+            with _cut_off(connection.sock, max(ANSWER_TIME, patience)):
                 if instance.token is not None and not _proved(connection, instance.token):
                     return False, None
                 connection.request(method, path, sent, headers)
@@ -294,14 +306,14 @@ def _proved(connection: HTTPConnection, token: str) -> bool:
 
 
 @contextmanager
-def _cut_off(answering: socket.socket) -> Iterator[None]:
+def _cut_off(answering: socket.socket, seconds: float) -> Iterator[None]:
     """End a connection that sends for too long: bytes that trickle in avoid the timeout."""
 
     def end() -> None:
         with suppress(OSError):
             answering.shutdown(socket.SHUT_RDWR)
 
-    timer = threading.Timer(ANSWER_TIME, end)
+    timer = threading.Timer(seconds, end)
     timer.start()
     try:
         yield

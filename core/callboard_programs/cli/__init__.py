@@ -21,6 +21,7 @@ COMMANDS = {
     "list": "list the running instances on this machine",
     "tools": "list a running host's tools, or show one tool's arguments",
     "call": "call one tool and print its result as JSON",
+    "stop": "end what holds a running host, such as a script without an end",
     "gateway": "one address for all instances of this machine",
     "run": "start a host, call one tool on one scene, and end it",
     "batch": "call one tool on many files, on several hosts",

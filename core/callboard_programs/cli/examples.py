@@ -34,6 +34,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("call viewport__look --out look.png", "the picture, too"),
         ("call studio__publish --json @publish.json --wait", "arguments of a file, a job's end"),
     ),
+    "stop": (
+        ("stop", "end the calls that run in the only instance here"),
+        ("stop --instance blender", "in that application"),
+    ),
     "gateway": (
         ("gateway", "one address for every instance here"),
         ("gateway --open", "its page in the browser"),
@@ -142,6 +146,7 @@ NEXT = {
     "serve": "callboard call scene__scene_info, or callboard config CLIENT --write",
     "list": "callboard tools --instance NAME",
     "tools": "callboard call TOOL",
+    "stop": "callboard clients revoke NAME keeps a client out; Pause in the panel refuses all",
     "gateway": "callboard config CLIENT --gateway --write",
     "config": "restart the client",
     "new-skill": "callboard lint FOLDER, then callboard serve --skills FOLDER",

@@ -1,0 +1,57 @@
+"""The route by which the user's command line ends what holds the application."""
+
+from __future__ import annotations
+
+import asyncio
+from time import perf_counter
+
+from callboard.calls.call import Call
+from callboard.calls.dispatcher import Dispatcher
+from callboard.content import Json
+from callboard.guest.turn import Turn, TurnState
+from callboard.rest.problems import require_local
+from callboard.rest.routes import ReadRequest, RestAnswer, Route
+
+PATH = "/v1/stop"
+#: Seconds in which what was ended may put its changes back.
+PATIENCE = 5.0
+_LOOK_AGAIN = 0.05
+
+
+def stop_route(dispatcher: Dispatcher) -> Route:
+    """Return the route. It is served while the main thread stands, too."""
+
+    async def stop(asked: ReadRequest) -> RestAnswer:
+        require_local(asked.incoming.holder, "end calls", "stop")
+        held = dispatcher.main.running
+        ended = dispatcher.end_running()
+        if held is not None:
+            dispatcher.main.cancel(held)  # perhaps its call was given up long ago
+        until = perf_counter() + PATIENCE
+        while not _settled(held, ended) and perf_counter() < until:
+            await asyncio.sleep(_LOOK_AGAIN)
+        answer: Json = {"ended": [_facts(call) for call in ended]}
+        if held is not None and held.state is not TurnState.DONE:
+            answer["holds"] = held.name
+        return 200, answer
+
+    return Route("POST", PATH, "End the calls that run", stop, {200: "Stopped"})
+
+
+def _settled(held: Turn | None, ended: list[Call]) -> bool:
+    """Return whether the main thread is free, and the changes were put back."""
+    return (held is None or held.state is TurnState.DONE) and all(
+        call.undo is None or call.undo.rolled_back is not None for call in ended
+    )
+
+
+def _facts(call: Call) -> Json:
+    facts: Json = {
+        "call": call.id,
+        "tool": call.tool.name,
+        "client": call.request.peer.holder.name,
+        "seconds": round(perf_counter() - call.started, 1),
+    }
+    if call.undo is not None and call.undo.rolled_back is not None:
+        facts["rolled_back"] = call.undo.rolled_back
+    return facts

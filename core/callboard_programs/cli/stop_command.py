@@ -1,0 +1,63 @@
+"""``callboard stop``: ends what holds a running host, also while its main thread stands."""
+
+from __future__ import annotations
+
+import argparse
+
+from callboard.content import Json
+from callboard.errors import HostError, PeerError
+from callboard.ground.plain_text import plain, plain_json
+from callboard.rest.stopping import PATH, PATIENCE
+from callboard.transport.instances import answer_of
+from callboard_programs.cli.instance import choose
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    instance = choose(arguments.instance)
+    if instance.token is None:
+        raise HostError(
+            f"{instance.id} needs no tokens, so it can't tell you from an agent: cancel the call "
+            "in its panel, or hold Escape for a second in its window"
+        )
+    answer = answer_of(instance, "POST", PATH, {}, patience=PATIENCE + 3)
+    if answer is None:
+        raise HostError(
+            f"{instance.id} does not answer: compiled code holds all of it, and can't be ended "
+            "from outside. Wait for it, or end the application"
+        )
+    if "ended" not in answer:
+        raise PeerError(str(answer.get("detail") or "this instance runs an older callboard"))
+    if arguments.json:
+        print(plain_json(answer))
+        return int("holds" in answer)
+    _show(answer)
+    if "holds" in answer:
+        raise HostError(
+            f"{plain(answer['holds'])} still runs, in compiled code that Python can't interrupt. "
+            "It ends, and its changes are put back, when that code returns"
+        )
+    return 0
+
+
+def _show(answer: Json) -> None:
+    for one in answer["ended"]:
+        who, what = plain(one["client"]), plain(one["tool"])
+        back = _BACK[one.get("rolled_back")]
+        print(f"ended {what} of {who} after {one['seconds']:g} s{back}")
+    if not answer["ended"] and "holds" not in answer:
+        print("no call runs there; nothing was ended")
+    elif answer["ended"]:
+        print("the client was told that you cancelled it; it may call again")
+
+
+#: What became of a call's changes, by what the host says about rolling them back.
+_BACK = {
+    True: "; its changes were put back",
+    False: "; some of its changes could not be put back: look at the scene",
+    None: "",
+}
