@@ -16,8 +16,8 @@ _SIGNAL = getattr(signal, "SIGURG", None)
 _woken: int | None = None
 
 
-def _arrive(*_: object) -> None:
-    for _ in (0, 1):
+def _arrive(number: int, frame: object) -> None:
+    for _ in range(2):
         pass  # a loop's jump is an instruction at which a requested exception arrives
 
 
