@@ -67,16 +67,16 @@ def test_it_ends_what_holds_the_main_thread_and_puts_it_back(
         holds()
 
     app.tools.register("hold", hold, "Never ends.", required_capabilities=(SCENE_MUTATE,))
-    said: dict[str, Any] = {}
+    outcome: dict[str, Any] = {}
 
     def talk() -> None:
         try:
             with FakeClient(app.url, app.token) as client:
                 held = client.start("tools/call", {"name": "hold", "arguments": {}})
                 assert begun.wait(60)
-                said["status"] = main(["stop", "--instance", app.id])
-                said["refused"] = held.result(60)["error"]
-                said["objects"] = client.call("scene__list_objects")["structuredContent"]
+                outcome["status"] = main(["stop", "--instance", app.id])
+                outcome["refused"] = held.result(60)["error"]
+                outcome["objects"] = client.call("scene__list_objects")["structuredContent"]
         finally:
             inbox.stop()
 
@@ -87,11 +87,11 @@ def test_it_ends_what_holds_the_main_thread_and_puts_it_back(
     app.stop()
     host.close()
     out = capsys.readouterr().out
-    assert said["status"] == 0
+    assert outcome["status"] == 0
     assert "ended hold of local after" in out
     assert "its changes were put back" in out
-    assert said["refused"]["code"] == REFUSED_BY_ARTIST
-    assert "Half" not in json.dumps(said["objects"])
+    assert outcome["refused"]["code"] == REFUSED_BY_ARTIST
+    assert "Half" not in json.dumps(outcome["objects"])
 
 
 def test_it_says_when_nothing_runs_and_what_can_not_be_ended(
