@@ -78,7 +78,7 @@ class HoudiniHost(QtHost):
                 host.MATERIALS: materials,
                 host.SCRIPT: HoudiniScripts(),
                 host.RENDER: render,
-                host.VIEWPORT: HoudiniViewport(),
+                host.VIEWPORT: HoudiniViewport(render.boxes),
                 LOOK: HoudiniLook(render),
                 CHECK: checks,
                 GEOMETRY: HoudiniGeometry(),

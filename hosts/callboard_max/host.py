@@ -75,7 +75,7 @@ class MaxHost(QtHost):
                 host.MATERIALS: materials,
                 host.SCRIPT: MaxScripts(),
                 host.RENDER: render,
-                host.VIEWPORT: MaxViewport(),
+                host.VIEWPORT: MaxViewport(render.boxes),
                 LOOK: MaxLook(render),
                 CHECK: checks,
                 GEOMETRY: MaxGeometry(),

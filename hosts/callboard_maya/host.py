@@ -86,7 +86,7 @@ class MayaHost(QtHost):
                 host.MATERIALS: materials,
                 host.SCRIPT: MayaScripts(),
                 host.RENDER: render,
-                host.VIEWPORT: MayaViewport(),
+                host.VIEWPORT: MayaViewport(render.boxes),
                 LOOK: MayaLook(render),
                 CHECK: checks,
                 GEOMETRY: MayaGeometry(checks),

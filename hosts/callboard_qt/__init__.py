@@ -21,6 +21,7 @@ _HOMES = {
     "callboard_qt.ports.check": "ApplicationChecks",
     "callboard_qt.ports.exchange": "ApplicationExchange",
     "callboard_qt.ports.files": "openable saveable",
+    "callboard_qt.ports.pictures": "Boxes seen seen_or_rendered",
     "callboard_qt.ports.render": "FileRender PICTURES",
 }
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from callboard_qt.ports.check import *
     from callboard_qt.ports.exchange import *
     from callboard_qt.ports.files import *
+    from callboard_qt.ports.pictures import *
     from callboard_qt.ports.render import *
 else:
     __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -29,6 +29,8 @@ class Rig(ABC):
 
     host: Callable[..., Host]
     plug_in: QtPlugIn
+    #: The double's session.
+    session: Any
     #: The name of a cube that a client made.
     cube: str
     #: A tool, a prompt and a workflow of the application's own skill.

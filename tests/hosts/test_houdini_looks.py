@@ -38,6 +38,21 @@ def test_the_picture_is_as_wide_as_the_aperture(bench: Bench) -> None:
     assert bench.port(CAMERAS).get(path)["fov"] == pytest.approx([39.598, 39.598], abs=0.01)
 
 
+@pytest.mark.skipif(REAL, reason="which colour spaces there are is up to the installation")
+def test_a_colour_space_that_a_text_menu_does_not_offer_is_written(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shader = hou._types.TYPES["Vop"]["principledshader::2.0"].parms
+    spaces = hou._types.Parm("auto", menu=("auto", "ACEScg"), kind="String")
+    monkeypatch.setitem(shader, "basecolor_textureColorSpace", spaces)
+    file = picture(bench.folder)
+    path = bench.call("materials__create", {"name": "Wood"})["created"][0]
+    asked = {"name": path, "slot": "color", "path": file, "color_space": "srgb"}
+    bench.call("materials__set_texture", asked)
+    assert hou.node(path).parm("basecolor_textureColorSpace").evalAsString() == "sRGB"
+    assert bench.port(MATERIALS).get(path)["textures"]["color"]["color_space"] == "srgb"
+
+
 def test_a_lens_is_in_millimetres_whatever_the_camera_counts_in(bench: Bench) -> None:
     path = _camera(bench)
     node = hou.node(path)

@@ -329,6 +329,19 @@ def test_a_broken_file_is_an_error(bench: Bench) -> None:
     assert bench.host.blocked_by() is None
 
 
+@pytest.mark.skipif(REAL, reason="3ds Max itself keeps what it is told")
+def test_a_setting_of_the_fbx_plug_in_that_does_not_stay_is_told(bench: Bench) -> None:
+    bench.cube("Crate")
+    file = str(bench.folder / "crate.fbx")
+    bench.call("exchange__export", {"path": file})
+    # Both plug-ins were loaded before their settings were used.
+    bench.call("exchange__import", {"path": file})
+    session = pymxs._session.session
+    session.stubborn.add("ConvertUnit")
+    with pytest.raises(HostError, match="keeps ConvertUnit at"):
+        bench.call("exchange__export", {"path": file})
+
+
 # -- undo ---------------------------------------------------------------------------------------
 
 
@@ -387,6 +400,23 @@ def test_inside_a_step_that_somebody_opened_nothing_is_ours_to_undo(bench: Bench
         assert kept() == ["Kept", "Failed"]
     rt.execute("max undo")
     assert kept() == []
+
+
+@pytest.mark.skipif(REAL, reason="3ds Max itself reports when it does")
+def test_an_undo_that_is_reported_late_is_none_of_the_artists(bench: Bench) -> None:
+    session = pymxs._session.session
+    session.late_notices = True
+    first, second = _step(bench, "First"), _step(bench, "Second")
+    assert _undo(bench).undo(second) is True
+    session.handle_events()
+    assert bench.reader.names() == ["/First"]
+    assert _undo(bench).redo(second) is True
+    session.handle_events()
+    assert _undo(bench).undo(second) is True
+    session.handle_events()
+    assert _undo(bench).undo(first) is True
+    session.handle_events()
+    assert bench.reader.names() == []
 
 
 @pytest.mark.skipif(REAL, reason="3ds Max itself forgets no step")

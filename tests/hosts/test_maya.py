@@ -794,6 +794,18 @@ def test_an_empty_scene_has_no_turntable(bench: Bench) -> None:
         next(images)
 
 
+@pytest.mark.skipif(REAL, reason="which renderers there are is up to the installation")
+@both(REAL)
+def test_arnold_s_own_settings_come_back(bench: Bench) -> None:
+    cmds.loadPlugin("mtoa", quiet=True)
+    cmds.setAttr("defaultRenderGlobals.currentRenderer", "arnold", type="string")
+    driver = [f"defaultArnoldDriver.{name}" for name in ("aiTranslator", "colorManagement")]
+    before = [cmds.getAttr(plug) for plug in driver]
+    answer = bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, None)
+    assert answer["engine"] == "arnold"
+    assert [cmds.getAttr(plug) for plug in driver] == before != ["png", 1]
+
+
 def test_settings_that_are_locked_are_told_and_the_others_come_back(bench: Bench) -> None:
     own_camera()
     cmds.setAttr("defaultResolution.height", lock=True)

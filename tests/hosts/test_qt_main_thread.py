@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -39,6 +41,30 @@ class QtFakeHost(FakeHost):
 
     def blocked_by(self) -> str | None:
         return self._main_thread.blocked_by()
+
+
+def test_the_binding_is_the_one_in_which_the_application_runs(tmp_path: Path) -> None:
+    """Another lies on the path and was imported, and the environment asks for a third."""
+    stray = tmp_path / "PySide2"
+    stray.mkdir()
+    (stray / "__init__.py").write_text("__version__ = '5.15.2'", encoding="utf-8")
+    core = "class QCoreApplication:\n    instance = staticmethod(lambda: None)\n__version__ = ''"
+    (stray / "QtCore.py").write_text(core, encoding="utf-8")
+    code = (
+        "import os, PySide2.QtCore\n"
+        "from PySide6.QtCore import QCoreApplication\n"
+        "app = QCoreApplication([])\n"
+        "from callboard_qt.application.binding import choose_binding\n"
+        "choose_binding()\n"
+        "import qtpy\n"
+        "print(qtpy.API, os.environ['QT_API'], 'FORCE_QT_API' in os.environ)"
+    )
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": paths, "QT_API": "pyside2"}
+    told = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.split() == ["pyside6", "pyside2", "False"], told.stderr
 
 
 @pytest.fixture

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import re
 import socket
+import struct
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
+from zlib import compress, crc32
 
 import pytest
 
@@ -23,9 +25,10 @@ from qt_rig import Calls, application, in_thread, spin_until, spin_while, while_
 from qtpy.QtCore import QEvent
 from qtpy.QtWidgets import QApplication, QDialog
 
-from callboard.errors import HOST_BUSY
-from callboard.host import VIEWPORT
+from callboard.errors import HOST_BUSY, HostError
+from callboard.host import VIEWPORT, Picture, decode
 from callboard_programs.client import Client, RemoteError
+from callboard_qt import Messages, seen, seen_or_rendered
 from callboard_qt.application.main_thread import QtMainThread
 from callboard_testing.compliance import Bench, checks
 from waiting import until
@@ -220,6 +223,61 @@ def test_the_panel_opens_once_and_follows_the_server(
     assert "isn't installed" in rig.words()
 
 
+# -- a window that is hidden or minimised -------------------------------------------------------
+
+
+def test_a_black_view_is_no_picture_of_the_scene(rig: Rig, tmp_path: Path) -> None:
+    main = QtMainThread()
+    host = rig.host(main.post, main.blocked_by)
+    try:
+        bench = Bench(host, tmp_path.resolve())
+        rig.session.blank_views = True
+        asked = {"width": 32, "height": 16}
+        # An empty scene may well be black.
+        bench.call("viewport__capture", asked)
+        assert "doubt" not in bench.call("viewport__look", asked)
+        bench.cube("Crate")
+        with pytest.raises(HostError, match="hidden or minimised"):
+            bench.call("viewport__capture", asked)
+        bench.call("cameras__create", {"name": "Shot"})
+        answer = bench.call("viewport__look", {"camera": "Shot", **asked})
+        assert "so this picture is rendered" in answer["doubt"]
+        assert answer["engine"]
+        rig.session.blank_views = False
+        bench.call("viewport__capture", asked)
+    finally:
+        rig.session.blank_views = False
+        host.close()
+        main.close()
+
+
+def test_a_picture_of_one_colour_is_doubted_and_alpha_dropped() -> None:
+    grey, black = Picture(2, 1, bytes([40] * 6)), Picture(2, 1, bytes(6))
+    box = [([0.0] * 3, [1.0] * 3)]
+
+    def render() -> tuple[Picture, dict[str, Any]]:
+        raise HostError("the scene has no camera")
+
+    assert "one colour" in seen_or_rendered(grey, box, render)[1]["doubt"]
+    assert "no camera" in seen_or_rendered(black, box, render)[1]["doubt"]
+    assert seen_or_rendered(black, [], render) == (black, {})
+    transparent = with_alpha(bytes([0, 0, 0, 0] * 2))
+    with pytest.raises(HostError, match="black all over"):
+        seen(transparent, box)
+    assert decode(seen(with_alpha(bytes([9, 8, 7, 0] * 2)), box)).rgb == bytes([9, 8, 7] * 2)
+
+
+def with_alpha(rgba: bytes) -> bytes:
+    """Return a PNG of two pixels."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", 2, 1, 8, 6, 0, 0, 0)
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", compress(b"\0" + rgba)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
 # -- what the application is busy with ----------------------------------------------------------
 
 
@@ -257,6 +315,19 @@ def test_what_holds_the_main_thread_is_told(rig: Rig, server: Any) -> None:
     assert host.blocked_by() == rig.held_by
     rig.end("hold")
     assert host.blocked_by() is None
+
+
+def test_a_busy_that_never_ends_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("callboard_qt.application.messages.monotonic", lambda: now[0])
+    messages = Messages("Maya")
+    messages.note("a command that takes long", True)
+    messages.note("rendering", True)
+    assert messages.holds() == "rendering"
+    messages.note("rendering", False)
+    assert messages.holds() == messages.busy_with() == "a command that takes long"
+    now[0] += 3600
+    assert messages.holds() is messages.busy_with() is None
 
 
 def test_nothing_runs_inside_a_load_that_draws_its_progress(rig: Rig, server: Any) -> None:

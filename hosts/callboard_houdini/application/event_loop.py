@@ -12,12 +12,14 @@ from collections.abc import Callable
 from time import monotonic
 
 import hdefereval
+from qtpy.QtCore import QTimer
 from qtpy.QtGui import QGuiApplication
 
 log = logging.getLogger(__name__)
 
-#: Seconds after which a deferred function is late: Houdini runs them some twenty times a second.
-LATE = 0.5
+#: Milliseconds between two of Qt's timeouts: Houdini runs deferred functions some twenty times a
+#: second.
+ALONE_MS = 250
 #: Seconds until the next deferred function.
 ASK_AGAIN = 5.0
 
@@ -29,12 +31,17 @@ class HoudiniEventLoop:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        #: The time of the deferred function that hasn't run yet.
-        self._asked: float | None = None
+        #: True while a deferred function hasn't run yet.
+        self._asked = False
         self._asked_again = 0.0
         #: Silence means nothing in a Houdini that has never run a deferred function.
         self._answered = False
         self._closed = False
+        #: Qt's timeouts since the function was deferred. A long cook holds up both loops, and
+        #: Houdini's runs soon after it: before a second timeout of Qt's.
+        self._timeouts = 0
+        self._timer = QTimer(interval=ALONE_MS)
+        self._timer.timeout.connect(self._still_silent)
         app = QGuiApplication.instance()
         self._app = app if isinstance(app, QGuiApplication) else None
         if self._app is not None:
@@ -44,11 +51,11 @@ class HoudiniEventLoop:
     def held_by(self) -> str | None:
         """Return the Houdini window that waits for the artist, in words, or None. Call it on the
         main thread."""
-        asked, now = self._asked, self._clock()
-        if asked is None:
+        now = self._clock()
+        if not self._asked:
             self._ask()
             return None
-        if not self._answered or now - asked < LATE:
+        if not self._answered or self._timeouts < 2:
             return None
         if now - self._asked_again >= ASK_AGAIN:
             self._defer()
@@ -60,16 +67,24 @@ class HoudiniEventLoop:
         """Stop watching. Idempotent."""
         if self._app is not None and not self._closed:
             self._app.focusWindowChanged.disconnect(self._ask)
+        self._timer.stop()
         self._closed = True
 
     def _ask(self, window: object = None) -> None:
-        if self._asked is None and not self._closed:
-            self._asked = self._clock()
+        if not self._asked and not self._closed:
+            self._asked, self._timeouts = True, 0
+            self._timer.start()
             self._defer()
+
+    def _still_silent(self) -> None:
+        self._timeouts += 1
+        if self._timeouts >= 2:
+            self._timer.stop()
 
     def _defer(self) -> None:
         self._asked_again = self._clock()
         hdefereval.executeDeferred(self._answer)
 
     def _answer(self) -> None:
-        self._answered, self._asked = True, None
+        self._answered, self._asked, self._timeouts = True, False, 0
+        self._timer.stop()

@@ -11,7 +11,7 @@ from callboard.errors import HostError
 from callboard_houdini.application.names import type_of
 from callboard_houdini.parts.assets import refuse_contents, refuse_inside_asset
 from callboard_houdini.parts.parms import parm, refuse_keyed
-from callboard_houdini.parts.shapes import geometry, show, shown
+from callboard_houdini.parts.shapes import count_of, geometry, show, shown
 
 #: The name of the object's parameter and of the faces' attribute.
 _MATERIAL = "shop_materialpath"
@@ -55,7 +55,7 @@ def refuse(node: hou.ObjNode, faces: Sequence[int] | None) -> None:
         return
     refuse_contents(node)
     shape = geometry(node)
-    count = 0 if shape is None else int(shape.intrinsicValue("primitivecount"))
+    count = 0 if shape is None else count_of(shape)
     if max(faces) >= count:
         raise HostError(f"'{node.name()}' has {count} faces; {max(faces)} is not one of them")
 

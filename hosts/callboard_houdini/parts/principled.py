@@ -4,6 +4,7 @@ multiplied by its value. All pictures of one material have the same UV scale."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -136,8 +137,7 @@ def put(material: hou.OpNode, slot: str, texture: Texture) -> None:
     set_numbers(scale, texture.uv_scale)
     parm(material, at.switch).set(1)
     parm(material, at.file).set(texture.path)
-    space = parm(material, at.space)
-    space.set(_space(space, texture.color_space))
+    _set_space(parm(material, at.space), texture.color_space)
     if at.channel is not None:
         parm(material, at.channel).set(_CHANNELS.index(texture.channel or "_"))
     if slot == "normal":
@@ -193,11 +193,15 @@ def _texture(material: hou.OpNode, slot: _Slot) -> Json | None:
     }
 
 
-def _space(menu: hou.Parm, wanted: str) -> str:
-    known = [str(item) for item in menu.menuItems()]
-    for name in _SPACES[wanted]:
-        if name in known:
-            return name
+def _set_space(channel: hou.Parm, wanted: str) -> None:
+    """Set the colour space. A text parameter takes words that its menu doesn't offer, so what is
+    there afterwards decides."""
+    known = [str(item) for item in channel.menuItems()]
+    for name in sorted(_SPACES[wanted], key=lambda name: name not in known):
+        with suppress(hou.OperationFailed, TypeError):
+            channel.set(name)
+        if channel.evalAsString() == name:
+            return
     raise HostError(
         f"this Houdini has no colour space {' or '.join(_SPACES[wanted])} here; it has"
         f" {', '.join(known[:12])}"

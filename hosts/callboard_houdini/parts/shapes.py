@@ -35,7 +35,7 @@ def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> hou.ObjNo
         set_known(shape, "cols", 2)
     elif kind == "torus":
         sizes = [of["major_radius"], of["minor_radius"]]
-        shape = _add(made, "torus", "polymesh", sizes, "rad", "y")
+        shape = _add(made, "torus", "poly", sizes, "rad", "y")
         set_known(shape, "rows", _AROUND)
         set_known(shape, "cols", _AROUND)
     else:
@@ -92,6 +92,13 @@ def geometry(node: hou.ObjNode) -> hou.Geometry | None:
     if cooked is None or cooked.intrinsicValue("pointcount") == 0:
         return None
     return cooked
+
+
+def count_of(shape: hou.Geometry) -> int:
+    """Return how many primitives the geometry has."""
+    count = shape.intrinsicValue("primitivecount")
+    assert isinstance(count, int)
+    return count
 
 
 def kind_of(node: hou.ObjNode) -> str:

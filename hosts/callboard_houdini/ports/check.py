@@ -10,7 +10,7 @@ import hou
 from callboard.errors import HostError
 from callboard.host import MeshData, UsedFile
 from callboard_houdini.application.names import find, objects
-from callboard_houdini.parts.shapes import geometry
+from callboard_houdini.parts.shapes import count_of, geometry
 from callboard_qt import ApplicationChecks
 
 #: Parts of a path that stand for several files, or for no file.
@@ -25,7 +25,7 @@ class HoudiniChecks(ApplicationChecks):
 
     def face_count(self, path: str) -> int:
         shape = geometry(find(path))
-        return 0 if shape is None else int(shape.intrinsicValue("primitivecount"))
+        return 0 if shape is None else count_of(shape)
 
     def mesh(self, path: str) -> MeshData:
         shape = geometry(find(path))

@@ -21,7 +21,7 @@ class HoudiniDocs(KeptDocs):
     def _read(self) -> Iterator[DocEntry]:
         for category, types in hou.nodeTypeCategories().items():
             for name, kind in types.nodeTypes().items():
-                if not kind.hidden():
+                if not (isinstance(kind, hou.OpNodeType) and kind.hidden()):
                     text = f"{kind.description()}. {kind.embeddedHelp()}"
                     yield DocEntry(f"{category}/{name}", "node type", text)
         for name in dir(hou):

@@ -16,7 +16,7 @@ from callboard_houdini.parts.pick import artists_view, first_hit
 from callboard_houdini.ports.cameras import camera_named, view_of
 from callboard_houdini.ports.render import HoudiniRender
 from callboard_houdini.ports.viewport import drawn, view
-from callboard_qt import through
+from callboard_qt import seen_or_rendered, through
 
 #: The style of a view, and True if it shows materials.
 _SHADINGS = {
@@ -44,7 +44,12 @@ class HoudiniLook:
                 return self._rendered(asked, camera or self._render.camera())
             with telling("draw the view"), _through(viewport, camera), _shaded(viewport, asked):
                 size = asked.width, asked.height
-                return decode(drawn(viewer, *size, beauty_only=not asked.overlays)), {}
+                picture = decode(drawn(viewer, *size, beauty_only=not asked.overlays))
+            return seen_or_rendered(
+                picture,
+                self.boxes(),
+                lambda: self._rendered(asked, camera or self._render.camera()),
+            )
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
         """Return the object under a point, as :meth:`callboard.ports.look.Picks.under` does."""

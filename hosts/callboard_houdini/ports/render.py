@@ -91,6 +91,9 @@ def _draw(file: Path, width: int, height: int, camera: hou.ObjNode, frame: float
     for type, settings, picture, size in _RENDERERS:
         if network is None or type not in known:
             continue
+        if type == "opengl" and not hou.isUIAvailable():
+            # Without windows it ends Houdini instead of failing.
+            continue
         node = network.createNode(type, _NAME)
         try:
             assert isinstance(node, hou.RopNode)
@@ -103,7 +106,9 @@ def _draw(file: Path, width: int, height: int, camera: hou.ObjNode, frame: float
         finally:
             node.destroy()
         return type
-    raise HostError("this Houdini has neither Mantra nor an OpenGL render node; use a script")
+    raise HostError(
+        "this Houdini has neither Mantra nor an OpenGL render node with windows; use a script"
+    )
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,12 +10,17 @@ import hou
 
 from callboard.errors import HostError
 from callboard_houdini.application.names import telling
+from callboard_qt import Boxes, seen
 
 
 class HoudiniViewport:
+    def __init__(self, boxes: Callable[[], Boxes]) -> None:
+        """Make the port. ``boxes`` returns the boxes of everything visible."""
+        self._boxes = boxes
+
     def capture(self, width: int, height: int) -> bytes:
         with telling("draw the viewport"):
-            return drawn(view(), width, height, beauty_only=False)
+            return seen(drawn(view(), width, height, beauty_only=False), self._boxes())
 
 
 def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool) -> bytes:

@@ -13,7 +13,17 @@ import pymxs
 from pymxs import runtime as rt
 
 from callboard_max.application.named_sets import NamedSets
+from callboard_max.application.names import handle, objects
 from callboard_qt import OpenStep, UndoSteps
+
+
+def _scene_now() -> list[tuple[object, ...]]:
+    """Return what most changes show in: the objects, their names and places."""
+    return [
+        (handle(node), str(node.name), *(getattr(row, axis) for row in rows for axis in "xyz"))
+        for node in objects()
+        for rows in [[getattr(node.transform, f"row{number}") for number in (1, 2, 3, 4)]]
+    ]
 
 
 class MaxUndo(UndoSteps):
@@ -23,6 +33,10 @@ class MaxUndo(UndoSteps):
         super().__init__()
         #: Undos of ours that 3ds Max hasn't reported yet.
         self._own = 0
+        #: True inside an undo or redo of ours.
+        self._running = False
+        #: True once 3ds Max reported one only after its events were handled.
+        self._reports_late = False
         #: The count of recorded changes when our newest step was undone.
         self._undone_at = -1
         self._sets = sets
@@ -32,9 +46,15 @@ class MaxUndo(UndoSteps):
         the newest."""
         if self._own:
             self._own -= 1
+            self._reports_late |= not self._running
         else:
             self._steps.clear()
             self._undone.clear()
+
+    def catch_up(self) -> None:
+        # The events between two calls brought every report of our own.
+        self._own = 0
+        super().catch_up()
 
     def commit(self, token: object) -> str | None:
         done = super().commit(token)
@@ -75,27 +95,34 @@ class MaxUndo(UndoSteps):
         return self._newest() == self._undone_at
 
     def _redo_next(self) -> bool:
-        done = self._reported(pymxs.run_redo)
+        done = self._worked(pymxs.run_redo)
         self._undone_at = self._newest()
         return done
 
     def _marks_again(self, marks: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
         return (*marks[:-1], self._newest())
 
-    def _reported(self, step: Callable[[], object]) -> bool:
+    def _worked(self, step: Callable[[], object]) -> bool:
         """Undo or redo; return whether that worked. 3ds Max raises nothing when it did nothing, but
-        it reports each success."""
-        self._own = 1
+        it reports each success, perhaps only after its events were handled. Until then the scene
+        tells."""
+        before, owed = _scene_now(), self._own
+        self._own += 1
+        self._running = True
         try:
             step()
         except RuntimeError:
-            self._own = 0
+            self._own = owed
             return False
-        reported, self._own = not self._own, 0
-        return reported
+        finally:
+            self._running = False
+        if self._own == owed or self._reports_late or _scene_now() != before:
+            return True
+        self._own = owed
+        return False
 
     def _undo_newest(self) -> bool:
-        if not self._reported(pymxs.run_undo):
+        if not self._worked(pymxs.run_undo):
             return False
         self._undone_at = self._newest()
         if self._steps:

@@ -61,7 +61,7 @@ class MaxExchange(ApplicationExchange):
         }
         quiet = rt.Name("noPrompt")
         with telling(f"import '{Path(path).name}'"):
-            with _set(rt.FBXImporterGetParam, rt.FBXImporterSetParam, settings):
+            with _set(rt.FbxImporter, rt.FBXImporterGetParam, rt.FBXImporterSetParam, settings):
                 done = rt.importFile(path, quiet, using=rt.FBXIMP)
             new = [node for node in objects() if handle(node) not in before]
             if not done:
@@ -83,7 +83,7 @@ class MaxExchange(ApplicationExchange):
         quiet, some = rt.Name("noPrompt"), objects is not None
         with (
             telling(f"export '{file.name}'"),
-            _set(rt.FBXExporterGetParam, rt.FBXExporterSetParam, settings),
+            _set(rt.FbxExporter, rt.FBXExporterGetParam, rt.FBXExporterSetParam, settings),
         ):
             rt.exportFile(str(file), quiet, selectedOnly=some, using=rt.FBXEXP)
 
@@ -112,6 +112,11 @@ def _there(name: str) -> bool:
     return getattr(rt, name, None) is not None
 
 
+def _plain(value: Any) -> str:
+    """Return a setting as text: names come back as names or as texts."""
+    return str(value).strip("#").lower()
+
+
 def _select(nodes: Sequence[Any]) -> None:
     with pymxs.undo(False):
         if nodes:
@@ -122,13 +127,23 @@ def _select(nodes: Sequence[Any]) -> None:
 
 @contextmanager
 def _set(
-    get: Callable[[str], Any], put: Callable[[str, Any], Any], wanted: Mapping[str, Any]
+    plug_in: Any,
+    get: Callable[[str], Any],
+    put: Callable[[str, Any], Any],
+    wanted: Mapping[str, Any],
 ) -> Iterator[None]:
-    """Use other settings in the plug-in's dialogs; restore the artist's afterwards."""
+    """Use other settings in the plug-in's dialogs; restore the artist's afterwards. 3ds Max loads
+    the plug-in when it is first used, and until then the settings don't count."""
+    rt.pluginManager.loadClass(plug_in)
     before = {name: get(name) for name in wanted}
     try:
         for name, value in wanted.items():
             put(name, value)
+            if _plain(get(name)) != _plain(value):
+                raise HostError(
+                    f"3ds Max's FBX plug-in keeps {name} at {_plain(get(name))} instead of"
+                    f" {_plain(value)}; set it in the dialog of an FBX file once"
+                )
         yield
     finally:
         for name, value in before.items():

@@ -22,7 +22,7 @@ from callboard_max.parts.shapes import is_geometry
 from callboard_max.ports.cameras import camera_named
 from callboard_max.ports.render import MaxRender
 from callboard_max.ports.viewport import drawn
-from callboard_qt import through
+from callboard_qt import seen_or_rendered, through
 
 #: The name of a view's style. See-through is a property of the objects themselves.
 _STYLES = {"solid": "Clay", "wireframe": "Wireframe", "xray": "Clay", "material": "Shaded"}
@@ -39,23 +39,14 @@ class MaxLook:
         self._render = render
 
     def picture(self, asked: Look) -> tuple[Picture, Json]:
-        aspect = asked.width / asked.height
         with self._render.unnoticed(), telling("draw the view"), ExitStack() as stack:
             if asked.frame is not None:
                 stack.enter_context(_at_frame(asked.frame))
             view = _seen(asked)
             if asked.shading == "rendered":
                 return self._rendered(asked, view)
-            if view is not None:
-                stack.enter_context(_perspective())
-                size = rt.getViewSize()
-                shown = max(1.0, float(size.x) / float(size.y) / aspect)
-                camera = stack.enter_context(
-                    self._render.camera_at(replace(view, wide=view.wide * shown), aspect * shown)
-                )
-                stack.enter_context(_through(camera))
-            stack.enter_context(_drawn_as(asked))
-            return decode(drawn(asked.width, asked.height, cropped=view is not None)), {}
+            picture = self._drawn(asked, view)
+            return seen_or_rendered(picture, self.boxes(), lambda: self._rendered(asked, view))
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
         """Return the object under a point, as :meth:`callboard.ports.look.Picks.under` does."""
@@ -77,6 +68,20 @@ class MaxLook:
 
     def boxes(self) -> Iterable[tuple[Point, Point]]:
         return self._render.boxes()
+
+    def _drawn(self, asked: Look, view: View | None) -> Picture:
+        aspect = asked.width / asked.height
+        with ExitStack() as stack:
+            if view is not None:
+                stack.enter_context(_perspective())
+                size = rt.getViewSize()
+                shown = max(1.0, float(size.x) / float(size.y) / aspect)
+                camera = stack.enter_context(
+                    self._render.camera_at(replace(view, wide=view.wide * shown), aspect * shown)
+                )
+                stack.enter_context(_through(camera))
+            stack.enter_context(_drawn_as(asked))
+            return decode(drawn(asked.width, asked.height, cropped=view is not None))
 
     def _rendered(self, asked: Look, view: View | None) -> tuple[Picture, Json]:
         aspect = asked.width / asked.height

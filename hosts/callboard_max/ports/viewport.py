@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,12 +11,17 @@ from pymxs import runtime as rt
 
 from callboard.errors import HostError
 from callboard_max.application.names import telling
+from callboard_qt import Boxes, seen
 
 
 class MaxViewport:
+    def __init__(self, boxes: Callable[[], Boxes]) -> None:
+        """Make the port. ``boxes`` returns the boxes of everything visible."""
+        self._boxes = boxes
+
     def capture(self, width: int, height: int) -> bytes:
         with telling("draw the viewport"):
-            return drawn(width, height, cropped=False)
+            return seen(drawn(width, height, cropped=False), self._boxes())
 
 
 def drawn(width: int, height: int, *, cropped: bool) -> bytes:

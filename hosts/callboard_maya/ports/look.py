@@ -17,6 +17,7 @@ from callboard_maya.parts.pick import first_hit
 from callboard_maya.ports.cameras import camera_named
 from callboard_maya.ports.render import MayaRender, at_frame
 from callboard_maya.ports.viewport import drawn, view_panel
+from callboard_qt import seen_or_rendered
 
 _SHADED = {"displayAppearance": "smoothShaded", "wireframeOnShaded": False, "xray": False}
 #: The settings of a view's editor.
@@ -47,7 +48,8 @@ class MayaLook:
                 return self._rendered(asked, camera)
             with telling("draw the view"), _set(panel, _wanted(asked, camera)):
                 size = asked.width, asked.height
-                return decode(drawn(panel, *size, ornaments=asked.overlays)), {}
+                picture = decode(drawn(panel, *size, ornaments=asked.overlays))
+            return seen_or_rendered(picture, self.boxes(), lambda: self._rendered(asked, camera))
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
         """Return the object under a point, as :meth:`callboard.ports.look.Picks.under` does."""

@@ -27,6 +27,8 @@ from callboard_qt import PICTURES, FileRender
 _FORMATS = {".png": (32, "png"), ".jpg": (8, "jpeg"), ".jpeg": (8, "jpeg")}
 _SOFTWARE, _HARDWARE, _ARNOLD = "mayaSoftware", "mayaHardware2", "arnold"
 _ARNOLD_FILES = "defaultArnoldDriver"
+#: The driver's output transform: the one of the view.
+_VIEWED = 1
 #: The plug-in's command is in none of the published stubs.
 _ARNOLD_COMMAND = "arnoldRender"
 
@@ -113,6 +115,8 @@ def _wanted(engine: str, file: Path, width: int, height: int) -> list[tuple[str,
         wanted += [
             (f"{_ARNOLD_FILES}.aiTranslator", arnold_format),
             (f"{_ARNOLD_FILES}.prefix", ""),
+            # Otherwise the driver may write raw light, which a picture of 8 bits can't hold.
+            (f"{_ARNOLD_FILES}.colorManagement", _VIEWED),
         ]
     else:
         # Otherwise a picture of 8 bits is too dark.
@@ -140,9 +144,9 @@ def _render(engine: str, camera: str, width: int, height: int) -> None:
             camera=camera, width=width, height=height, currentFrame=True, noRenderView=True
         )
     else:
-        batch = {"batch": True} if cmds.about(batch=True) else {}
+        # Without batch, a Maya with windows draws into Arnold's own window and writes no file.
         command: Any = getattr(cmds, _ARNOLD_COMMAND)
-        command(camera=camera, width=width, height=height, **batch)
+        command(camera=camera, width=width, height=height, batch=True)
 
 
 @contextmanager

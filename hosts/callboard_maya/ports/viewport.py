@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,12 +11,17 @@ from maya import cmds
 from callboard.errors import HostError
 from callboard_maya.application.names import telling
 from callboard_maya.parts.frames import current_frame
+from callboard_qt import Boxes, seen
 
 
 class MayaViewport:
+    def __init__(self, boxes: Callable[[], Boxes]) -> None:
+        """Make the port. ``boxes`` returns the boxes of everything visible."""
+        self._boxes = boxes
+
     def capture(self, width: int, height: int) -> bytes:
         with telling("draw the viewport"):
-            return drawn(view_panel(), width, height, ornaments=False)
+            return seen(drawn(view_panel(), width, height, ornaments=False), self._boxes())
 
 
 def drawn(panel: str, width: int, height: int, *, ornaments: bool) -> bytes:

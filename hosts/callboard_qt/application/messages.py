@@ -13,9 +13,9 @@ log = logging.getLogger(__name__)
 #: Playback holds up no call, and it may go on for hours.
 PLAYING = "playing the animation"
 #: The application reports the end of these in every case.
-_SURELY_END = ("rendering", "a playblast", "a command that takes long")
+_SURELY_END = ("rendering", "a playblast")
 #: Seconds after which anything else counts as ended: an application may report that it opens a
-#: scene, but not that this failed.
+#: scene, but not that this failed, and Maya may stay "busy" after a command.
 _LOST = 120.0
 
 Act = Callable[[], None]
@@ -33,18 +33,17 @@ class Messages:
     def busy_with(self) -> str | None:
         """Return what the application is doing, in the artist's words, or None. Call it from any
         thread."""
-        busy = self._busy
-        return busy[-1] if busy else None
+        return next((words for words in reversed(self._busy) if self._lasts(words)), None)
 
     def holds(self) -> str | None:
         """Return the operation in which nothing of ours may run, although the application handles
         Qt's events during it to draw its progress. Call it on the main thread."""
-        for words in reversed(self._busy):
-            if words in _SURELY_END or (
-                words != PLAYING and monotonic() - self._since[words] < _LOST
-            ):
-                return words
-        return None
+        busy = (words for words in reversed(self._busy) if words != PLAYING)
+        return next((words for words in busy if self._lasts(words)), None)
+
+    def _lasts(self, words: str) -> bool:
+        surely = words == PLAYING or words in _SURELY_END
+        return surely or monotonic() - self._since[words] < _LOST
 
     @contextmanager
     def during(self, words: str) -> Iterator[None]:

@@ -33,12 +33,16 @@ def ogsRender(camera="", currentFrame=False, height=0, noRenderView=False, width
 
 @command()
 def arnoldRender(batch=False, camera="", height=0, width=0):
-    if batch is not session.batch:
-        raise NotImplementedError("another process, or the render view without windows")
+    if not batch:
+        if session.batch:
+            raise NotImplementedError("the render view without windows")
+        return None  # Arnold's own window has the picture, and no file
     files = one("defaultArnoldDriver").attributes
     if files["prefix"]:
         raise NotImplementedError("a prefix of Arnold's own")
-    return _write(camera, width, height, "" if batch else "tmp", files["aiTranslator"] == "png")
+    if files["colorManagement"] != 1:
+        raise NotImplementedError("pictures of raw light")
+    return _write(camera, width, height, "", files["aiTranslator"] == "png")
 
 
 def _globals(name):

@@ -80,7 +80,7 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
         "pixelAspect": 1.0,
     },
     "colorManagementGlobals": {"outputTransformEnabled": False},
-    "aiAOVDriver": {"aiTranslator": "exr", "prefix": ""},
+    "aiAOVDriver": {"aiTranslator": "exr", "colorManagement": 0, "prefix": ""},
     "shadingEngine": {
         "surfaceShader": None,
         "displacementShader": None,

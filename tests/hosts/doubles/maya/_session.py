@@ -42,6 +42,8 @@ class Session:
         self.workspace = "/projects/default"
         self.file_rules = {"images": "images"}
         self.graphics_card = True
+        #: True for a window that is hidden or minimised: its views draw black.
+        self.blank_views = False
         self.plugins: dict[str, Any] = {}
         #: Settings of the FBX plug-in, those that count last.
         self.fbx: list[dict[str, dict[str, str]]] = []

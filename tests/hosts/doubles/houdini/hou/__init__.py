@@ -63,6 +63,7 @@ from ._nodes import (  # noqa: F401
     NodeTypeCategory,
     ObjNode,
     OpNode,
+    OpNodeType,
     RopNode,
     SopNode,
     VopNode,

@@ -32,14 +32,18 @@ class NodeTypeCategory:
 
     def nodeTypes(self):
         return {
-            name: NodeType(type)
+            name: OpNodeType(type)
             for name, type in _types.TYPES.get(self._name, {}).items()
             if name not in session.not_installed
         }
 
 
-@guarded
 class NodeType:
+    """A type of nodes; ``hou.ApexNodeType`` is the other kind."""
+
+
+@guarded
+class OpNodeType(NodeType):
     def __init__(self, type) -> None:
         self._type = type
 
@@ -137,7 +141,7 @@ class NetworkMovableItem(NetworkItem):
 @guarded
 class Node(NetworkMovableItem):
     def type(self):
-        return NodeType(self._data.type)
+        return OpNodeType(self._data.type)
 
     def childTypeCategory(self):
         children = self._data.type.children
@@ -387,6 +391,8 @@ class RopNode(OpNode):
         if res or output_file is not None or len(frame_range) != 2:
             raise NotImplementedError("other ways to render")
         mantra = self._data.type.name == "ifd"
+        if not mantra and not session.windows:
+            raise NotImplementedError("OpenGL without windows, which ends hython")
         if not mantra and not session.graphics_card:
             raise OperationFailed("The attempted operation failed.\nUnable to open a GL context.")
         values = {name: session.scene.values(self._data, name) for name in self._data.parms}

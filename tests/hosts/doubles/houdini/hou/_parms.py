@@ -149,7 +149,7 @@ class Parm:
 
     def eval(self):
         value = session.scene.value(self._channel)
-        return self._spec.menu.index(value) if self._spec.menu else value
+        return self._spec.menu.index(value) if self._spec.kind == "Menu" else value
 
     def evalAtFrame(self, frame):
         return session.scene.value(self._channel, frame)
@@ -207,7 +207,7 @@ class Parm:
         if menu:
             if isinstance(value, int):
                 value = menu[value]
-            if value not in menu:
+            if value not in menu and kind == "Menu":
                 raise OperationFailed(f"Invalid menu item '{value}'.")
             return value
         if kind == "Data":

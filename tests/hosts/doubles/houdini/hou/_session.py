@@ -51,6 +51,8 @@ class Session:
         self.interfaces: dict[str, Any] = {}
         self.preferences = ""
         self.graphics_card = True
+        #: True for a window that is hidden or minimised: its views draw black.
+        self.blank_views = False
         self.not_installed: set[str] = set()
         #: Suffixes of geometry that this Houdini can't translate.
         self.no_translator: set[str] = set()

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 XYZ, RGB = "xyz", "rgb"
-_SURFACES = ("poly", "polymesh", "mesh", "nurbs", "bezier")
-_QUADRICS = ("prim", *_SURFACES)
+#: What each of these nodes can be made of; their menus differ.
+_CURVED = ("mesh", "nurbs", "bezier")
 _AXES = ("x", "y", "z")
 
 
@@ -192,20 +192,29 @@ _ALL = [
         "Sop",
         None,
         {
-            "type": menu("prim", *_SURFACES),
+            "type": menu("prim", "poly", "polymesh", *_CURVED, "polysoup"),
             "rad": Parm([1.0] * 3),
             "rows": whole(13),
             "cols": whole(24),
         },
         "Sphere",
     ),
-    Type("box", "Sop", None, {"type": menu(*_SURFACES), "size": Parm([1.0] * 3)}, "Box"),
+    Type(
+        "box",
+        "Sop",
+        None,
+        {
+            "type": menu("poly", "polymesh", *_CURVED, "points", "prim"),
+            "size": Parm([1.0] * 3),
+        },
+        "Box",
+    ),
     Type(
         "grid",
         "Sop",
         None,
         {
-            "type": menu(*_SURFACES),
+            "type": menu("poly", *_CURVED, "points", "polysoup"),
             "size": Parm([10.0] * 2),
             "orient": Parm("zx", menu=("xy", "yz", "zx"), kind="Menu"),
             "rows": whole(10),
@@ -218,7 +227,7 @@ _ALL = [
         "Sop",
         None,
         {
-            "type": menu(*_QUADRICS),
+            "type": menu("prim", "poly", *_CURVED, "polysoup"),
             "orient": Parm("y", menu=_AXES, kind="Menu"),
             "rad": Parm([1.0, 1.0], "12"),
             "height": number(1.0),
@@ -233,7 +242,7 @@ _ALL = [
         "Sop",
         None,
         {
-            "type": Parm("polymesh", menu=_SURFACES, kind="Menu"),
+            "type": menu("poly", *_CURVED, "polysoup"),
             "orient": Parm("y", menu=_AXES, kind="Menu"),
             "rad": Parm([1.0, 0.5]),
             "rows": whole(12),

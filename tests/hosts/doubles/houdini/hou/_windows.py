@@ -177,6 +177,8 @@ def _picture(width, height):
     """Return a picture of the scene's objects."""
     import raster
 
+    if session.blank_views:
+        return raster.png(width, height, bytes(3 * width * height))
     from ._nodes import ObjNode, node, wrap
 
     lens, aspect = GeometryViewportCamera(), width / height

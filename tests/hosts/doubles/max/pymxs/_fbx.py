@@ -39,8 +39,23 @@ def new_settings():
     }
 
 
+class pluginManager:
+    """Loads plug-ins that 3ds Max would load at their first use."""
+
+    @staticmethod
+    def loadClass(plug_in):
+        session.loaded.add(plug_in)
+        return True
+
+
+def _loaded(kind):
+    if (FBXIMP if kind == "Importer" else FBXEXP) not in session.loaded:
+        raise RuntimeError(f"-- Runtime error: the FBX {kind.lower()} isn't loaded")
+
+
 def getter(kind):
     def get(name):
+        _loaded(kind)
         return session.fbx[kind][name]
 
     return get
@@ -48,6 +63,7 @@ def getter(kind):
 
 def setter(kind):
     def put(name, value):
+        _loaded(kind)
         known = session.fbx[kind]
         if name not in known:
             raise NotImplementedError(f"the setting {name}")
@@ -55,7 +71,8 @@ def setter(kind):
             value = value.text
         if type(value) is not type(known[name]):
             raise RuntimeError(f"-- Unable to convert: {value} to type of {name}")
-        known[name] = value
+        if name not in session.stubborn:
+            known[name] = value
 
     return put
 

@@ -741,7 +741,10 @@ _GLOBALS = {
 
 _FBX = {
     "FBXIMP": fbx.FBXIMP,
+    "FbxImporter": fbx.FBXIMP,
     "FBXEXP": fbx.FBXEXP,
+    "FbxExporter": fbx.FBXEXP,
+    "pluginManager": fbx.pluginManager,
     **{
         f"FBX{kind}{name}": _guarded(make(kind), f"rt.FBX{kind}{name}")
         for kind in ("Importer", "Exporter")

@@ -69,6 +69,16 @@ class Session:
         self.cancel_renders = False
         #: The manual describes an offset for the artist's changes, and says nothing about scripts.
         self.xrefs_move = True
+        #: True for a window that is hidden or minimised: its views draw black.
+        self.blank_views = False
+        #: True where 3ds Max reports an undo only after its events were handled.
+        self.late_notices = False
+        #: The reports that are still to come.
+        self.owed: list[str] = []
+        #: Plug-ins that were loaded before their first use.
+        self.loaded: set[Any] = set()
+        #: Settings of the FBX plug-in that stay as they are.
+        self.stubborn: set[str] = set()
         #: The settings of the FBX plug-in's dialogs; empty when it isn't installed.
         self.fbx: dict[str, dict[str, Any]] = {}
         #: Copies of meshes that were not freed.
@@ -136,7 +146,16 @@ class Session:
     def _went_to(self, scene: Any, event: str) -> None:
         scene.sets, self.scene = self.scene.sets, scene
         self.modified = self.stale = True
-        self.tell(event)
+        if self.late_notices:
+            self.owed.append(event)
+        else:
+            self.tell(event)
+
+    def handle_events(self) -> None:
+        """Make the late reports."""
+        owed, self.owed = self.owed, []
+        for event in owed:
+            self.tell(event)
 
     def forget_undo(self) -> None:
         self.undo.clear()

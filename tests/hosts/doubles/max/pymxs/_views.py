@@ -109,6 +109,8 @@ class Gw:
     def getViewportDib(self):
         session.needs_windows("gw.getViewportDib")
         made = Bitmap(*_SIZE)
+        if session.blank_views:
+            return made
         scene = session.scene
         shown = [n for n in scene.nodes.values() if n.poly or sc.primitive(*n.shape)]
         shown = [node for node in shown if not objects.Node(node.id).isHiddenInVpt]

@@ -1,0 +1,34 @@
+"""The Qt binding of the application. Others may lie on its path, where a studio or another tool put
+them, and qtpy would take the first it finds."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+_BINDINGS = ("PySide6", "PySide2", "PyQt6", "PyQt5")
+_ASKED = ("QT_API", "FORCE_QT_API")
+
+
+def choose_binding() -> None:
+    """Have qtpy use the binding in which the application's own Qt runs, if it has been imported.
+    Call it before anything imports qtpy."""
+    running = [name for name in _BINDINGS if _runs(name)]
+    if not running or "qtpy" in sys.modules:
+        return
+    before = {name: os.environ.get(name) for name in _ASKED}
+    os.environ.update(zip(_ASKED, (running[0].lower(), "1"), strict=True))
+    try:
+        import qtpy  # noqa: F401
+    finally:
+        # Other tools choose by these too.
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _runs(binding: str) -> bool:
+    core = sys.modules.get(f"{binding}.QtCore")
+    return core is not None and core.QCoreApplication.instance() is not None

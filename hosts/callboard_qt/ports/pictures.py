@@ -1,0 +1,62 @@
+"""Pictures that the application's views drew. The view of a window that is hidden or minimised may
+draw only black."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from callboard.errors import HostError
+from callboard.host import Json, Picture, Point, decode, encode
+
+#: Where a PNG file says which channels it has, and the values of those with alpha.
+_COLOUR_TYPE, _WITH_ALPHA = 25, (4, 6)
+#: A picture of one colour has at most so many bytes, and one for so many pixels. Others needn't be
+#: decoded, which takes time.
+_LEAST, _EVEN = 1000, 100
+
+Boxes = Iterable[tuple[Point, Point]]
+
+
+def is_one_color(picture: Picture) -> bool:
+    return picture.rgb == picture.rgb[:3] * (len(picture.rgb) // 3)
+
+
+def is_black(picture: Picture) -> bool:
+    """Return whether the picture is black, or was transparent, all over."""
+    return not any(picture.rgb)
+
+
+def seen(data: bytes, boxes: Boxes) -> bytes:
+    """Return a view's picture without alpha. Raises HostError when it is black although the scene
+    has something visible."""
+    with_alpha = data[_COLOUR_TYPE] in _WITH_ALPHA
+    width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
+    if not with_alpha and len(data) > _LEAST + width * height // _EVEN:
+        return data
+    try:
+        picture = decode(data)
+    except ValueError:  # too large to be read here
+        return data
+    if is_black(picture) and any(True for _ in boxes):
+        raise HostError(
+            "the view's picture is black all over: its window may be hidden or minimised; ask the"
+            " artist to show it, or use viewport__look with shading 'rendered'"
+        )
+    return encode(picture) if with_alpha else data
+
+
+def seen_or_rendered(
+    picture: Picture, boxes: Boxes, render: Callable[[], tuple[Picture, Json]]
+) -> tuple[Picture, Json]:
+    """Return a view's picture and facts about it, or the renderer's picture when the view's is
+    black although the scene has something visible."""
+    if not is_one_color(picture) or not any(True for _ in boxes):
+        return picture, {}
+    if not is_black(picture):
+        return picture, {"doubt": "the picture is of one colour: nothing of the scene is in sight"}
+    why = "the view drew only black, as hidden and minimised windows do"
+    try:
+        rendered, facts = render()
+    except HostError as error:
+        return picture, {"doubt": f"{why}, and the renderer can't replace it: {error}"}
+    return rendered, {**facts, "doubt": f"{why}, so this picture is rendered"}
