@@ -21,7 +21,7 @@ _HOMES = {
     "callboard_qt.ports.check": "ApplicationChecks",
     "callboard_qt.ports.exchange": "ApplicationExchange",
     "callboard_qt.ports.files": "openable saveable",
-    "callboard_qt.ports.pictures": "Boxes seen seen_or_rendered",
+    "callboard_qt.parts.pictures": "Boxes seen seen_or_rendered",
     "callboard_qt.ports.render": "FileRender PICTURES",
 }
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from callboard_qt.application.undo import *
     from callboard_qt.host import *
     from callboard_qt.parts.line_of_sight import *
+    from callboard_qt.parts.pictures import *
     from callboard_qt.parts.units import *
     from callboard_qt.plug_in import *
     from callboard_qt.ports.animation import *
     from callboard_qt.ports.check import *
     from callboard_qt.ports.exchange import *
     from callboard_qt.ports.files import *
-    from callboard_qt.ports.pictures import *
     from callboard_qt.ports.render import *
 else:
     __all__, __getattr__, __dir__ = lazy_names(__name__, _HOMES)
