@@ -1,5 +1,5 @@
 """3ds Max as a host: inside 3ds Max, and under ``3dsmaxbatch``."""
 
-from callboard_qt.application.binding import choose_binding
+from callboard_qt import choose_binding
 
 choose_binding()

@@ -1,5 +1,5 @@
 """Maya as a host: inside Maya, and under ``mayapy``."""
 
-from callboard_qt.application.binding import choose_binding
+from callboard_qt import choose_binding
 
 choose_binding()

@@ -9,6 +9,7 @@ from callboard.host import lazy_names
 
 #: Each module and the names taken from it.
 _HOMES = {
+    "callboard_qt.application.binding": "choose_binding",
     "callboard_qt.application.messages": "Act Messages",
     "callboard_qt.application.names": "family_of only_one translated",
     "callboard_qt.application.options": "Options",
@@ -16,16 +17,17 @@ _HOMES = {
     "callboard_qt.host": "Dialog Post QtHost no_dialog",
     "callboard_qt.parts.units": "changes_nothing recount_obj turned_between",
     "callboard_qt.parts.line_of_sight": "LineOfSight between through",
+    "callboard_qt.parts.pictures": "Boxes seen seen_or_rendered",
     "callboard_qt.plug_in": "QtPlugIn",
     "callboard_qt.ports.animation": "COMPONENTS KeyedAnimation SampledBake",
     "callboard_qt.ports.check": "ApplicationChecks",
     "callboard_qt.ports.exchange": "ApplicationExchange",
     "callboard_qt.ports.files": "openable saveable",
-    "callboard_qt.parts.pictures": "Boxes seen seen_or_rendered",
     "callboard_qt.ports.render": "FileRender PICTURES",
 }
 
 if TYPE_CHECKING:
+    from callboard_qt.application.binding import *
     from callboard_qt.application.messages import *
     from callboard_qt.application.names import *
     from callboard_qt.application.options import *
