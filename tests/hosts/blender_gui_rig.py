@@ -34,7 +34,7 @@ _AGAIN = 3.0
 #: Without a graphics card a large window takes half a second to draw.
 _SMALL = ("--window-geometry", "0", "0", "480", "360")
 #: Blender counts from the bottom of the screen, X from its top.
-_OVER_THE_VIEW = ("150", "600")
+OVER_THE_VIEW = ("150", "600")
 
 _DRIVER = """
 import contextlib, faulthandler, json, os, signal, sys, traceback
@@ -188,7 +188,7 @@ class Gui:
 
     def key(self, *keys: str) -> None:
         """Press keys over the middle of the window."""
-        self.xdotool("mousemove", *_OVER_THE_VIEW, *(part for key in keys for part in ("key", key)))
+        self.xdotool("mousemove", *OVER_THE_VIEW, *(part for key in keys for part in ("key", key)))
 
     def click(self, x: int, y: int) -> None:
         """Click as an artist does: move the mouse there, then press."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,16 @@ import pytest
 
 from callboard.errors import REFUSED_BY_ARTIST
 from callboard.ground.png import png_size
-from callboard_programs.cli import main
 from callboard_testing.fake_client import FakeClient
-from hosts.blender_gui_rig import DEADLINE, PERMIT, Gui, in_background, missing, render
+from hosts.blender_gui_rig import (
+    DEADLINE,
+    OVER_THE_VIEW,
+    PERMIT,
+    Gui,
+    in_background,
+    missing,
+    render,
+)
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
@@ -318,13 +326,28 @@ bpy.utils.register_class(CALLBOARD_OT_endless)
 """
 
 
+def asks_to_stop(gui: Gui, client: FakeClient) -> None:
+    """Ask as `callboard stop` does, which takes a Blender in a room for another machine's."""
+    answer = json.loads(client.send("POST", b"", path="/v1/stop").body)
+    assert "holds" not in answer
+    assert [one["rolled_back"] for one in answer["ended"]] == [True]
+
+
+def holds_escape(gui: Gui, client: FakeClient) -> None:
+    gui.xdotool("mousemove", *OVER_THE_VIEW, "keydown", "Escape")
+
+
+@pytest.mark.parametrize("act", [asks_to_stop, holds_escape])
 @pytest.mark.parametrize(
     "hold",
     ["while True: pass", "import time; time.sleep(600)", OPERATOR + "bpy.ops.callboard.endless()"],
     ids=["loop", "sleep", "operator"],
 )
-def test_the_command_line_ends_what_holds_blender(
-    gui: Gui, client: FakeClient, hold: str, monkeypatch: pytest.MonkeyPatch
+def test_the_artist_ends_what_holds_blender(
+    gui: Gui,
+    client: FakeClient,
+    hold: str,
+    act: Callable[[Gui, FakeClient], None],
 ) -> None:
     if "ops" in hold and gui.run("import sys; answer = sys.version_info < (3, 12)"):
         pytest.skip("callboard's threads stand still during operators in this Blender")
@@ -335,9 +358,11 @@ def test_the_command_line_ends_what_holds_blender(
     asked = {"name": "script__execute", "arguments": {"code": code}}
     held = client.start("tools/call", asked)
     gui.wait(began.exists, "the script")
-    monkeypatch.setenv("CALLBOARD_HOME", str(gui.folder / "callboard"))
-    assert main(["stop"]) == 0
-    assert held.result(DEADLINE)["error"]["code"] == REFUSED_BY_ARTIST
+    act(gui, client)
+    try:
+        assert held.result(DEADLINE)["error"]["code"] == REFUSED_BY_ARTIST
+    finally:
+        gui.xdotool("keyup", "Escape")
     assert gui.run("answer = bpy.data.objects['Cube'].location.x") == 0
     create = client.call("scene__create_primitive", {"kind": "cube", "name": "After", "size": 1})
     assert not create.get("isError")

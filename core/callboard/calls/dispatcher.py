@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from callboard.calls.batch import GatheredTool
     from callboard.calls.call_paths import CallPaths
     from callboard.calls.coroutines import Coroutines
+    from callboard.guest.way_out import WayOut
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -112,6 +113,8 @@ class Dispatcher(RunningCalls):
         self._find_resource = find_resource
         self._guest = guest
         self.workers = CallWorkers()
+        if not host.identity.headless:
+            guest.on_away = self._look_for_escape
 
     @cached_property
     def _paths(self) -> CallPaths:
@@ -124,6 +127,23 @@ class Dispatcher(RunningCalls):
         from callboard.calls.coroutines import Coroutines  # few tools are coroutines
 
         return Coroutines(self._guest.loop, self.main)
+
+    @cached_property
+    def _way_out(self) -> WayOut:
+        from callboard.guest.way_out import WayOut  # for calls that take long
+
+        return WayOut(self._guest, self.main, self.release)
+
+    def _look_for_escape(self) -> None:
+        self._way_out.begin()
+
+    def release(self) -> tuple[Turn | None, list[Call]]:
+        """End the calls that run and whatever holds the main thread, for the artist. Return what
+        holds it, and the calls."""
+        held, ended = self.main.running, self.end_running()
+        if held is not None:
+            self.main.cancel(held)  # perhaps its call was given up long ago
+        return held, ended
 
     async def call(
         self, request: PeerRequest, tool: Tool, arguments: Json, intent: str | None = None

@@ -20,6 +20,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from time import perf_counter
 from typing import Any, Protocol, TypeVar
@@ -61,6 +62,8 @@ class GuestLoop:
         self.loop = WorkerLoop(self._selector)
         self._selector.stop = self.loop.stop
         self.turns: Turns | None = None
+        #: Run on the loop when the main thread has been away for ``STAND_IN`` seconds.
+        self.on_away: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
         self._completions: deque[Callable[[], None]] = deque()
         self._posted = False
@@ -299,6 +302,8 @@ class GuestLoop:
 
     def _stand_in(self) -> None:
         last_sign = self._alive
+        with suppress(RuntimeError):  # the loop was closed
+            self.loop.call_soon_threadsafe(self.on_away)
         with short_turns():
             while self._alive == last_sign and not self._closed:
                 self._slice(perf_counter() + STAND_IN_BUDGET, 0.0)

@@ -23,10 +23,7 @@ def stop_route(dispatcher: Dispatcher) -> Route:
 
     async def stop(asked: ReadRequest) -> RestAnswer:
         require_local(asked.incoming.holder, "end calls", "stop")
-        held = dispatcher.main.running
-        ended = dispatcher.end_running()
-        if held is not None:
-            dispatcher.main.cancel(held)  # perhaps its call was given up long ago
+        held, ended = dispatcher.release()
         until = perf_counter() + PATIENCE
         while not _settled(held, ended) and perf_counter() < until:
             await asyncio.sleep(_LOOK_AGAIN)

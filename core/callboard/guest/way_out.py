@@ -1,0 +1,59 @@
+"""The artist's way out of a call that holds the main thread: Escape, held for a second."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from time import perf_counter
+
+from callboard.guest.escape_key import escape_key
+from callboard.guest.loop import GuestLoop
+from callboard.guest.main_thread import MainThread
+
+log = logging.getLogger(__name__)
+
+#: Seconds that Escape has to be held, and seconds between two looks.
+HELD = 1.0
+_LOOK = 0.1
+#: Seconds after which the log says how the artist ends the call.
+_LONG = 2.0
+
+
+class WayOut:
+    """Looks for Escape only while the main thread stands. Used on the server's loop."""
+
+    def __init__(self, guest: GuestLoop, main: MainThread, end: Callable[[], object]) -> None:
+        self._guest, self._main, self._end = guest, main, end
+        self._is_held = escape_key()
+        self._looking = self._told = False
+        self._since: float | None = None
+
+    def begin(self) -> None:
+        """Look until the main thread is back."""
+        if not self._looking:
+            self._looking, self._told, self._since = True, False, None
+            self._look()
+
+    def _look(self) -> None:
+        turn, away = self._main.running, self._guest.stalled_for()
+        self._looking = turn is not None and away > 0
+        if turn is None or not self._looking:
+            return
+        if away > _LONG and not self._told:
+            self._told = True
+            name, client = turn.name, turn.owner.holder.name
+            ways = "hold Escape for a second in its window, or " if self._is_held else ""
+            log.warning(
+                "%s of %s has held the application for %.0f s. To end it, %stype `callboard stop`",
+                *(name, client, away, ways),
+            )
+        now = perf_counter()
+        if self._is_held is None or not self._is_held():
+            self._since = None
+        elif self._since is None:
+            self._since = now
+        elif now - self._since >= HELD:
+            self._since = None
+            log.warning("Escape was held: %s is ended", turn.name)
+            self._end()
+        self._guest.loop.call_later(_LOOK, self._look)
