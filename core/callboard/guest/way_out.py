@@ -25,13 +25,13 @@ class WayOut:
     def __init__(self, guest: GuestLoop, main: MainThread, end: Callable[[], object]) -> None:
         self._guest, self._main, self._end = guest, main, end
         self._is_held = escape_key()
-        self._looking = self._told = False
+        self._looking = self._logged = False
         self._since: float | None = None
 
     def begin(self) -> None:
         """Look until the main thread is back."""
         if not self._looking:
-            self._looking, self._told, self._since = True, False, None
+            self._looking, self._logged, self._since = True, False, None
             self._look()
 
     def _look(self) -> None:
@@ -39,8 +39,8 @@ class WayOut:
         self._looking = turn is not None and away > 0
         if turn is None or not self._looking:
             return
-        if away > _LONG and not self._told:
-            self._told = True
+        if away > _LONG and not self._logged:
+            self._logged = True
             name, client = turn.name, turn.owner.holder.name
             ways = "hold Escape for a second in its window, or " if self._is_held else ""
             log.warning(
