@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 #: Seconds that Escape has to be held, and seconds between two looks.
 HELD = 1.0
-_LOOK = 0.1
+_INTERVAL = 0.1
 #: Seconds after which the log says how the artist ends the call.
 _LONG = 2.0
 
@@ -32,9 +32,9 @@ class WayOut:
         """Look until the main thread is back."""
         if not self._looking:
             self._looking, self._logged, self._since = True, False, None
-            self._look()
+            self._check_key()
 
-    def _look(self) -> None:
+    def _check_key(self) -> None:
         turn, away = self._main.running, self._guest.stalled_for()
         self._looking = turn is not None and away > 0
         if turn is None or not self._looking:
@@ -56,4 +56,4 @@ class WayOut:
             self._since = None
             log.warning("Escape was held: %s is ended", turn.name)
             self._end()
-        self._guest.loop.call_later(_LOOK, self._look)
+        self._guest.loop.call_later(_INTERVAL, self._check_key)
