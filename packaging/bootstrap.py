@@ -219,7 +219,7 @@ def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int
             "or behind a proxy, set pip up first (pip config, PIP_PROXY). Then run this again."
         )
     write_state(venv, before._replace(extras=wanted, fingerprint=fingerprint()))
-    say("ready")
+    say("installed")
 
 
 def ensure(venv: Path, extras: Sequence[str], versions: Sequence[str]) -> None:

@@ -97,6 +97,7 @@ def test_all_is_back_byte_for_byte(run: Run, home: Path, times: int) -> None:
     assert "remove " in out
     assert contents(home) == before
     assert "nothing to undo" in run("--undo", "--yes")[1]
+    assert "nothing to undo" in run("--undo")[1]  # and nothing to ask about
 
 
 def test_with_the_gateway_each_token_is_where_only_the_user_reads(run: Run, home: Path) -> None:

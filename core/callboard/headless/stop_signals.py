@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from time import monotonic, sleep
 from types import FrameType
 
+STOPPING = b"callboard stops when what runs has ended; press Control-C again to stop at once\n"
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGBREAK") if hasattr(signal, name)
 )
@@ -60,7 +61,7 @@ class Ending:
             for number in self._reader.recv(64):
                 if number in SIGNALS and self._byte.first(number):
                     # Not print: the signal may have interrupted one.
-                    os.write(2, b"callboard ends and waits for what still runs. Again: at once\n")
+                    os.write(2, STOPPING)
 
 
 def end_with_stdin(stop: Callable[[], None], patience: float = PATIENCE) -> None:

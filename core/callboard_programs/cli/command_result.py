@@ -66,7 +66,7 @@ def run_and_print(work: Callable[[], Json], tool: str, out: str | None) -> int:
             keep(files, out, tool)
         except CallboardError as error:
             unwritten = error
-    elif files:
+    elif files and "path" not in result.get("structuredContent", {}):
         there = plain(", ".join(file.kind for file in files))
         print(f"callboard: the answer holds {there}; --out FILE keeps it", file=sys.stderr)
     print(plain_json(content_of(result)))

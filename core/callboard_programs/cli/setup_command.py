@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _undo(arguments: argparse.Namespace, tell: Tell) -> Json:
-    if not (arguments.dry_run or arguments.yes):
+    if not (arguments.dry_run or arguments.yes) and read_kept() is not None:
         undo(lambda line: print(plain(line), file=sys.stderr), dry_run=True)
         if not _agreed("put everything back?"):
             raise PeerError("nothing was changed")
