@@ -226,7 +226,7 @@ def test_what_fails_on_the_far_side_leaves_no_file(client: FakeClient, work: Pat
 
 
 def test_without_a_session_it_is_the_same_client_to_both(client: FakeClient, work: Path) -> None:
-    source, far = Scene("Z"), Scene("Y", 0.01)
+    source, far = Scene("Z"), Scene("Z")
     source.add("Cube", translate=[1.0, 2.0, 3.0])
     with hosts(source, far, [str(work)]):
         call = {"name": "instances__transfer", "arguments": {"from": "fake", "to": "fake_2"}}
@@ -243,9 +243,43 @@ def test_without_a_session_it_is_the_same_client_to_both(client: FakeClient, wor
             "Mcp-Name": "instances__transfer",
         }
         answer = told(client.post(message, headers).message["result"])
-    assert answer["converted"]["up_axis"] == ["Z", "Y"]
-    # Its file format converts neither, so the object has moved.
-    assert [each["what"] for each in answer["lost"]] == ["place"]
+    assert answer["converted"]["up_axis"] == ["Z", "Z"]
+    assert answer["lost"] == []
+
+
+@pytest.mark.parametrize(
+    ("far", "what"),
+    [(Scene("Z", 0.01), "place [0.01"), (Scene("Y"), "place [1.0, 2.0, 3.0]")],
+    ids=["units", "up axis"],
+)
+def test_what_arrives_elsewhere_is_refused(
+    client: FakeClient, work: Path, far: Scene, what: str
+) -> None:
+    source = Scene("Z")
+    source.add("Cube", translate=[1.0, 2.0, 3.0])
+    with hosts(source, far, [str(work)]):  # whose file converts nothing
+        refused = transfer(client)
+        assert refused["isError"]
+        assert f"Cube: {what}" in text_of(refused)
+        assert "instead of [1.0, 3.0, -2.0]" in text_of(refused)
+        # These hosts have no undo.
+        assert "The copies are still in fake_2" in text_of(refused)
+
+
+def test_an_object_that_arrives_larger_is_refused(client: FakeClient, work: Path) -> None:
+    source, far = Scene(), Scene()
+    source.add("Cube", bounds={"min": [0.0, 0.0, 0.0], "max": [1.0, 1.0, 1.0]}, children=[])
+
+    def grow() -> None:
+        for each in json.loads(far.files[-1].read_text()):
+            each["bounds"]["max"][0] = 1.01
+            far.files[-1].write_text(json.dumps([each]))
+
+    far.trouble = grow
+    with hosts(source, far, [str(work)]):
+        refused = transfer(client)
+        assert refused["isError"]
+        assert "Cube: world box [0.0, 0.0, 0.0, 1.01, 1.0, 1.0] instead of" in text_of(refused)
 
 
 def test_a_host_without_exchange_uses_its_usd_tools_and_keeps_the_selection(

@@ -6,18 +6,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from math import pi
+from typing import Any, cast
 
 import bpy
 from mathutils import Matrix
 
+from callboard.host import PrimitiveKind
 from callboard_blender.application.names import view_layer
 from callboard_blender.parts.curves import curves_of
+from callboard_blender.parts.shapes import forget_kind, new_mesh
 from callboard_blender.parts.usd_motion import OBJECT_NAME, take_keys
 
 _DATA_NAME = "userProperties:blender:data_name"
 #: Marks of programs on groups that they generated and the artist didn't make.
-_GENERATED = ("Blender:generated", "exchange:generated")
+_BLENDERS = "Blender:generated"
+_GENERATED = (_BLENDERS, "exchange:generated")
 _ORIGIN = "userProperties:readFrom"
 
 
@@ -46,6 +50,8 @@ def settle(created: Iterable[bpy.types.Object], stage: Any) -> None:
             _hang(obj, above(obj), worlds)
     for group, shape in shapes.items():
         _take_place(shape, group)
+    for obj, prim in prims.items():
+        _take_shape(obj, prim)
     gone = [*loose, *shapes]
     names = {obj: _name_of(prim) for obj, prim in prims.items() if obj not in gone}
     bpy.data.batch_remove(gone)
@@ -60,8 +66,9 @@ def _depth(obj: bpy.types.Object) -> int:
 @contextmanager
 def traced(stage: Any) -> Iterator[None]:
     """Have each object that Blender reads from the stage's file inside name its prim, because an
-    object's name doesn't say which prim it came from. Blender reads the layer that is open here,
-    and nothing is saved."""
+    object's name doesn't say which prim it came from. Take Blender's mark off its generated groups,
+    because Blender leaves them out together with the conversion of units and up axis. Blender reads
+    the layer that is open here, and nothing is saved."""
     from pxr import Sdf, UsdGeom
 
     layer = stage.GetRootLayer()
@@ -71,6 +78,7 @@ def traced(stage: Any) -> Iterator[None]:
             if prim.IsA(UsdGeom.Imageable):
                 origin = prim.CreateAttribute(_ORIGIN, Sdf.ValueTypeNames.String)
                 origin.Set(str(prim.GetPath()))
+            prim.ClearCustomDataByKey(_BLENDERS)
         yield
     finally:
         if layer.dirty:
@@ -110,6 +118,30 @@ def _is_shape(obj: bpy.types.Object, prim: Any, above: Any) -> bool:
         and not obj.constraints
         and obj.matrix_parent_inverse @ obj.matrix_basis == Matrix.Identity(4)
     )
+
+
+def _take_shape(obj: bpy.types.Object, prim: Any) -> None:
+    """Give a sphere, cylinder or cone a mesh as large as the prim. Blender makes it of ten sides,
+    which don't reach its radius."""
+    kind = str(prim.GetTypeName()).lower()
+    if kind not in ("sphere", "cylinder", "cone") or obj.type != "MESH" or obj.modifiers:
+        return
+    sizes = {name: prim.GetAttribute(name) for name in ("radius", "height")}
+    made = new_mesh(
+        obj.data.name, cast(PrimitiveKind, kind), {n: float(v.Get()) for n, v in sizes.items() if v}
+    )
+    axis = str(prim.GetAttribute("axis").Get()) if kind != "sphere" else "Z"
+    if axis != "Z":
+        forget_kind(made)
+        turn = ("Y", pi / 2) if axis == "X" else ("X", -pi / 2)
+        made.transform(Matrix.Rotation(turn[1], 4, turn[0]))
+    for material in obj.data.materials:
+        made.materials.append(material)
+    before, name = obj.data, obj.data.name
+    obj.data = made
+    if not before.users:
+        bpy.data.meshes.remove(before)
+        made.name = name
 
 
 def _name_of(prim: Any) -> str | None:

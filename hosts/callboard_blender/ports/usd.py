@@ -124,12 +124,29 @@ def _repaired(path: str) -> None:
 
     UsdGeom.SetStageMetersPerUnit(stage, scene().unit_settings.scale_length)
     note_keys(stage)
-    for prim in stage.TraverseAll():
+    for prim in list(stage.TraverseAll()):
         # Blender sets this on every light, and then means 6500 kelvin.
         light, warm = object_of(prim.GetParent()), prim.GetAttribute(_BY_KELVIN)
         if warm and light is not None and not getattr(light.data, "use_temperature", False):
             warm.Set(False)
+        if prim.IsA(UsdGeom.Curves):
+            _correct_curve(prim, light, UsdGeom)
     stage.GetRootLayer().Save()
+
+
+def _correct_curve(prim: Any, obj: bpy.types.Object | None, geometry: Any) -> None:
+    """Give a curve its thickness: Blender writes its radius, which only multiplies its bevel. Leave
+    out the copy that Blender writes below a curve with a bevel."""
+    if obj is None or obj.type != "CURVE":
+        return
+    above = prim.GetParent()
+    if object_of(above.GetParent()) == obj:
+        prim.GetStage().RemovePrim(above.GetPath())
+        return
+    curve = geometry.Curves(prim)
+    widths = [width * obj.data.bevel_depth for width in curve.GetWidthsAttr().Get() or ()]
+    curve.GetWidthsAttr().Set(widths)
+    curve.GetExtentAttr().Set(geometry.Curves.ComputeExtent(curve.GetPointsAttr().Get(), widths))
 
 
 def _opened(path: str) -> Any:

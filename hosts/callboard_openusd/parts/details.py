@@ -20,6 +20,9 @@ def details(prim: Usd.Prim) -> Json:
         materials = [str(material.GetPath()) for material in bound if material]
         if materials:
             reported["materials"] = list(dict.fromkeys(materials))
+    scheme = prim.GetAttribute("subdivisionScheme")
+    if scheme and scheme.HasAuthoredValue() and scheme.Get() != "none":
+        reported["modifiers"] = [{"name": scheme.GetName(), "type": scheme.Get(), "shown": True}]
     if prim.IsA(UsdGeom.Camera):
         stage = prim.GetStage()
         tenth = 100 * UsdGeom.GetStageMetersPerUnit(stage)

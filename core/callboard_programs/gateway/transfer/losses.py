@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import dist
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from math import dist, hypot
 from typing import Any
 
 from callboard.content import Json
 from callboard.ground.matrices import Rows
 from callboard_programs.gateway.transfer.pairs import Item
-from callboard_programs.gateway.transfer.scene_facts import SceneFacts, number, strings, vector
+from callboard_programs.gateway.transfer.scene_facts import Box, SceneFacts, number, strings, vector
 
-#: The relative error that single precision and a change of units may cause.
-_CLOSE = 1e-4
+#: The differences that a transfer is refused for: an object isn't where it was, or as large.
+PLACE, AXES, BOX = "place", "rotation or scale", "world box"
+MOVED = (PLACE, AXES, BOX)
+#: The relative error that single precision and a change of units may cause, and the share of an
+#: object's distance from the origin that single precision costs.
+_CLOSE, _FAR_OFF = 1e-4, 1e-6
+#: The shortest length that counts, in metres.
+_SHORTEST = 1e-6
 #: The error of colors and shares, which hosts may round to a byte.
 _SHADE = 4e-3
 #: Frames by which a key may be off.
@@ -63,9 +70,10 @@ class Losses:
             yield "parent", was, now
         moving = self._source.moves(item.path) or self._far.moves(other.path)
         if not moving:
-            here, there = self._far.world(other.path), self._source.world(item.path)
-            if not _same_place(there, here):
-                yield "place", _in_metres(there), _in_metres(here)
+            yield from _displaced(self._source.world(item.path), self._far.world(other.path))
+            was_box, is_box = (self._source.box(item.shape), self._far.box(other.shape))
+            if was_box and is_box and not _same_box(was_box, is_box):
+                yield BOX, _rounded(chain(*was_box)), _rounded(chain(*is_box))
         yield from self._keys(item, other)
 
     def _keys(self, item: Item, other: Item) -> Iterator[tuple[str, Any, Any]]:
@@ -81,6 +89,7 @@ class Losses:
             yield "keys", reported[:20], [round(frame, 3) for frame in now[:20]]
         there, here = source.keys.get(item.path), far.keys.get(other.path)
         if there is None or here is None:
+            yield from self._first_pose(item, other, reported, now)
             self.unchecked.append(item.path)
             return
         by_frame = {round(number(key.get("frame")) or 0.0, 2): key for key in here}
@@ -92,10 +101,20 @@ class Losses:
                 continue
             if still:
                 was_at, is_at = source.world(item.path, key), far.world(other.path, match)
-                if not _same_place(was_at, is_at):
-                    yield f"key at {frame:g}", _in_metres(was_at), _in_metres(is_at)
+                for what, a, b in _displaced(was_at, is_at):
+                    yield f"{what} at {frame:g}", a, b
             if key.get("interpolation") != match.get("interpolation"):
                 yield f"easing at {frame:g}", key.get("interpolation"), match.get("interpolation")
+
+    def _first_pose(
+        self, item: Item, other: Item, was: list[float], now: list[float]
+    ) -> Iterator[tuple[str, Any, Any]]:
+        """Compare where both begin to move, if a side doesn't report the places of its keys. Such
+        a side reports the first place as the object's own."""
+        if was and now and abs(was[0] - now[0]) <= _FRAME:
+            places = self._source.begins(item.path), self._far.begins(other.path)
+            for what, a, b in _displaced(*places):
+                yield f"{what} at {was[0]:g}", a, b
 
     def _parent(self, item: Item) -> str | None:
         for path in self._source.above(item.path):
@@ -192,13 +211,23 @@ def _frames(facts: SceneFacts, path: str) -> list[float]:
     return vector(facts.objects[path].get("keys")) or []
 
 
-def _same_place(a: Rows, b: Rows) -> bool:
-    size = max(1e-3, *(abs(value) for row in (*a, *b) for value in row))
-    return all(dist(x, y) <= _CLOSE * size for x, y in zip(a, b, strict=True))
+def _displaced(was: Rows, now: Rows) -> Iterator[tuple[str, Any, Any]]:
+    """Yield how two places differ: the axes by their own length, the origin by that and by its
+    distance."""
+    slack = _CLOSE * max(_SHORTEST, *(hypot(*row) for row in (*was[:3], *now[:3])))
+    if dist(was[3], now[3]) > slack + _FAR_OFF * hypot(*was[3]):
+        yield PLACE, _rounded(was[3]), _rounded(now[3])
+    if any(dist(x, y) > slack for x, y in zip(was[:3], now[:3], strict=True)):
+        yield AXES, _rounded(chain(*was[:3])), _rounded(chain(*now[:3]))
 
 
-def _in_metres(rows: Rows) -> list[float]:
-    return [round(value, 6) for value in rows[3]]
+def _same_box(a: Box, b: Box) -> bool:
+    slack = _CLOSE * max(dist(*a), _SHORTEST) + _FAR_OFF * max(hypot(*corner) for corner in a)
+    return all(dist(x, y) <= slack for x, y in zip(a, b, strict=True))
+
+
+def _rounded(values: Iterable[float]) -> list[float]:
+    return [round(value, 6) for value in values]
 
 
 def _numbers(value: Any) -> list[float]:

@@ -22,6 +22,9 @@ _MANY = 10
 _UPRIGHT: Rows = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
 _NOWHERE: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
 
+#: The smallest and the largest corner of a box.
+Box = tuple[list[float], list[float]]
+
 
 @dataclass(frozen=True)
 class SceneFacts:
@@ -72,9 +75,33 @@ class SceneFacts:
         rows = self.local(path, key)
         for parent in self.above(path):
             rows = times(rows, self.local(parent))
+        return self._upright(rows)
+
+    def begins(self, path: str) -> Rows:
+        """Return the object's place when it and its parents begin to move, as ``world`` does."""
+        rows = self.local(path, next(iter(self.keys.get(path, ())), None))
+        for parent in self.above(path):
+            rows = times(rows, self.local(parent, next(iter(self.keys.get(parent, ())), None)))
+        return self._upright(rows)
+
+    def _upright(self, rows: Rows) -> Rows:
         if self.up == "Z":
             rows = times(rows, _UPRIGHT)
         return [[value * self.metres for value in row] for row in rows]
+
+    def box(self, path: str) -> Box | None:
+        """Return the world box of an object with nothing below it, in metres with Y up. Hosts
+        combine the boxes of several objects in different ways."""
+        reported = self.objects.get(path, {})
+        bounds = reported.get("bounds")
+        if reported.get("children") or not isinstance(bounds, dict):
+            return None
+        low, high = vector(bounds.get("min")), vector(bounds.get("max"))
+        if low is None or high is None or not len(low) == len(high) == 3:
+            return None
+        if self.up == "Z":
+            low, high = [low[0], low[2], -high[1]], [high[0], high[2], -low[1]]
+        return [value * self.metres for value in low], [value * self.metres for value in high]
 
 
 async def names_in(calls: InstanceCalls) -> dict[str, str | None]:

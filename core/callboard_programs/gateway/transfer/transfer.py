@@ -14,7 +14,7 @@ from callboard.content import Json
 from callboard.errors import PeerError
 from callboard_programs.gateway.transfer.common_folder import SharedFile, common_root, own_root
 from callboard_programs.gateway.transfer.instance_calls import CallRefused, InstanceCalls
-from callboard_programs.gateway.transfer.losses import Losses
+from callboard_programs.gateway.transfer.losses import MOVED, Losses
 from callboard_programs.gateway.transfer.pairs import (
     Item,
     added,
@@ -30,6 +30,8 @@ from callboard_programs.gateway.transfer.usd_tools import way_of
 #: complete.
 MOST_OBJECTS, LISTED = 2000, 100
 _STEPS = 5
+#: Maximum differences that a refusal says in words.
+_SAID = 3
 #: Seconds to wait until a host has finished writing or reading.
 _PATIENCE = 30.0
 
@@ -53,32 +55,71 @@ async def transfer(
     there = await read_facts(source, tree, asked)
     before = await names_in(far)
     file = SharedFile(root, f"from_{identifier(source.name)}")
-    imported = False
+    imported = stays = False
     try:
         progress(2, _STEPS, f"exporting from {source.name}")
         await out_of.write(file.path, wanted)
         progress(3, _STEPS, f"importing into {far.name}")
         await into.read(file.path)
-        imported = True
+        imported = stays = True
+        progress(4, _STEPS, f"reading {far.name}")
+        here = await _copies(far, before)
+        progress(5, _STEPS, "comparing")
+        # On a thread, because thousands of objects take a while and other clients call meanwhile.
+        reported, moved = await asyncio.to_thread(_reported, there, here)
+        if moved:
+            stays = not await _taken_back(far, before, here)
+            raise PeerError(_why_not(far.name, moved, stays), data={"moved": moved[:LISTED]})
     finally:
         try:
             if not imported:
                 await asyncio.shield(asyncio.gather(_settled(source), _settled(far)))
         finally:
-            kept = await asyncio.shield(file.end(used=imported))
-    progress(4, _STEPS, f"reading {far.name}")
+            kept = await asyncio.shield(file.end(used=stays))
+    return {"from": source.name, "to": far.name, **reported, "kept_files": kept[:LISTED]}
+
+
+async def _copies(far: InstanceCalls, before: Mapping[str, str | None]) -> SceneFacts:
+    """Return the facts of the objects that the import made. Raises PeerError."""
     try:
         after = await names_in(far)
-        here = await read_facts(far, after, [path for path in after if path not in before])
+        return await read_facts(far, after, [path for path in after if path not in before])
     except CallRefused as refused:
         raise PeerError(
             f"the objects were imported into {far.name}, but couldn't be read back "
             f"({refused.message}); look at them there, or take them back by scene__undo"
         ) from None
-    progress(5, _STEPS, "comparing")
-    # On a thread, because thousands of objects take a while and other clients call meanwhile.
-    reported = await asyncio.to_thread(_reported, there, here)
-    return {"from": source.name, "to": far.name, **reported, "kept_files": kept[:LISTED]}
+
+
+async def _taken_back(
+    far: InstanceCalls, before: Mapping[str, str | None], here: SceneFacts
+) -> bool:
+    """Undo the import. Return whether the copies are gone."""
+    try:
+        await far.call("scene__undo")
+        return not set(here.asked) - set(before) & set(await names_in(far))
+    except CallRefused:
+        return False
+
+
+def _why_not(far: str, moved: Sequence[Json], stays: bool) -> str:
+    """Return why a transfer is refused, and what to do."""
+    named = [
+        f"{', '.join(each['objects'][:3])}: {each['what']} {each['is']} instead of {each['was']}"
+        for each in moved[:_SAID]
+    ]
+    more = f"; and {len(moved) - _SAID} more differences" if len(moved) > _SAID else ""
+    done = (
+        f"The copies are still in {far}, because they couldn't be undone: delete them there"
+        if stays
+        else f"The import was undone, and {far} is as before"
+    )
+    return (
+        f"the objects didn't arrive in {far} as they were, in metres with Y up: "
+        f"{'; '.join(named)}{more}. {done}. Transfer the others by naming them as objects, or "
+        "simplify these first, for example by applying their transforms"
+        " or turning curves into meshes"
+    )
 
 
 async def _settled(calls: InstanceCalls) -> None:
@@ -88,13 +129,15 @@ async def _settled(calls: InstanceCalls) -> None:
         await asyncio.wait_for(calls.call("scene__scene_info"), _PATIENCE)
 
 
-def _reported(there: SceneFacts, here: SceneFacts) -> Json:
+def _reported(there: SceneFacts, here: SceneFacts) -> tuple[Json, list[Json]]:
+    """Return the answer, and what didn't arrive at its place or in its size."""
     items = items_of(there)
     pairs = paired(there, items, here)
     losses = Losses(there, here, pairs)
     lost = losses.all(items)
     extra = added(here, pairs.values())
-    return {
+    moved = [each for each in lost if each["what"].startswith(MOVED)]
+    answer = {
         "transferred": len(pairs),
         "objects": [{"from": a.path, "to": b.path} for a, b in pairs.items()][:LISTED],
         "renamed": _renamed(there, here, pairs)[:LISTED],
@@ -110,6 +153,7 @@ def _reported(there: SceneFacts, here: SceneFacts) -> Json:
         "unchecked_keys": losses.unchecked[:LISTED],
         "undo": "one step: scene__undo there takes all of it back",
     }
+    return answer, moved
 
 
 def _renamed(there: SceneFacts, here: SceneFacts, pairs: Mapping[Item, Item]) -> list[Json]:
