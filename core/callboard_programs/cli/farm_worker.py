@@ -25,7 +25,12 @@ from callboard_programs.cli.farm_options import (
 )
 from callboard_programs.farm.machine import offers
 from callboard_programs.farm.orders import LOST
-from callboard_programs.farm.security import require_private_address, security_of
+from callboard_programs.farm.security import (
+    OtherAuthority,
+    no_answer,
+    require_private_address,
+    security_of,
+)
 from callboard_programs.farm.supervisor import Supervisor
 
 
@@ -51,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     certificates = certificates_of(arguments)
     require_private_address(arguments.scheduler, certificates)
     security = security_of(certificates)
+    if not arguments.attached:
+        _try(arguments.scheduler, security)
     warn_of_folders(arguments)
     options = [*host_options(arguments), *(certificates.options() if certificates else [])]
     # A farm on this machine has already divided the resources among its hosts.
@@ -82,15 +89,39 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _try(scheduler: str, security: Any) -> None:
+    """Say if the scheduler doesn't answer yet. Raises HostError if it never will, because Dask
+    would go on trying without a word."""
+
+    async def ask() -> None:
+        async with _remote(scheduler, security) as remote:
+            await remote.identity(n_workers=0)
+
+    try:
+        asyncio.run(ask())
+    except (OSError, asyncio.TimeoutError) as error:
+        refused = no_answer(scheduler, error)
+        if isinstance(refused, OtherAuthority):
+            raise refused from None
+        print(
+            f"callboard: {refused.message}. The host joins it as soon as it answers.",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _remote(scheduler: str, security: Any) -> Any:
+    from distributed.core import rpc
+
+    return rpc(scheduler, connection_args=security.get_connection_args("client"), timeout=5)
+
+
 def _tell(scheduler: str, security: Any, loss: Json) -> None:
     """Tell all clients of the scheduler about a loss, if the scheduler still runs."""
     print(f"callboard: {loss['why']}", file=sys.stderr, flush=True)
 
     async def tell() -> None:
-        from distributed.core import rpc
-
-        given = security.get_connection_args("client")
-        async with rpc(scheduler, connection_args=given, timeout=5) as remote:
+        async with _remote(scheduler, security) as remote:
             await remote.log_event(topic=LOST, msg=loss)
 
     try:

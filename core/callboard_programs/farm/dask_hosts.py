@@ -17,7 +17,7 @@ from callboard.mapping.host_process import HostLost
 from callboard_programs.client.tool_call import failure
 from callboard_programs.farm.orders import LOST, perform
 from callboard_programs.farm.runner import Attempt, Loss
-from callboard_programs.farm.security import quiet
+from callboard_programs.farm.security import no_answer, quiet
 
 log = logging.getLogger(__name__)
 
@@ -74,10 +74,7 @@ class DaskHosts:
                 self._scheduler, security=self._security, timeout=10, set_as_default=False
             )
         except (OSError, asyncio.TimeoutError, ValueError) as error:
-            raise HostError(
-                f"no scheduler answers at {self._scheduler}: {error}; start it, or correct the "
-                "address"
-            ) from None
+            raise no_answer(self._scheduler, error) from None
         self._client.subscribe_topic(LOST, lambda event: self._arrived.put(event[1]))
         return self
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import ssl
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,10 @@ class Certificates(NamedTuple):
         return [f"--tls-{name}={path.absolute()}" for name, path in self._asdict().items()]
 
 
+class OtherAuthority(HostError):
+    """Raised when the scheduler's certificates and ours are of different authorities."""
+
+
 def security_of(certificates: Certificates | None) -> Any:
     """Return Dask's security object. Raises HostError when a file can't be read, or Dask isn't
     installed."""
@@ -40,6 +45,14 @@ def security_of(certificates: Certificates | None) -> Any:
     for path in certificates:
         if not path.is_file():
             raise HostError(f"{path} isn't a file; name the PEM files of this farm")
+    try:
+        context = ssl.create_default_context(cafile=certificates.ca)
+        context.load_cert_chain(certificates.cert, certificates.key)
+    except OSError as error:
+        raise HostError(
+            f"{', '.join(map(str, certificates))} don't belong together ({error}): --tls-ca is an "
+            "authority's certificate, --tls-cert one that it signed, and --tls-key the key of that"
+        ) from None
     files = {"tls_ca_file": str(certificates.ca)}
     for role in ("client", "worker", "scheduler"):
         files |= {
@@ -47,6 +60,22 @@ def security_of(certificates: Certificates | None) -> Any:
             f"tls_{role}_key": str(certificates.key),
         }
     return Security(require_encryption=True, **files)
+
+
+def no_answer(address: str, error: Exception) -> HostError:
+    """Return the error for a scheduler that can't be used, from Dask's own error."""
+    from distributed.comm.core import FatalCommClosedError
+
+    # The other end may hang up before it says why.
+    if isinstance(error, FatalCommClosedError) or "SSL" in str(error):
+        return OtherAuthority(
+            f"the certificates given here and those of the scheduler at {address} are of different "
+            "authorities: give --tls-ca, --tls-cert and --tls-key of that scheduler's farm"
+        )
+    return HostError(
+        f"no scheduler answers at {address}: {error}; start it, or correct the address, which "
+        "begins with tls:// if the scheduler has certificates"
+    )
 
 
 def quiet(level: int = logging.ERROR) -> None:
