@@ -204,5 +204,14 @@ def test_a_map_reaches_a_farm_that_asks_for_a_certificate_with_its_own_alone(
                 assert told["status"] == status, told
                 if len(files) == 2:
                     assert "three PEM files" in told["message"]
+        for files, why in (
+            (others, "of different authorities: give --tls-ca"),
+            ([ours[0], *others[1:]], "of different authorities: give --tls-ca"),
+            ([*ours[:2], others[2]], "don't belong together"),
+        ):
+            given = [word for pair in zip(names, files, strict=True) for word in pair]
+            command = callboard("farm", "worker", "--scheduler", scheduler, *given)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+            assert (done.returncode, why in done.stderr) == (1, True), done.stderr
     # With other certificates, or with some of the three missing, no task was run.
     assert len((work / "journal.txt").read_text().split()) == 3

@@ -116,6 +116,7 @@ class HostWorker:
         async with self._worker:
             self._report({"event": "ready", "worker": member.name, "pid": os.getpid()})
             await self._worker.finished()
+        self._report({"event": "left"})
 
     def _cancelled(self, key: str) -> None:
         if key == self._running:

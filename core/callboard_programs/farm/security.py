@@ -80,7 +80,8 @@ def no_answer(address: str, error: Exception) -> HostError:
 
 def quiet(level: int = logging.ERROR) -> None:
     """Let Dask log errors only."""
-    logging.getLogger("distributed").setLevel(level)
+    for name in ("distributed", "distributed.client"):  # which has a level of its own
+        logging.getLogger(name).setLevel(level)
 
 
 def is_loopback(host: str) -> bool:

@@ -29,6 +29,10 @@ LEAVING = 30.0
 TOO_MUCH = 2
 #: Seconds before the next try when a host no longer starts.
 PAUSE = 5.0
+_SCHEDULER_GONE = (
+    "the scheduler is gone, and the host ended; start the scheduler again at the same address, and "
+    "the next host joins it"
+)
 
 
 @dataclass
@@ -93,7 +97,7 @@ class Supervisor:
     def _keep(self, name: str) -> None:
         """Run one host to its end. Raises HostLost when the host ended without being asked to."""
         self._task: _Task | None = None
-        self._was_ready = self._recycled = False
+        self._was_ready = self._recycled = self._left = False
         self._heard = SimpleQueue()
         with HostProcess(self._command(name)) as process:
             threading.Thread(target=self._listen, args=[process, self._heard], daemon=True).start()
@@ -113,7 +117,7 @@ class Supervisor:
                     watch.look_at(line["pid"])
                 self._take(line)
             if not self._stopped and not self._recycled:
-                raise process.lost()
+                raise HostLost(_SCHEDULER_GONE) if self._left else process.lost()
 
     @staticmethod
     def _listen(process: HostProcess, heard: SimpleQueue[Json | None]) -> None:
@@ -137,6 +141,8 @@ class Supervisor:
         elif event == "cancelled" and self._task and self._task.key == line["key"]:
             self._task.end = monotonic() + GRACE
             self._task.why, self._task.code = "its task was cancelled", None
+        elif event == "left":
+            self._left = True
         elif event == "recycled":
             self._recycled = True
             self._task = _Task("", monotonic() + LEAVING, "it didn't leave in order", None)
