@@ -177,12 +177,12 @@ def measure_usd(path: str) -> dict[str, Any]:
             )
         return []
 
-    found: dict[str, Any] = {}
+    measured: dict[str, Any] = {}
     each = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
     for prim in Usd.PrimRange(stage.GetPseudoRoot(), each):
         if not prim.IsA(UsdGeom.Xformable):
             continue
-        told: dict[str, Any] = {"at": []}
+        facts: dict[str, Any] = {"at": []}
         for second in SECONDS:
             time = second * rate
             cache = UsdGeom.XformCache(time)
@@ -192,32 +192,32 @@ def measure_usd(path: str) -> dict[str, Any]:
                 for one in Usd.PrimRange(prim, each)
                 for corner in corners(one, time)
             )
-            told["at"].append({"place": list(world.ExtractTranslation()), "box": box})
+            facts["at"].append({"place": list(world.ExtractTranslation()), "box": box})
             if prim.IsA(UsdGeom.Camera) or prim.HasAPI(UsdLux.LightAPI):
                 looks = world.TransformDir(Gf.Vec3d(0, 0, -1)).GetNormalized()
-                told["at"][-1]["looks"] = list(looks)
+                facts["at"][-1]["looks"] = list(looks)
         if prim.IsA(UsdGeom.Camera):
             lens = UsdGeom.Camera(prim)
             opening = lens.GetHorizontalApertureAttr().Get()
-            told["fov"] = 2 * math.atan(opening / 2 / lens.GetFocalLengthAttr().Get())
+            facts["fov"] = 2 * math.atan(opening / 2 / lens.GetFocalLengthAttr().Get())
         if prim.IsA(UsdLux.RectLight):
             light = UsdLux.RectLight(prim)
             axes = [world.GetRow3(i).GetLength() for i in range(2)]
-            told["light"] = [
+            facts["light"] = [
                 light.GetWidthAttr().Get() * axes[0],
                 light.GetHeightAttr().Get() * axes[1],
             ]
         if prim.IsA(UsdGeom.Mesh):
             scheme = UsdGeom.Mesh(prim).GetSubdivisionSchemeAttr()
-            told["smooth"] = scheme.HasAuthoredValue() and scheme.Get() != "none"
-        found[str(prim.GetPath())] = told
-    for path in sorted(found, reverse=True):  # an object may be its transform's only child
-        above = found.get(path.rpartition("/")[0])
+            facts["smooth"] = scheme.HasAuthoredValue() and scheme.Get() != "none"
+        measured[str(prim.GetPath())] = facts
+    for path in sorted(measured, reverse=True):  # an object may be its transform's only child
+        above = measured.get(path.rpartition("/")[0])
         if above is not None:
-            above.update({k: v for k, v in found[path].items() if k not in above})
-            for at, mine in zip(above["at"], found[path]["at"], strict=True):
+            above.update({k: v for k, v in measured[path].items() if k not in above})
+            for at, mine in zip(above["at"], measured[path]["at"], strict=True):
                 at.update({k: v for k, v in mine.items() if k not in at})
-    return found
+    return measured
 
 
 # -- Blender ----------------------------------------------------------------------------------
@@ -355,7 +355,7 @@ def measure_blend(path: str) -> dict[str, Any]:
         elif obj.type in ("CURVES", "POINTCLOUD"):
             yield from (Vector(each.vector) for each in obj.data.attributes["position"].data)
 
-    found: dict[str, Any] = {obj.name: {"at": []} for obj in scene.objects}
+    measured: dict[str, Any] = {obj.name: {"at": []} for obj in scene.objects}
     for second in SECONDS:
         frame = second * rate
         scene.frame_set(int(frame), subframe=frame - int(frame))
@@ -371,20 +371,20 @@ def measure_blend(path: str) -> dict[str, Any]:
             world = metres @ obj.evaluated_get(graph).matrix_world
             below = [obj, *obj.children_recursive]
             box = boxed(point for one in below for point in own.get(one.name, ()))
-            found[obj.name]["at"].append({"place": list(world.translation), "box": box})
+            measured[obj.name]["at"].append({"place": list(world.translation), "box": box})
             if obj.type in ("CAMERA", "LIGHT"):
                 looks = (world.to_3x3() @ Vector((0, 0, -1))).normalized()
-                found[obj.name]["at"][-1]["looks"] = list(looks)
+                measured[obj.name]["at"][-1]["looks"] = list(looks)
             if obj.type == "CAMERA":
                 data = obj.data
-                found[obj.name]["fov"] = 2 * math.atan(data.sensor_width / 2 / data.lens)
+                measured[obj.name]["fov"] = 2 * math.atan(data.sensor_width / 2 / data.lens)
             if obj.type == "LIGHT" and obj.data.type == "AREA":
                 size = [obj.data.size, obj.data.size_y]
                 axes = [world.col[i].to_3d().length for i in range(2)]
-                found[obj.name]["light"] = [a * b for a, b in zip(size, axes, strict=True)]
+                measured[obj.name]["light"] = [a * b for a, b in zip(size, axes, strict=True)]
             if obj.type == "MESH":
-                found[obj.name]["smooth"] = obj.name in smooth
-    return found
+                measured[obj.name]["smooth"] = obj.name in smooth
+    return measured
 
 
 def main() -> None:
