@@ -15,13 +15,22 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from callboard.calls import results
 from callboard.calls.client_questions import InputNeeded
 from callboard.calls.invisible import hides, shown
 from callboard.content import BLOCKS, Json, Resource, Result, Text
-from callboard.errors import CallboardError, CallCancelled, CallTimeout, HostBusy, Paused, PeerError
+from callboard.errors import (
+    CallboardError,
+    CallCancelled,
+    CallTimeout,
+    HostBusy,
+    HostError,
+    Paused,
+    PeerError,
+)
+from callboard.ground.full_disk import in_words, is_full
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import AskFailed, InputRequired
 
@@ -152,6 +161,8 @@ def reported_error(error: BaseException) -> BaseException:
     try:
         if isinstance(error, _PASSING) and type(error).__module__.startswith("callboard."):
             return _plain_error(error)
+        if is_full(error):
+            return HostError(shown(in_words(cast(OSError, error))))
         if not isinstance(error, Exception) or isinstance(error, StopIteration):
             kind = results.name_of(error)
             text = results.message_of(error)

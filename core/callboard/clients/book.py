@@ -18,6 +18,7 @@ from callboard.clients.holder import ANYONE, LOCAL, TokenHolder, new_token, toke
 from callboard.errors import HostError, PeerError
 from callboard.ground.file_lock import lock
 from callboard.ground.folders import data_folder
+from callboard.ground.full_disk import in_words
 from callboard.ground.private_file import read_private, write_private
 
 log = logging.getLogger(__name__)
@@ -176,7 +177,9 @@ class ClientBook:
                 entries = [one._asdict() for one in known]
                 write_private(self._path, json.dumps({"clients": entries}, indent=1))
         except OSError as error:
-            raise HostError(f"{self._path} can't be changed: {error}") from None
+            raise HostError(
+                f"{self._path} can't be changed, so access is as it was: {in_words(error)}"
+            ) from None
         self.reread()
 
     def _read(self) -> dict[str, KnownClient]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from callboard.content import Json
 from callboard.errors import CallboardError, HostError
+from callboard.ground.full_disk import in_words
 from callboard.mapping.tasks import TaskResult
 from callboard_programs.cli.result_files import files_in, keep_beside, require_folder, unkept
 from callboard_programs.client.tool_call import failure, not_text
@@ -61,7 +62,7 @@ class TaskFiles:
                 for path in map(Path, result.artefacts):
                     shutil.copyfile(path, self._artefacts / f"{kept.index:06}-{path.name}")
         except OSError as error:
-            raise HostError(f"task {kept.index} is done, but not kept: {error}") from None
+            raise HostError(f"task {kept.index} is done, but not kept: {in_words(error)}") from None
         return kept
 
     def _with_files(self, result: TaskResult) -> TaskResult:

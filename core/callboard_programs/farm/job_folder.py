@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from callboard.errors import PeerError
+from callboard.ground.full_disk import in_words
 from callboard.mapping.tasks import Task
 from callboard_programs.farm.orders import Work
 
@@ -19,7 +20,7 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
         for file, text in texts.items():
             (folder / file).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise PeerError(f"the job can't be written: {error}") from None
+        raise PeerError(f"the job can't be written: {in_words(error)}") from None
     return [folder / file for file in texts]
 
 

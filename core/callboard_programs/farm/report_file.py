@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from callboard.content import Json, json_object
 from callboard.errors import HostError, PeerError
+from callboard.ground.full_disk import in_words
 from callboard.ground.private_file import write_private
 from callboard.ground.regular_file import refuse_special
 from callboard.mapping.tasks import Task, TaskResult, stamp_of
@@ -98,7 +99,8 @@ class ReportFile:
             yield
         except OSError as error:
             raise HostError(
-                f"{self._path} can't be written: {error}; its content is kept for the next run"
+                f"{self._path} can't be written: {in_words(error)}; its content is kept for the "
+                "next run"
             ) from None
 
     def _write(self, lines: Iterable[Json]) -> None:

@@ -14,6 +14,7 @@ from callboard.content import Json
 from callboard.errors import HostError, PeerError
 from callboard.ground.file_lock import lock
 from callboard.ground.folders import data_folder
+from callboard.ground.full_disk import in_words
 from callboard.ground.private_file import read_private, write_private
 from callboard.transport.instances import Instance, announced
 from callboard.transport.instances import folder as instances_folder
@@ -142,7 +143,7 @@ def forget(wanted: Sequence[str]) -> list[str]:
             for name in forgotten:
                 del names[name]
     except OSError as error:
-        raise HostError(f"the gateway's names can't be changed: {error}") from None
+        raise HostError(f"the gateway's names can't be changed: {in_words(error)}") from None
     return forgotten
 
 

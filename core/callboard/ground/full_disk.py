@@ -1,0 +1,19 @@
+"""Words for an error of the file system, with what to do about a full disk."""
+
+from __future__ import annotations
+
+import errno
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def is_full(error: BaseException) -> bool:
+    return type(error) is OSError and error.errno in _FULL
+
+
+def in_words(error: OSError) -> str:
+    """Return the reason, and what to do if the disk is full."""
+    if not is_full(error):
+        return str(error)
+    where = f": {error.filename}" if isinstance(error.filename, str) else ""
+    return f"{error.strerror}{where}; free some space there and repeat it"
