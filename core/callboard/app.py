@@ -23,6 +23,7 @@ from callboard.calls.undo_tools import undo_tools
 from callboard.clients.book import ClientBook
 from callboard.clients.holder import TokenHolder, new_token
 from callboard.config import McpHttpConfig
+from callboard.demand.live_report import LiveReport
 from callboard.ground.folders import cache_folder, data_folder
 from callboard.ground.version import __version__
 from callboard.guest.loop import GuestLoop
@@ -108,6 +109,7 @@ class Callboard:
         self._export = export_target(config.export)
         kept = config.record_results
         self.records = store(self._export, kept) if config.records else None
+        self._report = None if self.records is None else LiveReport(self.records)
         self.jobs = Jobs()
         self.service = self._make_service()
         self.endpoint = self._make_endpoint()
@@ -191,17 +193,15 @@ class Callboard:
     @cached_property
     def rest(self) -> RestEndpoint:
         """The endpoint below ``/v1``, made at the first request there."""
-        from callboard.demand.live_report import report_on
         from callboard.rest.artist_routes import artist_routes
         from callboard.rest.capability_switches import offering_routes
         from callboard.rest.endpoint import RestEndpoint
         from callboard.rest.stopping import stop_route
 
-        report = None if self.records is None else partial(report_on, self.records)
         artists = artist_routes(lambda: self.controls, self.id)
         others = (*offering_routes(self.capabilities), stop_route(self.dispatcher), *artists)
         reread = self.clients.reread
-        return RestEndpoint(self.id, self.service, self.catalog, report, reread, others)
+        return RestEndpoint(self.id, self.service, self.catalog, self._report, reread, others)
 
     @cached_property
     def workflows(self) -> Workflows:
@@ -337,8 +337,8 @@ class Callboard:
         self.resources.add(job_results(self.jobs))
         self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
         self.resources.add(waiting_calls(self.dispatcher.consent), *views(self.host))
-        if self.records is not None:
-            self.resources.add(reports(self.records))
+        if self._report is not None:
+            self.resources.add(reports(self._report))
 
     def _offer_farm(self) -> None:
         if not self.config.farm_scheduler:

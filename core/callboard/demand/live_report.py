@@ -11,18 +11,29 @@ from callboard.errors import HostError
 from callboard.records.store import Store
 
 
-async def report_on(records: Store, since: str | None, holder: TokenHolder) -> dict[str, Any]:
-    """Return the report of ``holder``'s calls, or of all calls for the command line's token. The
-    default is the last seven days. Raises ValueError, and HostError when the records can't be
-    read."""
-    import sqlite3  # reports are rare: a start needs none of these
+class LiveReport:
+    """The report on what a server recorded. Use it on the server's loop."""
 
-    from callboard.demand.period import parse_since
-    from callboard.demand.report import build
+    def __init__(self, records: Store) -> None:
+        self._records = records
+        # A report reads every call of its period, so clients that ask for many take turns.
+        self._turn = asyncio.Lock()
 
-    whose = None if holder == LOCAL else holder.id
-    work = partial(build, records.reader(), since=parse_since(since or "7d"), holder=whose)
-    try:
-        return await asyncio.get_running_loop().run_in_executor(None, work)
-    except sqlite3.Error as error:
-        raise HostError(f"the records can't be read: {error}; try again in a minute") from None
+    async def __call__(self, since: str | None, holder: TokenHolder) -> dict[str, Any]:
+        """Return the report of ``holder``'s calls, or of all calls for the command line's token.
+        The default is the last seven days. Raises ValueError, and HostError when the records can't
+        be read."""
+        import sqlite3  # reports are rare: a start needs none of these
+
+        from callboard.demand.period import parse_since
+        from callboard.demand.report import build
+
+        whose = None if holder == LOCAL else holder.id
+        begin = parse_since(since or "7d")
+        work = partial(build, self._records.reader(), since=begin, holder=whose)
+        try:
+            async with self._turn:
+                return await asyncio.get_running_loop().run_in_executor(None, work)
+        except sqlite3.Error as error:
+            message = f"the records can't be read: {error}; try again in a minute"
+            raise HostError(message) from None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from typing import Any
 
 from callboard.calls.invisible import shown
-from callboard.clients.holder import TokenHolder
 from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, InvalidParams, MethodNotFound
@@ -31,6 +30,7 @@ from callboard.rest.problems import (
 from callboard.rest.routes import Parameter, ReadRequest, RestAnswer, Route, find
 from callboard.rest.schemas import CALL, NAME
 from callboard.service.apps import listed_for
+from callboard.service.live_resources import BuildReport
 from callboard.service.service import Service
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.prompts.prompt_set import UnknownPrompt
@@ -41,9 +41,6 @@ log = logging.getLogger(__name__)
 
 FEATURES = NEWEST_WITH_SESSIONS
 UNASKABLE = "a REST client can't be asked; call over MCP, at /mcp"
-#: Returns the report on the calls since ``30m``, ``7d``, a date …; None means the default period.
-#: Raises ValueError for anything else.
-BuildReport = Callable[[str | None, TokenHolder], Awaitable[Json]]
 
 _ids = count(1)
 _NAME = Parameter("name", "The name, percent-encoded", NAME, in_path=True)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from itertools import islice
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import ConsentDesk
 from callboard.calls.context import AsyncToolContext, BaseContext, call_of
 from callboard.calls.recent_log import RecentLog
+from callboard.clients.holder import TokenHolder
 from callboard.clients.owner import may_see
 from callboard.content import Json
 from callboard.errors import InvalidParams, ResourceNotFound
@@ -24,12 +26,12 @@ from callboard.skills.catalog import SkillCatalog
 from callboard.skills.model import SKILL_FILE
 from callboard.workspace.containment import WorkspaceRoots
 
-if TYPE_CHECKING:
-    from callboard.records.store import Store
-
 #: Maximum objects listed by ``scene://current``.
 SUMMARY_LIMIT = 200
 JSON_TYPE = "application/json"
+#: Returns the report on a client's calls since ``30m``, ``7d``, a date …; None means the default
+#: period. Raises ValueError for anything else.
+BuildReport = Callable[[str | None, TokenHolder], Awaitable[Json]]
 SCENE = "scene://current"
 OBJECT = "scene://object/{+name}"
 
@@ -228,14 +230,12 @@ def waiting_calls(desk: ConsentDesk) -> ServedResource:
     )
 
 
-def reports(records: Store) -> ServedResource:
+def reports(build: BuildReport) -> ServedResource:
     """Return ``report://{since}``: what was missing, failed or slow in this client's own calls."""
 
     async def report(ctx: AsyncToolContext, since: str) -> str:
-        from callboard.demand.live_report import report_on  # reports are rare
-
         try:
-            return _text(await report_on(records, since, call_of(ctx).request.peer.holder))
+            return _text(await build(since, call_of(ctx).request.peer.holder))
         except ValueError as error:
             raise InvalidParams(str(error)) from None
 

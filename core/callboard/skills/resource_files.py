@@ -21,8 +21,8 @@ KEYS = (
 )
 #: Schemes with another meaning here, or for every client.
 _TAKEN = (
-    *("callboard", "file", "files", "host", "http", "https", "job", "log", "scene", "skill", "ui"),
-    "workspace",
+    *("callboard", "file", "files", "host", "http", "https", "job", "log", "report", "scene"),
+    *("skill", "ui", "workspace"),
 )
 _URI = re.compile(r"([a-z][a-z0-9+.-]{0,63})://([^\s{}\\\"<>|^`\x00-\x1f\x7f]|\{\+?\w+\})+")
 _VARIABLE = re.compile(r"\{\+?(\w+)\}")
