@@ -23,8 +23,16 @@ def test_each_promise_names_a_test() -> None:
     assert [line for line in promises if _TEST.search(line) is None] == []
 
 
+def test_each_row_of_the_tables_names_a_test() -> None:
+    rows = [line for line in PAGE.splitlines() if line.startswith("| ")]
+    assert len([row for row in rows if row.startswith("| MCP")]) == 10
+    headings = ("| promise |", "| risk |")
+    rows = [row for row in rows if not row.startswith(headings)]
+    assert [row for row in rows if _TEST.search(row) is None] == []
+
+
 def test_the_tests_are_there() -> None:
-    named = _TEST.findall(PROMISED)
+    named = _TEST.findall(PAGE)
     assert len(named) > 40
     for file, test in named:
         assert (PROJECT / file).is_file(), file

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from callboard.clients.book import ClientBook
 from callboard.ports.capability_names import FARM
 from callboard_testing.fake_client import FakeClient
 from e2e.serving import callboard, environment
@@ -110,6 +111,8 @@ def test_an_agent_maps_reads_resumes_and_cancels(tmp_path: Path, home: Path) -> 
             agent = Agent(client, work)
             twenty(agent, work)
             asked_by(home)
+            with FakeClient(server.app.url, ClientBook().make("bob")[1]) as bob:
+                nobody_elses(bob)
             cancelled(agent)
             waits_for_a_host(agent)
             agent.map("maths__hold", range(40, 44))
@@ -139,6 +142,13 @@ def twenty(agent: Agent, work: Path) -> None:
     # A map with the same name runs again only the tasks that aren't done.
     assert agent.ended(agent.map("maths__square", range(20), run="squares"))["done"] == 19
     assert len((work / "journal.txt").read_text().split()) == 21
+
+
+def nobody_elses(bob: FakeClient) -> None:
+    for tool in ("farm__status", "farm__results", "farm__cancel"):
+        params = [{"name": tool, "arguments": {"run": run}} for run in ("squares", "never")]
+        known, unknown = (bob.request("tools/call", each)["error"] for each in params)
+        assert known == unknown
 
 
 def asked_by(home: Path) -> None:
