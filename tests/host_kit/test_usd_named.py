@@ -14,7 +14,7 @@ from needed import need
 
 need("pxr")
 
-from pxr import Ar, Sdf, Tf, UsdUtils
+from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
 from callboard.errors import HostError
 from callboard.ground.named_files import may_use
@@ -62,7 +62,7 @@ class Place:
 
 
 def check(path: str) -> None:
-    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
+    refuse_usd_outside(path, Ar, Sdf, Tf, Usd, UsdUtils)
 
 
 @pytest.fixture
@@ -141,6 +141,24 @@ def test_a_package_is_looked_into(place: Place) -> None:
         else:
             check(path)
         Sdf.Layer.FindOrOpen(f"{package}[0/a.usda]")
+
+
+def test_what_is_read_with_errors_is_refused(place: Place) -> None:
+    wrong = OUT["reference"] + 'def "b"\n{{\n double2[] t = [(0)]\n}}\n'
+    path = place.write("a.usda", wrong.format("../out/s.usda"))
+    with pytest.raises(HostError, match="can't be read without errors"):
+        check(path)
+
+
+def test_a_value_counts_whatever_its_attribute_is_called(place: Place) -> None:
+    text = place.write("b.usda", OUT["texture"].format("../out/p.usdz[s.usda]"))
+    crate = place.root / "b.usdc"
+    Sdf.Layer.FindOrOpen(text).Export(str(crate))
+    crate.write_bytes(crate.read_bytes().replace(b"asset", b"asmet"))
+    layer = Sdf.Layer.FindOrOpen(str(crate))
+    assert isinstance(layer.GetAttributeAtPath("/a.t").default, Sdf.AssetPath)
+    with pytest.raises(HostError, match="outside of the workspace"):
+        check(str(crate))
 
 
 LEAVING = b"#usda 1.0\n(\n subLayers = [@../out/s.usda@]\n)\n"

@@ -75,7 +75,7 @@ def _cases(random: Random, folder: Path) -> Iterator[str]:
             yield repr(bad)
             blend.write_bytes(bad)
             with suppress(HostError):
-                refuse_blend_outside(str(blend), [])
+                refuse_blend_outside(str(blend), [], tuple)
             continue
         bad = STAGE % tuple(random.choice(PLACES) for _ in range(4))
         if random.random() < 0.5:
@@ -106,7 +106,7 @@ def _composed(usd: Any, path: str, inside: str) -> None:
     """Check that an accepted file names nothing outside, and so uses nothing there."""
     from callboard.host_kit.usd_named import refuse_usd_outside
 
-    refuse_usd_outside(path, usd.Ar, usd.Sdf, usd.Tf, usd.UsdUtils)
+    refuse_usd_outside(path, usd.Ar, usd.Sdf, usd.Tf, usd.Usd, usd.UsdUtils)
     with suppress(usd.Tf.ErrorException):
         known = usd.Sdf.Layer.Find(path)
         if known is not None:

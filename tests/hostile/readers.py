@@ -4,9 +4,9 @@ be refused.
     cd tests && python -m hostile.readers usdz --count 30000 --seed 1
 
 Each number of a seed makes one file: names that lead out in every place and spelling, ambiguous
-structures, spoiled bytes. The check looks at the file first. If the file passes, OpenUSD opens it,
-and the system (inotify, so Linux) reports what was opened outside the roots. A file that ends the
-process is counted, and the next process continues after it.
+structures, labels that lie, spoiled bytes. The check looks at the file first. If the file passes,
+OpenUSD or Blender opens it, and the system (inotify, so Linux) reports what was opened outside the
+roots. A file that ends the process is counted, and the next process continues after it.
 """
 
 from __future__ import annotations
@@ -36,10 +36,13 @@ from callboard.ground.named_files import may_use
 from callboard.host_kit.usd_depth import check_usd_nesting
 from callboard.workspace.containment import WorkspaceRoots
 from hostile.archives import package_of
+from hostile.blends import mutated, read_blend, samples
 from hostile.making import spoiled_bytes
 
 #: Seconds for one file. A file that takes longer ends its process.
 PATIENCE = 60
+#: Bytes of address space for each process. A file that asks for more ends its process.
+_MEMORY = {"usd": 2**30, "usdz": 2**30, "blend": 2**32}
 HARMLESS = '#usda 1.0\ndef Xform "S"\n{\n double a = 1\n}\n'
 BODIES = (
     "(\n subLayers = [@{0}@]\n)\n",
@@ -102,6 +105,7 @@ class Place:
             each.mkdir(parents=True, exist_ok=True)
         if not (self.root / "link").exists():
             (self.root / "link").symlink_to(self.out)
+        self.samples: list[bytes] = []
         roots = WorkspaceRoots([str(self.root)], policy="strict")
         may_use.set(partial(_inside, roots))
 
@@ -177,6 +181,14 @@ def usdz(random: Random, place: Place, number: int) -> Path:
     return path
 
 
+def blend(random: Random, place: Place, number: int) -> Path:
+    """Write a .blend file whose labels may lie."""
+    place.samples = place.samples or samples(place.root, place.out)
+    path = place.root / f"n{number}.blend"
+    path.write_bytes(mutated(random, random.choice(place.samples)))
+    return path
+
+
 def _layer(random: Random, place: Place) -> bytes:
     if random.random() < 0.2:
         return HARMLESS.encode()
@@ -207,12 +219,12 @@ def _crate(text: bytes) -> bytes:
 
 def check_usd(path: Path) -> None:
     """Raises HostError."""
-    from pxr import Ar, Sdf, Tf, UsdUtils
+    from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
     from callboard.host_kit.usd_named import refuse_usd_outside
 
     check_usd_nesting(str(path))
-    refuse_usd_outside(str(path), Ar, Sdf, Tf, UsdUtils)
+    refuse_usd_outside(str(path), Ar, Sdf, Tf, Usd, UsdUtils)
 
 
 def read_usd(path: Path) -> bool:
@@ -239,10 +251,18 @@ def read_usd(path: Path) -> bool:
     return True
 
 
+def check_blend(path: Path) -> None:
+    """Raises HostError."""
+    from callboard_blender.ports.files import checked_blend
+
+    checked_blend(str(path))
+
+
 Make = Callable[[Random, Place, int], Path]
 KINDS: dict[str, tuple[Make, Callable[[Path], None], Callable[[Path], bool]]] = {
     "usd": (usd, check_usd, read_usd),
     "usdz": (usdz, check_usd, read_usd),
+    "blend": (blend, check_blend, read_blend),
 }
 
 
@@ -253,7 +273,8 @@ def work(kind: str, seed: int, first: int, last: int, folder: Path) -> Iterator[
     """Yield each file's outcome: ``refused``, ``opened``, ``unreadable``; or an ``escape``."""
     make, check, read = KINDS[kind]
     place = Place(folder)
-    place.stages()
+    if kind != "blend":
+        place.stages()
     outside = Opened(place.out)
     for number in range(first, last):
         yield {"number": number, "does": "make"}
@@ -288,6 +309,7 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.folder is not None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY[asked.kind],) * 2)
         for told in work(asked.kind, asked.seed, asked.first, asked.count, asked.folder):
             print(json.dumps(told), flush=True)
         return 0

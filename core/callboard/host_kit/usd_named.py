@@ -23,13 +23,14 @@ _LAYERS = (".usd", ".usda", ".usdc", ".usdz")
 _COMPUTED = "`"
 
 
-def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> None:
+def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, usd: Any, utils: Any) -> None:
     """Raise HostError when this call is held to its roots and the file leads out of them: by a
     sublayer, a reference, a payload, a clip, a texture, in a variant that isn't selected, or in a
-    file that it names. ``ar`` to ``utils`` are ``pxr.Ar``, ``Sdf``, ``Tf`` and ``UsdUtils``."""
+    file that it names. So does a file that OpenUSD reads with errors, because it may use what it
+    read before. ``ar`` to ``utils`` are ``pxr.Ar``, ``Sdf``, ``Tf``, ``Usd`` and ``UsdUtils``."""
     if not held_to_roots():
         return
-    usd = _Usd(ar, sdf, tf, utils)
+    reader = _Reader(ar, sdf, tf, usd, utils)
     waiting, seen = [path], {path}
     leaving: list[str] = []
     while waiting:
@@ -38,16 +39,15 @@ def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, utils: Any) -> Non
             continue
         check_usd_nesting(file)
         try:
-            named = list(usd.named(file))
+            named = list(reader.named(file))
         except (zipfile.BadZipFile, UnicodeDecodeError) as error:
             # OpenUSD reads packages by their local headers, so it may open this one anyway.
             raise unreadable(file, f"isn't a package that can be trusted ({error})") from None
         except (tf.ErrorException, OSError):
-            if file == path and not is_package(file):
-                return  # opening it reports what is wrong with it
-            raise unreadable(file, f"is used by '{Path(path).name}' and can't be read") from None
+            used = "" if file == path else f"is used by '{Path(path).name}' and "
+            raise unreadable(file, f"{used}can't be read without errors") from None
         for folder, asset in named:
-            places = usd.places(folder, asset, file)
+            places = reader.places(folder, asset, file)
             leaving += outside(places)
             if not leaving:
                 layers = {p for p in places if p.lower().endswith(_LAYERS)} - seen
@@ -61,9 +61,9 @@ def is_package(path: str) -> bool:
     return path.lower().endswith(".usdz")
 
 
-class _Usd:
-    def __init__(self, ar: Any, sdf: Any, tf: Any, utils: Any) -> None:
-        self._ar, self._sdf, self._tf, self._utils = ar, sdf, tf, utils
+class _Reader:
+    def __init__(self, ar: Any, sdf: Any, tf: Any, usd: Any, utils: Any) -> None:
+        self._ar, self._sdf, self._tf, self._usd, self._utils = ar, sdf, tf, usd, utils
         self._resolver = ar.GetResolver()
 
     def named(self, file: str) -> Iterator[tuple[str, str]]:
@@ -89,14 +89,19 @@ class _Usd:
     def _assets(self, layer: Any) -> set[str]:
         assets = {*layer.GetCompositionAssetDependencies(), *layer.GetExternalAssetDependencies()}
 
-        def note(asset: str) -> str:
-            assets.add(asset)
-            return asset
+        def note(*asset: Any) -> str:
+            assets.add(asset[-1])
+            return str(asset[-1])
 
         # A copy, because asking for asset paths marks a layer as changed.
         copy = self._sdf.Layer.CreateAnonymous(".usda")
         copy.TransferContent(layer)
         self._utils.ModifyAssetPaths(copy, note)
+        # ModifyAssetPaths goes by the types of attributes, and flattening by the types of values.
+        # Without sublayers, and with an empty mask, the stage opens no other file.
+        copy.subLayerPaths = []
+        stage = self._usd.Stage.OpenMasked(copy, self._usd.StagePopulationMask())
+        self._utils.FlattenLayerStack(stage, note)
         return assets - {""}
 
     def places(self, folder: str, asset: str, file: str) -> list[str]:

@@ -1,14 +1,12 @@
-"""The memory layout of Blender's structures, read from the end of a file that it writes."""
+"""The memory layout of Blender's structures, read from a .blend file."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-#: Byte offsets by structure and member.
-Layout = dict[str, dict[str, int]]
 _POINTER = 8
 
 
@@ -32,22 +30,22 @@ class Structure:
     members: tuple[Member, ...]
 
 
-def layout(path: Path, write: Callable[[Path], None]) -> Layout:
-    """Have ``write`` write a file, read the file's ``DNA1`` block, and remove the file. Raises
-    ValueError when the block is malformed."""
+@cache
+def own_structures() -> tuple[Structure, ...]:
+    """Return Blender's own structures, read from a small file that it writes. Raises ValueError and
+    OSError."""
+    import bpy
+
+    path = Path(bpy.app.tempdir) / "callboard_layout.blend"
     try:
-        write(path)
+        bpy.data.libraries.write(str(path), set())
         content = path.read_bytes()
     finally:
         path.unlink(missing_ok=True)
     at = content.rfind(b"SDNANAME")
     if at < 0:
         raise ValueError("the file does not say how its structures are laid out")
-    offsets_of: Layout = {}
-    for one in structures(content[at:]):
-        offsets = offsets_of.setdefault(one.name, {})
-        offsets.update((member.name, member.offset) for member in one.members)
-    return offsets_of
+    return tuple(structures(content[at:]))
 
 
 def structures(block: bytes) -> list[Structure]:

@@ -4,6 +4,10 @@ libraries, and their libraries, as soon as it opens a file.
 Every text with room for a path counts, except texts that name outputs, which are checked when
 something is written, and texts that nothing reads. So a kind of path that a later Blender adds
 counts too.
+
+Blender trusts the labels in a file, so these may lie. A file may call a path's field something
+else, and a block may be used as another structure than its label says. Blender's own layout, which
+the caller passes in, tells where a path would be then.
 """
 
 from __future__ import annotations
@@ -12,13 +16,14 @@ import gzip
 import os
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from callboard.host import held_to_roots, of_many, outside, refuse_outside, unreadable
-from callboard_blender.application.blend_layout import Structure, structures
+from callboard_blender.application.blend_layout import Member, Structure, structures
 
 #: The fewest bytes of a text field that has room for a path.
 _ROOM = 768
@@ -35,6 +40,14 @@ _BARE = {"StripElem", "StripProxy"}
 _TEXTS = {"bNodeSocketValueString"}
 _PACKED = {"PackedFile", "ImagePackedFile"}
 _MOST_BYTES = 2**28
+#: Blender's longest path.
+_LONGEST = 1024
+#: Stands for the structure of a text in a block that isn't what its label says.
+_UNLABELLED = ""
+#: What such a text begins with. Names of files in Blender's working folder count, too.
+_LEADING = re.compile(rb"[\\/]|\.\.|[A-Za-z]:[\\/]|[^\0-\x1f]+\.[A-Za-z0-9]{1,5}$")
+#: Codes of blocks that aren't datablocks. ``ID`` stands for a datablock in a library.
+_NO_DATABLOCKS = {b"DATA", b"DNA1", b"TEST", b"REND", b"GLOB", b"USER", b"ID"}
 #: The structures of datablocks that name files.
 _KINDS = {
     **{b"LI": "Library", b"IM": "Image", b"SO": "bSound", b"VF": "VFont", b"MC": "MovieClip"},
@@ -43,22 +56,29 @@ _KINDS = {
 }
 
 
-def refuse_blend_outside(path: str, own: Sequence[str]) -> None:
+def refuse_blend_outside(
+    path: str, own: Sequence[str], blenders: Callable[[], Sequence[Structure]]
+) -> None:
     """Raise HostError when this call is held to its roots, and the file or a library that it uses,
     at any depth, names a file outside them or can't be read. The caller checks ``path`` itself.
-    ``own`` are folders that come with Blender."""
+    ``own`` are folders that come with Blender, and ``blenders`` returns its own structures."""
     if not held_to_roots():
         return
+    paths = _paths(blenders)
     waiting, seen = [path], {os.path.realpath(path)}
     all_leaving: list[str] = []
     while waiting:
         file = waiting.pop()
         try:
-            named = _read(file)
+            named = _read(file, paths)
         except (OSError, ValueError, EOFError, struct.error, ImportError) as error:
             raise unreadable(file, f"can't be looked into ({error})") from None
         theirs = [(kind, _place(text, file)) for kind, text in named]
-        theirs = [(kind, place) for kind, place in theirs if not is_own(place, own)]
+        theirs = [
+            (kind, place)
+            for kind, place in theirs
+            if not is_own(place, own) and (kind != _UNLABELLED or os.path.lexists(place))
+        ]
         leaving = outside(each for _, place in theirs for each in of_many(place, sequences=True))
         all_leaving += leaving
         for kind, place in theirs:
@@ -86,42 +106,148 @@ def _place(text: str, file: str) -> str:
     return str(Path(text).absolute())
 
 
-def _read(file: str) -> set[tuple[str, str]]:
+class _Paths:
+    """The fields that Blender takes for paths."""
+
+    def __init__(self, blenders: Callable[[], Sequence[Structure]]) -> None:
+        known = blenders()
+        by_name = {each.name: each for each in known}
+        self.fields = {
+            (each.name, member.name)
+            for each in known
+            for member in each.members
+            if _is_path(each.name, member)
+        }
+        #: Places of paths in blocks that aren't datablocks. Folders and bare names are left out.
+        self.places = sorted(
+            {
+                offset
+                for each in known
+                if not _is_datablock(each)
+                for holder, offset, size in _texts(by_name, each)
+                if size >= _ROOM
+            }
+        )
+        #: Bytes at the start of a block that may hold them.
+        self.most = max(self.places, default=-_LONGEST) + _LONGEST
+
+    def check(self, known: Sequence[Structure]) -> None:
+        """Raise ValueError when a file's layout calls a path something else."""
+        if len({each.name for each in known}) < len(known):
+            raise ValueError("two of its structures have one name")
+        for each in known:
+            for member in each.members:
+                name, is_text = (each.name, member.name), member.kind == "char"
+                if (name in self.fields or name == ("ID", "name")) and not is_text:
+                    raise ValueError(f"the {member.name} of its {each.name} isn't a text")
+
+    def unlabelled(self, content: bytes, labelled: Collection[int]) -> Iterator[str]:
+        """Yield the texts where a structure with a path would have it, if the block isn't what its
+        label says. ``labelled`` are the places of long texts that the label knows; no end of one
+        counts."""
+        for place in self.places:
+            text = content[place : place + _LONGEST].split(b"\0", 1)[0]
+            is_end = any(at <= place and b"\0" not in content[at:place] for at in labelled)
+            if not is_end and len(text) > 1 and _LEADING.match(text):
+                yield os.fsdecode(text)
+
+
+class _Layout:
+    """The layout of a file's structures, and where they have paths. Raises ValueError."""
+
+    def __init__(self, block: bytes, paths: _Paths) -> None:
+        self.known = structures(block)
+        by_name = {each.name: each for each in self.known}
+        paths.check(self.known)
+        self.places = [list(_texts(by_name, each, paths.fields)) for each in self.known]
+        self.texts = [
+            [one.offset for one in each.members if one.kind == "char" and one.size >= _ROOM]
+            for each in self.known
+        ]
+        ids = by_name.get("ID")
+        names = [] if ids is None else [one.offset for one in ids.members if one.name == "name"]
+        self.name_at = (names or [0])[0]
+
+    def is_read(self, index: int) -> bool:
+        """Return whether blocks with that structure are read whole."""
+        if index >= len(self.known):
+            raise ValueError("one of its blocks has no known structure")
+        return bool(self.places[index]) or self.known[index].name in _PACKED
+
+
+#: Most files of a machine have the layout of one Blender.
+_paths = lru_cache(maxsize=2)(_Paths)
+_layout = lru_cache(maxsize=4)(_Layout)
+#: The blocks of one datablock that may hold its packed file, by address.
+_Group = dict[int, tuple[Structure, bytes]]
+
+
+def _read(file: str, paths: _Paths) -> set[tuple[str, str]]:
     """Return each path in the file with the structure that holds it. Raises ValueError, OSError,
     EOFError or struct.error when this isn't a .blend file, and ImportError when it can't be
     unpacked."""
-    known = _layout(file)
-    places = {index: list(_texts(known, each)) for index, each in enumerate(known)}
-    packed = {
-        address
-        for _, index, address, _, _ in _blocks(file)
-        if index < len(known) and known[index].name in _PACKED
-    }
-    ids = next((each for each in known if each.name == "ID"), None)
-    names = [] if ids is None else [one.offset for one in ids.members if one.name == "name"]
-    name_at = (names or [0])[0]
-    named = set()
-    for code, index, _, count, content in _blocks(file, places):
-        kind = known[index]
-        _check_label(code, kind, content, name_at)
-        for number in range(min(count, len(content) // kind.size)):
-            each = content[number * kind.size : (number + 1) * kind.size]
-            if _is_packed(kind, each, packed):
-                continue
-            for holder, offset, size in places[index]:
+    layout = next((_layout(block, paths) for *_, block in _blocks(file, code=b"DNA1")), None)
+    if layout is None:
+        raise ValueError("it does not say how its structures are laid out")
+    named: set[tuple[str, str]] = set()
+    group: _Group = {}
+    waiting: list[tuple[Structure, bytes, str, str]] = []
+    for code, index, address, content in _blocks(file, layout, most=paths.most):
+        kind, places = layout.known[index], layout.places[index]
+        if code not in _NO_DATABLOCKS:
+            _check_label(code, kind, content, layout.name_at)
+            named |= _not_packed(waiting, group)
+            group, waiting = {}, []
+        elif code == b"DATA":
+            texts = paths.unlabelled(content[: paths.most], layout.texts[index])
+            named |= {(_UNLABELLED, text) for text in texts}
+            group[address] = kind, content if kind.name in _PACKED else b""
+        # Blender reads what is there, whatever the label says about the number of structures.
+        for start in range(0, len(content), kind.size) if places else ():
+            each = content[start : start + kind.size]
+            for holder, offset, size in places:
                 text = os.fsdecode(each[offset : offset + size].split(b"\0", 1)[0])
                 if _counts(holder, text):
-                    named.add((holder, text))
-    return named
+                    waiting.append((kind, each, holder, text))
+    return named | _not_packed(waiting, group)
+
+
+def _not_packed(
+    waiting: Sequence[tuple[Structure, bytes, str, str]], group: _Group
+) -> set[tuple[str, str]]:
+    return {
+        (holder, text) for kind, each, holder, text in waiting if not _packed(kind, each, group)
+    }
+
+
+def _packed(kind: Structure, content: bytes, group: _Group) -> bool:
+    """Return whether the file contains the content itself, so that Blender doesn't open the path.
+    Where a pointer leads to nothing, Blender opens it after all."""
+    at = _pointed(kind, content, ("packedfile", "packedfiles"), group)
+    if at is not None and at[0].name == "ImagePackedFile":
+        at = _pointed(*at, ("packedfile",), group)
+    if at is None or at[0].name != "PackedFile":
+        return False
+    return _pointed(*at, ("data",), group) is not None
+
+
+def _pointed(
+    kind: Structure, content: bytes, names: Collection[str], group: _Group
+) -> tuple[Structure, bytes] | None:
+    """Return the block that the first of these members points at."""
+    for member in kind.members:
+        if member.name in names:
+            address = int.from_bytes(content[member.offset : member.offset + 8], "little")
+            return group.get(address)
+    return None
 
 
 def _check_label(code: bytes, kind: Structure, content: bytes, name_at: int) -> None:
     """Raise ValueError when a datablock's code, its structure and the first letters of its name
     disagree, because Blender may use any of the three."""
-    if len(code) != 2 or code == b"ID":  # the code "ID" stands for a datablock in a library
-        return
-    is_one = bool(kind.members) and kind.members[0].kind == "ID"
-    if not is_one or _KINDS.get(code, kind.name) != kind.name:
+    if len(code) != 2:
+        raise ValueError("a datablock has an unknown code")
+    if not _is_datablock(kind) or _KINDS.get(code, kind.name) != kind.name:
         raise ValueError("a datablock's structure doesn't match its code")
     # A screen's code differs from the first letters of its name.
     if content[name_at : name_at + 2] not in (code, b"SR" if code == b"SN" else code):
@@ -138,9 +264,22 @@ def _counts(holder: str, text: str) -> bool:
     return True
 
 
-def _texts(known: Sequence[Structure], kind: Structure) -> Iterator[tuple[str, int, int]]:
-    """Yield the structure that holds each path, with the path's offset and size in ``kind``."""
-    by_name = {each.name: each for each in known}
+def _is_datablock(kind: Structure) -> bool:
+    first = kind.members[0] if kind.members else None
+    return first is not None and (first.kind, first.name, first.points) == ("ID", "id", False)
+
+
+def _is_path(holder: str, member: Member) -> bool:
+    room = 2 if holder in _BARE else _ROOM
+    is_text = member.kind == "char" and not member.points and member.size >= room
+    return is_text and not _OTHERS.match(f"{holder}.{member.name}")
+
+
+def _texts(
+    by_name: dict[str, Structure], kind: Structure, fields: Collection[tuple[str, str]] = ()
+) -> Iterator[tuple[str, int, int]]:
+    """Yield the structure that holds each path, with the path's offset and size in ``kind``. Those
+    of ``fields`` count even if they have less room, as in files of old versions."""
     waiting = [(kind, 0, 0)]
     while waiting:
         at, start, depth = waiting.pop()
@@ -153,37 +292,18 @@ def _texts(known: Sequence[Structure], kind: Structure) -> Iterator[tuple[str, i
                 for number in range(min(member.count, 64)):
                     waiting.append((inner, offset + number * inner.size, depth + 1))
                 continue
-            room = 2 if at.name in _BARE else _ROOM
-            other = _OTHERS.match(f"{at.name}.{member.name}")
-            if member.kind == "char" and member.size >= room and not other:
+            if _is_path(at.name, member) or (at.name, member.name) in fields:
                 yield at.name, offset, member.size
 
 
-def _is_packed(kind: Structure, content: bytes, packed: set[int]) -> bool:
-    """Return whether the file contains the content itself, so that Blender doesn't open the
-    path."""
-    for member in kind.members:
-        if member.name in ("packedfile", "packedfiles"):
-            (address,) = struct.unpack_from("<Q", content, member.offset)
-            if address in packed:
-                return True
-    return False
-
-
-def _layout(file: str) -> list[Structure]:
-    for _, _, _, _, content in _blocks(file, code=b"DNA1"):
-        return structures(content)
-    raise ValueError("it does not say how its structures are laid out")
-
-
-Block = tuple[bytes, int, int, int, bytes]
+Block = tuple[bytes, int, int, bytes]
 
 
 def _blocks(
-    file: str, wanted: dict[int, list[Any]] | None = None, code: bytes | None = None
+    file: str, layout: _Layout | None = None, code: bytes = b"", most: int = 0
 ) -> Iterator[Block]:
-    """Yield each block's code, structure, address, count and content. Content is read only for
-    blocks with that code, datablocks, and structures of ``wanted`` that are not empty."""
+    """Yield each block with that code, or each of the ``layout``'s: its code, structure, address
+    and content. Blocks without paths have at most ``most`` bytes of content."""
     with _opened(file) as stream:
         head = _head(stream)
         while True:
@@ -193,18 +313,19 @@ def _blocks(
             name, length, address, index, count = _fields(head, started)
             if length < 0 or count < 0 or index < 0:
                 raise ValueError("one of its blocks has no valid length")
-            if code is None and wanted is None:
-                _skip(stream, length)
-                yield name, index, address, count, b""
-            elif name == code or (wanted is not None and (wanted.get(index) or len(name) == 2)):
+            is_datablock = name not in _NO_DATABLOCKS
+            if name == code or (layout is not None and (layout.is_read(index) or is_datablock)):
                 if length > _MOST_BYTES:
                     raise ValueError("one of its blocks is too large")
                 content = stream.read(length)
                 if len(content) < length:
                     raise ValueError("it ends early")
-                yield name, index, address, count, content
-            else:
-                _skip(stream, length)
+                yield name, index, address, content
+                continue
+            start = stream.read(min(length, most)) if length >= _ROOM else b""
+            _skip(stream, length - len(start))
+            if layout is not None:
+                yield name, index, address, start
 
 
 #: Before 5.0, and since: code, then length, address, structure and count in different orders.

@@ -13,11 +13,10 @@ import ctypes
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import bpy
 
-from callboard_blender.application.blend_layout import layout
+from callboard_blender.application.blend_layout import own_structures
 from callboard_blender.application.readable_memory import reader
 
 log = logging.getLogger(__name__)
@@ -137,7 +136,10 @@ def _bytes(address: int, size: int, read: Read) -> bytes:
 def _find() -> _Places | None:
     if ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
-    structs = layout(Path(bpy.app.tempdir) / "callboard_layout.blend", _write)
+    structs = {
+        each.name: {member.name: member.offset for member in each.members}
+        for each in own_structures()
+    }
     window, name = structs["wmWindow"], structs["wmOperator"]["idname"]
     # A list of blocks, each with its name in it; later versions keep the names in a part of their
     # own.
@@ -154,10 +156,6 @@ def _find() -> _Places | None:
         log.warning("menus and text fields of this Blender can't be seen; changes don't wait")
         return None
     return _Places(runtime, handlers, name, blocks, named)
-
-
-def _write(path: Path) -> None:
-    bpy.data.libraries.write(str(path), set())
 
 
 def _search(address: int, read: Read) -> int | None:

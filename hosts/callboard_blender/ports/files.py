@@ -9,6 +9,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Json, mode_to_keep, pointed_at, require_folder
+from callboard_blender.application.blend_layout import own_structures
 from callboard_blender.application.blend_named import refuse_blend_outside
 from callboard_blender.application.changes import Changes
 from callboard_blender.application.names import scene, view_layer
@@ -73,7 +74,7 @@ def checked_blend(path: str) -> Path:
     with file.open("rb") as stream:
         if not stream.read(8).startswith(_STARTS):
             raise HostError(f"'{file.name}' is not a Blender file")
-    refuse_blend_outside(path, own_folders())
+    refuse_blend_outside(path, own_folders(), own_structures)
     return file
 
 

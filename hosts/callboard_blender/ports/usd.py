@@ -159,9 +159,9 @@ def _opened(path: str) -> Any:
 def _opened_within(path: str) -> Any:
     """Return the stage, after checking the files that it names, because opening it opens them."""
     bpy.utils.expose_bundled_modules()
-    from pxr import Ar, Sdf, Tf, UsdUtils
+    from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
-    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
+    refuse_usd_outside(path, Ar, Sdf, Tf, Usd, UsdUtils)
     return _opened(path)
 
 

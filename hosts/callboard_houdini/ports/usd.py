@@ -67,5 +67,5 @@ class HoudiniUsd:
 
 
 def _opened(path: str) -> Usd.Stage:
-    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
+    refuse_usd_outside(path, Ar, Sdf, Tf, Usd, UsdUtils)
     return opened(path, Sdf, Tf, Usd)

@@ -62,5 +62,5 @@ class MaxUsd:
 def _open(path: str) -> Any:
     from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
-    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
+    refuse_usd_outside(path, Ar, Sdf, Tf, Usd, UsdUtils)
     return opened(path, Sdf, Tf, Usd)

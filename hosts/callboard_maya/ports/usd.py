@@ -55,5 +55,5 @@ def _command(name: str) -> Any:
 def _stage(path: str) -> Any:
     from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
-    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
+    refuse_usd_outside(path, Ar, Sdf, Tf, Usd, UsdUtils)
     return opened(path, Sdf, Tf, Usd)

@@ -78,7 +78,7 @@ def read_layer(path: str) -> Iterator[Sdf.Layer]:
     kept: list[Sdf.Layer] = []
     seen: set[Path] = set()
     _check(Path(path))
-    refuse_usd_outside(path, Ar, Sdf, Tf, UsdUtils)
+    refuse_usd_outside(path, Ar, Sdf, Tf, Usd, UsdUtils)
     try:
         if Path(path).suffix.lower() == ".usdz":
             # A package's references are inside it, and are found only from inside.
