@@ -115,3 +115,16 @@ def test_a_bug_still_shows_the_lines_of_the_skill() -> None:
         assert Path(__file__).name in first[1]["text"]
         assert client.call("foreseen")["content"][0]["text"] == "mend the rig first"
         assert client.call("wrong")["content"] == [{"type": "text", "text": "give a rig"}]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_a_sentence() -> None:
+    def write() -> None:
+        Path("/dev/full").write_text("more", "utf-8")
+
+    with served() as server, server.client() as client:
+        server.tool("probe__write", write)
+        result = client.call("probe__write", {})
+    assert result["isError"]
+    told = "No space left on device; free some space there and repeat it"
+    assert result["content"][0]["text"] == told
