@@ -155,9 +155,10 @@ def commands(reader: Reader) -> None:
     write_skill(reader.folder / "skills", "studio-publish", block=block, files=STUDIO)
     reader.env["CALLBOARD_SKILL_PATHS"] = str(reader.folder / "skills")
     write_files(reader.folder, {"publish.json": '{"text": "done"}', "shots/old/bad.blend": "?"})
+    write_files(reader.folder, {"assets/ball.usda": '#usda 1.0\ndef Sphere "Ball" {}\n'})
     if not missing("bpy"):
-        scene = reader.folder / "shots" / "sc010.blend"
-        reader.type(f"python -c \"import bpy; bpy.ops.wm.save_mainfile(filepath='{scene}')\"")
+        for scene in (reader.folder / name for name in ("shots/sc010.blend", "assets/cube.blend")):
+            reader.type(f"python -c \"import bpy; bpy.ops.wm.save_mainfile(filepath='{scene}')\"")
     serve(reader, *cubes("ball"))
 
 
