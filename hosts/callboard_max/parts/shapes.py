@@ -25,7 +25,7 @@ _AROUND = 32
 def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> Node:
     """Make a primitive centered at the origin."""
     if kind == "sphere":
-        return rt.Sphere(name=name, radius=of["radius"], segments=_AROUND)
+        return rt.Sphere(name=name, radius=of["radius"], segs=_AROUND)
     if kind == "plane":
         # Length is along Y, width along X.
         return rt.Plane(name=name, width=of["width"], length=of["depth"])

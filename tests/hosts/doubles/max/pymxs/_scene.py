@@ -16,7 +16,7 @@ from ._values import single
 
 #: Classes of objects: their superclass, and their parameters.
 OBJECTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "Sphere": ("GeometryClass", {"radius": 25.0, "segments": 32}),
+    "Sphere": ("GeometryClass", {"radius": 25.0, "segs": 32}),
     "GeoSphere": ("GeometryClass", {"radius": 25.0, "segs": 4}),
     "Box": ("GeometryClass", {"width": 25.0, "length": 25.0, "height": 25.0}),
     "Plane": ("GeometryClass", {"width": 25.0, "length": 25.0}),

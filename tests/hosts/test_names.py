@@ -1,0 +1,326 @@
+"""What the adapters of Maya, Houdini and 3ds Max name, against what these applications have.
+
+The sources are parsed, not run: commands with their flags and modes, modules' members, node types,
+parameters, menus' words and properties. ``make_facts.py`` says where the facts come from. What has no
+public source is listed, with the reason, in ``facts/unsourced.json``.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache
+from os import stat_result
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+PROJECT = HERE.parents[1]
+HOSTS = ("maya", "houdini", "max")
+#: The names by which each adapter imports its application's modules.
+ROOTS = {"maya": ("cmds", "om", "mel", "maya_utils", "omui"), "houdini": ("hou",), "max": ("rt",)}
+_MODES = {"query": "q", "edit": "e"}
+
+
+@cache
+def facts(host: str) -> Any:
+    return json.loads((HERE / f"facts/{host}.json").read_text(encoding="utf-8"))
+
+
+@cache
+def unsourced(host: str) -> frozenset[str]:
+    """Return the names without a source, each with a reason in the file."""
+    told = json.loads((HERE / "facts/unsourced.json").read_text(encoding="utf-8"))[host]
+    return frozenset(name for names in told.values() for name in names.split())
+
+
+@cache
+def own_words() -> frozenset[str]:
+    """Return the words of callboard itself and of Python, which are no application's."""
+    text = "".join(
+        path.read_text(encoding="utf-8")
+        for folder in ("core/callboard", "hosts/callboard_qt")
+        for path in (PROJECT / folder).rglob("*.py")
+    )
+    ours = r"(?:def|class) (\w+)|^ +(\w+): |self\.(\w+)|[\"'](\w+)[\"']|^([A-Z]\w*)\b.* = "
+    words = set(re.findall(ours, text, re.MULTILINE))
+    kinds = (str, list, dict, set, tuple, int, float, bytes, object, Path, ExitStack, stat_result)
+    python = {name for kind in kinds for name in dir(kind)} | set(dir(builtins))
+    patterns = {*dir(re.Pattern), *dir(re.Match)}
+    return frozenset(word for each in words for word in each if word) | python | patterns
+
+
+@cache
+def trees(host: str) -> dict[str, ast.Module]:
+    folder = PROJECT / f"hosts/callboard_{host}"
+    return {
+        path.relative_to(folder).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(folder.rglob("*.py"))
+        if "skills" not in path.parts
+    }
+
+
+def chain(node: ast.expr) -> list[str]:
+    """Return the names of ``a.b.c``, or nothing for other expressions."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(parts)] if isinstance(node, ast.Name) else []
+
+
+def docstrings(tree: ast.Module) -> set[int]:
+    holders = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    return {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, holders) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+
+
+def own_names(tree: ast.Module) -> set[str]:
+    """Return what a module defines, and its functions' parameters."""
+    own: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            own.add(node.name)
+        elif isinstance(node, ast.arg):
+            own.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            own.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if isinstance(node.value, ast.Name) and node.value.id == "self":
+                own.add(node.attr)
+    return own
+
+
+@cache
+def defined(host: str) -> frozenset[str]:
+    return frozenset(name for tree in trees(host).values() for name in own_names(tree))
+
+
+# -- what is named --------------------------------------------------------------------------------
+
+
+def members(host: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield where, and each dotted name that begins with a module of the application."""
+    for where, tree in trees(host).items():
+        for node in ast.walk(tree):
+            parts = chain(node) if isinstance(node, ast.Attribute) else []
+            if parts and parts[0] in ROOTS[host]:
+                yield f"{where}:{node.lineno}", parts
+
+
+def attributes(host: str) -> Iterator[tuple[str, str]]:
+    """Yield where, and each attribute of a value, whose type isn't known here."""
+    for where, tree in trees(host).items():
+        known = {"self", *ROOTS[host], *others(tree)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and not {*chain(node)[:1]} & known:
+                yield f"{where}:{node.lineno}", node.attr
+
+
+def others(tree: ast.Module) -> set[str]:
+    """Return the names that a module imports from Python and from callboard."""
+    return {
+        each.asname or each.name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for each in node.names
+    }
+
+
+def words(host: str) -> Iterator[tuple[str, str]]:
+    """Yield where, and each text that may name something: a word, or the last one of a plug."""
+    for where, tree in trees(host).items():
+        prose = docstrings(tree)
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+                continue
+            if id(node) not in prose and re.fullmatch(
+                r"[|.]?\w+(?:::[\d.]+|(?:\.\w+)+)?", node.value
+            ):
+                for word in node.value.strip("|.").split("."):
+                    if not word.isdigit() and not word.endswith("::2"):
+                        yield f"{where}:{node.lineno}", word
+
+
+def keywords(host: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield where, each call of the application, and its keywords."""
+    for where, tree in trees(host).items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                parts, named = chain(node.func), [each.arg for each in node.keywords if each.arg]
+                if parts[:1] == ["partial"] and node.args:
+                    parts = chain(node.args[0])
+                if parts and parts[0] in ROOTS[host]:
+                    yield f"{where}:{node.lineno}", parts, named
+
+
+# -- Maya -----------------------------------------------------------------------------------------
+
+
+def wrong_flags() -> Iterator[str]:
+    commands = facts("maya")["commands"]
+    for where, (_, name, *_rest), flags in (
+        each for each in keywords("maya") if each[1][0] == "cmds" and len(each[1]) > 1
+    ):
+        if name not in commands:
+            if name not in unsourced("maya"):
+                yield f"{where}: no command {name}"
+            continue
+        mode = next((letter for flag, letter in _MODES.items() if flag in flags), "c")
+        for flag in set(flags) - set(_MODES):
+            if f"{name}.{flag}" in unsourced("maya"):
+                continue
+            short = {told.split()[0]: told for told in commands[name].values()}
+            told = commands[name].get(flag) or short.get(flag)
+            if told is None:
+                yield f"{where}: {name} has no flag {flag}"
+                continue
+            _, modes, _, *missing = told.split()
+            if mode not in modes or missing:
+                yield f"{where}: {name}: {flag} in mode {mode}, has {modes} {' '.join(missing)}"
+
+
+def known_to_maya() -> set[str]:
+    told = facts("maya")
+    flags = {flag for each in told["commands"].values() for flag in each}
+    api = {
+        name for module in told["api"].values() for each in module.values() for name in each.split()
+    }
+    classes = {name for module in told["api"].values() for name in module}
+    return {*told["commands"], *flags, *told["node_types"].split(), *api, *classes}
+
+
+# -- Houdini --------------------------------------------------------------------------------------
+
+
+def known_to_houdini() -> set[str]:
+    told = facts("houdini")
+    known = {name.partition("/")[2] for name in told["nodes"]} | {
+        name.partition("/")[2].partition("::")[0] for name in told["nodes"]
+    }
+    for node in told["nodes"].values():
+        gone = set(node["not in 21.0"].split())
+        for name, parm in node["parms"].items():
+            if name not in gone:
+                known |= {name, *parm.get("menu", ())}
+                # A tuple's parts are named after it.
+                ends = ("xyzw"[: parm.get("size", 1)], "rgba"[: parm.get("size", 1)], "12")
+                known |= {name + end for each in ends for end in each}
+    return known | hom()
+
+
+@cache
+def hom() -> frozenset[str]:
+    """Return the names that every version of HOM has."""
+    of_each = [
+        {*version, *(name for names in version.values() for name in names.split())}
+        for version in facts("houdini")["hom"].values()
+    ]
+    return frozenset(set.intersection(*of_each))
+
+
+def wrong_hom() -> Iterator[str]:
+    for where, (_, *parts) in members("houdini"):
+        for version, known in facts("houdini")["hom"].items():
+            if parts[0] not in known[""].split():
+                if f"hou.{parts[0]}" not in unsourced("houdini"):
+                    yield f"{where}: hou has no {parts[0]} in {version}"
+            elif len(parts) > 1 and known.get(parts[0]) and parts[1] not in known[parts[0]].split():
+                if f"{parts[0]}.{parts[1]}" not in unsourced("houdini"):
+                    yield f"{where}: hou.{parts[0]} has no {parts[1]} in {version}"
+
+
+# -- 3ds Max --------------------------------------------------------------------------------------
+
+
+@cache
+def known_to_max() -> frozenset[str]:
+    known = set()
+    for version in ("2021", "later"):
+        for name, of_it in facts("max")[version].items():
+            known |= {name, *of_it.split()}
+    return frozenset(known)
+
+
+def wrong_runtime() -> Iterator[str]:
+    skipped = unsourced("max")
+    for where, (_, *parts) in members("max"):
+        name = parts[0].lower()
+        there = [facts("max")[each].get(name) for each in ("2021", "later")]
+        if name not in skipped and there == [None, None]:
+            yield f"{where}: the runtime has no {parts[0]}"
+        of_it = " ".join(each for each in there if each).split()
+        inner = parts[1].lower() if len(parts) > 1 else ""
+        if inner and inner not in of_it and f"{name}.{inner}" not in skipped:
+            yield f"{where}: {parts[0]} has no {parts[1]}"
+    for where, (_, *parts), named in keywords("max"):
+        for keyword in named:
+            made = " ".join(
+                facts("max")[each].get(parts[0].lower(), "") for each in ("2021", "later")
+            )
+            if keyword.lower() not in {*made.split(), "name"}:
+                if f"{parts[0]}.{keyword}".lower() not in skipped:
+                    yield f"{where}: {parts[0]} has no {keyword}"
+
+
+# -- the tests ------------------------------------------------------------------------------------
+
+
+@cache
+def known(host: str) -> frozenset[str]:
+    if host == "maya":
+        return frozenset(known_to_maya())
+    return frozenset(known_to_houdini()) if host == "houdini" else known_to_max()
+
+
+def unknown(host: str, named: Iterator[tuple[str, str]]) -> Iterator[str]:
+    ours = own_words() | defined(host) | unsourced(host) | known(host)
+    for where, name in named:
+        # MAXScript doesn't tell capital letters apart.
+        if name not in ours and not (
+            host == "max" and {name.lower()} & (known(host) | unsourced(host))
+        ):
+            yield f"{where}: {name}"
+
+
+def test_every_command_of_maya_has_these_flags_in_every_version() -> None:
+    assert list(wrong_flags()) == []
+
+
+def test_every_member_of_hom_is_in_every_version() -> None:
+    assert list(wrong_hom()) == []
+
+
+def test_every_name_of_3ds_max_is_there() -> None:
+    assert list(wrong_runtime()) == []
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_property_is_the_applications(host: str) -> None:
+    assert sorted(set(unknown(host, attributes(host)))) == []
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_every_word_is_the_applications(host: str) -> None:
+    assert sorted(set(unknown(host, words(host)))) == []
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_has_no_source_is_used(host: str) -> None:
+    """A reason that nothing needs any more goes."""
+    text = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in sorted((PROJECT / f"hosts/callboard_{host}").rglob("*.py"))
+    )
+    there = {word.lower() for word in re.findall(r"\w+", text)}
+    parts = {name: re.split(r"\W+", name.lower()) for name in unsourced(host)}
+    assert sorted(name for name, words in parts.items() if not {*words} <= there | {""}) == []
