@@ -256,9 +256,8 @@ def _max_classes(source: str) -> dict[str, str]:
         if named := re.match(r"    (?:class|def) (\w+)|    (\w+)\s*[:=]", line):
             inside = (named[1] or named[2]).lower()
             found.setdefault(inside, set())
-        elif member := re.match(r"        (?:def (\w+)|(\w+)\s*[:=])", line):
-            if inside:
-                found[inside].add((member[1] or member[2]).lower())
+        elif (member := re.match(r"        (?:def (\w+)|(\w+)\s*[:=])", line)) and inside:
+            found[inside].add((member[1] or member[2]).lower())
     return {name: " ".join(sorted(members)) for name, members in sorted(found.items())}
 
 

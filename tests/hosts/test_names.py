@@ -1,8 +1,8 @@
 """What the adapters of Maya, Houdini and 3ds Max name, against what these applications have.
 
 The sources are parsed, not run: commands with their flags and modes, modules' members, node types,
-parameters, menus' words and properties. ``make_facts.py`` says where the facts come from. What has no
-public source is listed, with the reason, in ``facts/unsourced.json``.
+parameters, menus' words and properties. ``make_facts.py`` says where the facts come from. What has
+no public source is listed, with the reason, in ``facts/unsourced.json``.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ PROJECT = HERE.parents[1]
 HOSTS = ("maya", "houdini", "max")
 #: The names by which each adapter imports its application's modules.
 ROOTS = {"maya": ("cmds", "om", "mel", "maya_utils", "omui"), "houdini": ("hou",), "max": ("rt",)}
+#: A word, a versioned type, or a plug.
+_WORD = re.compile(r"[|.]?\w+(?:::[\d.]+|(?:\.\w+)+)?")
 _MODES = {"query": "q", "edit": "e"}
 
 
@@ -94,9 +96,8 @@ def own_names(tree: ast.Module) -> set[str]:
             own.add(node.arg)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             own.add(node.id)
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            if isinstance(node.value, ast.Name) and node.value.id == "self":
-                own.add(node.attr)
+        elif isinstance(node, ast.Attribute) and chain(node)[:-1] == ["self"]:
+            own |= {node.attr} if isinstance(node.ctx, ast.Store) else set()
     return own
 
 
@@ -112,9 +113,8 @@ def members(host: str) -> Iterator[tuple[str, list[str]]]:
     """Yield where, and each dotted name that begins with a module of the application."""
     for where, tree in trees(host).items():
         for node in ast.walk(tree):
-            parts = chain(node) if isinstance(node, ast.Attribute) else []
-            if parts and parts[0] in ROOTS[host]:
-                yield f"{where}:{node.lineno}", parts
+            if isinstance(node, ast.Attribute) and {*chain(node)[:1]} & {*ROOTS[host]}:
+                yield f"{where}:{node.lineno}", chain(node)
 
 
 def attributes(host: str) -> Iterator[tuple[str, str]]:
@@ -231,12 +231,11 @@ def hom() -> frozenset[str]:
 def wrong_hom() -> Iterator[str]:
     for where, (_, *parts) in members("houdini"):
         for version, known in facts("houdini")["hom"].items():
+            inner = known.get(parts[0], "").split()
             if parts[0] not in known[""].split():
-                if f"hou.{parts[0]}" not in unsourced("houdini"):
-                    yield f"{where}: hou has no {parts[0]} in {version}"
-            elif len(parts) > 1 and known.get(parts[0]) and parts[1] not in known[parts[0]].split():
-                if f"{parts[0]}.{parts[1]}" not in unsourced("houdini"):
-                    yield f"{where}: hou.{parts[0]} has no {parts[1]} in {version}"
+                yield f"{where}: hou has no {parts[0]} in {version}"
+            elif inner and {*parts[1:2]} - {*inner}:
+                yield f"{where}: hou.{parts[0]} has no {parts[1]} in {version}"
 
 
 # -- 3ds Max --------------------------------------------------------------------------------------
@@ -251,25 +250,26 @@ def known_to_max() -> frozenset[str]:
     return frozenset(known)
 
 
+def of_max(name: str) -> set[str] | None:
+    """Return the members of a name of the runtime, or None if there is no such name."""
+    told = [facts("max")[version].get(name.lower()) for version in ("2021", "later")]
+    return None if told == [None, None] else set(" ".join(filter(None, told)).split())
+
+
 def wrong_runtime() -> Iterator[str]:
     skipped = unsourced("max")
-    for where, (_, *parts) in members("max"):
-        name = parts[0].lower()
-        there = [facts("max")[each].get(name) for each in ("2021", "later")]
-        if name not in skipped and there == [None, None]:
-            yield f"{where}: the runtime has no {parts[0]}"
-        of_it = " ".join(each for each in there if each).split()
-        inner = parts[1].lower() if len(parts) > 1 else ""
-        if inner and inner not in of_it and f"{name}.{inner}" not in skipped:
-            yield f"{where}: {parts[0]} has no {parts[1]}"
-    for where, (_, *parts), named in keywords("max"):
-        for keyword in named:
-            made = " ".join(
-                facts("max")[each].get(parts[0].lower(), "") for each in ("2021", "later")
-            )
-            if keyword.lower() not in {*made.split(), "name"}:
-                if f"{parts[0]}.{keyword}".lower() not in skipped:
-                    yield f"{where}: {parts[0]} has no {keyword}"
+    for where, (_, name, *inner) in members("max"):
+        of_it = of_max(name)
+        if of_it is None and name.lower() not in skipped:
+            yield f"{where}: the runtime has no {name}"
+        for member in {each.lower() for each in inner[:1]} - (of_it or set()):
+            if f"{name.lower()}.{member}" not in skipped:
+                yield f"{where}: {name} has no {member}"
+    for where, (_, name, *_rest), named in keywords("max"):
+        of_it = {*(of_max(name) or ()), "name"}
+        for keyword in {each.lower() for each in named} - of_it:
+            if f"{name.lower()}.{keyword}" not in skipped:
+                yield f"{where}: {name} has no {keyword}"
 
 
 # -- the tests ------------------------------------------------------------------------------------
@@ -283,12 +283,12 @@ def known(host: str) -> frozenset[str]:
 
 
 def unknown(host: str, named: Iterator[tuple[str, str]]) -> Iterator[str]:
-    ours = own_words() | defined(host) | unsourced(host) | known(host)
+    ours = own_words() | defined(host)
+    theirs = unsourced(host) | known(host)
     for where, name in named:
         # MAXScript doesn't tell capital letters apart.
-        if name not in ours and not (
-            host == "max" and {name.lower()} & (known(host) | unsourced(host))
-        ):
+        spelled = {name, name.lower()} if host == "max" else {name}
+        if name not in ours and not spelled & theirs:
             yield f"{where}: {name}"
 
 
