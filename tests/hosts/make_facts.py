@@ -132,24 +132,24 @@ def _node_types(pymel: Path) -> set[str]:
 
 def _classes(tree: ast.Module, words: set[str]) -> dict[str, str]:
     """Return the members of each class that is named, with those it inherits."""
-    found = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
 
     def members(name: str) -> set[str]:
-        if name not in found:
+        if name not in classes:
             return set()
         own = set()
-        for node in found[name].body:
+        for node in classes[name].body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 own.add(node.name)
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 own.add(node.target.id)
             elif isinstance(node, ast.Assign):
                 own |= {each.id for each in node.targets if isinstance(each, ast.Name)}
-        for base in found[name].bases:
+        for base in classes[name].bases:
             own |= members(ast.unparse(base).split("[")[0].rpartition(".")[2])
         return {each for each in own if not each.startswith("_")}
 
-    return {name: " ".join(sorted(members(name))) for name in sorted(found.keys() & words)}
+    return {name: " ".join(sorted(members(name))) for name in sorted(classes.keys() & words)}
 
 
 def _names(tree: ast.Module) -> set[str]:
@@ -250,15 +250,15 @@ def max_(folder: Path) -> dict[str, Any]:
 def _max_classes(source: str) -> dict[str, str]:
     """Return the names of ``runtime`` and their members, in lower case: MAXScript has no other."""
     source = re.sub(r"^type .*$", "", source.lstrip("\ufeff"), flags=re.MULTILINE)
-    found: dict[str, set[str]] = {}
+    classes: dict[str, set[str]] = {}
     inside = ""
     for line in source.splitlines():
         if named := re.match(r"    (?:class|def) (\w+)|    (\w+)\s*[:=]", line):
             inside = (named[1] or named[2]).lower()
-            found.setdefault(inside, set())
+            classes.setdefault(inside, set())
         elif (member := re.match(r"        (?:def (\w+)|(\w+)\s*[:=])", line)) and inside:
-            found[inside].add((member[1] or member[2]).lower())
-    return {name: " ".join(sorted(members)) for name, members in sorted(found.items())}
+            classes[inside].add((member[1] or member[2]).lower())
+    return {name: " ".join(sorted(members)) for name, members in sorted(classes.items())}
 
 
 def main(folder: str) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
-from ._flags import FLAGS, QUERIES
 from ._session import session
 
 COMMANDS: dict[str, Callable[..., Any]] = {}
+#: Each command's flags as the newest Maya has them: short name, modes, types (make_facts.py).
+_FACTS = json.loads((Path(__file__).parents[2] / "facts/maya.json").read_text(encoding="utf-8"))
 
 #: Commands of plug-ins, whose flags are in no stubs; from the plug-in's own documentation.
 PLUGIN_FLAGS = {
@@ -19,11 +22,10 @@ PLUGIN_FLAGS = {
     "AbcExport": "jobArg j verbose v preRollStartFrame prs dontSkipUnwrittenFrames duf",
     "arnoldRender": "batch b camera cam height h seq width w",
 }
-#: Flags missing in the published stubs, though Maya's documentation has them.
-LACKING_FLAGS = {"file": "reference", "upAxis": "axis"}
-#: Queries missing in the published stubs, though Maya's documentation has them.
+#: Flags of new objects missing in the published facts, though Maya's documentation has them.
+LACKING_FLAGS = {"file": "reference namespace", "upAxis": "axis"}
+#: Queries missing in the published facts, though Maya's documentation has them.
 LACKING = {
-    "currentTime": "",
     "keyframe": "attribute timeChange valueChange time",
     "optionVar": "name",
     "workspaceControl": "exists",
@@ -37,9 +39,10 @@ def command(*, windows: bool = False, undoable: bool = False) -> Callable[..., A
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__.rstrip("_")
-        known = FLAGS.get(name) or PLUGIN_FLAGS.get(name) or ""
-        create = set(f"{known} {LACKING_FLAGS.get(name, '')}".split())
-        query = set(f"{QUERIES.get(name, '')} {LACKING.get(name, '')}".split())
+        lacking = f"{PLUGIN_FLAGS.get(name, '')} {LACKING_FLAGS.get(name, '')}"
+        create = _flags(name, "c") | set(lacking.split())
+        edit = _flags(name, "e")
+        query = _flags(name, "q") | set(LACKING.get(name, "").split())
         parameters = inspect.signature(function).parameters
         modelled = set(parameters)
 
@@ -49,12 +52,12 @@ def command(*, windows: bool = False, undoable: bool = False) -> Callable[..., A
             if windows:
                 session.needs_windows(f"cmds.{name}")
             mode = _mode(name, flags)
-            allowed = query | create if mode == "query" else create
+            allowed = {"create": create, "edit": edit, "query": query}[mode]
             for flag in flags:
-                if flag not in allowed:
+                if flag not in create | edit | query:
                     raise TypeError(f"Invalid flag '{flag}'")
-                if mode == "query" and flag not in query:
-                    raise TypeError(f"{name}: flag '{flag}' can't be queried")
+                if flag not in allowed:
+                    raise TypeError(f"{name}: flag '{flag}' can't be used in mode {mode}")
                 if flag not in modelled:
                     raise NotImplementedError(f"the double of {name} has no flag '{flag}'")
             if "mode" in modelled:
@@ -69,6 +72,13 @@ def command(*, windows: bool = False, undoable: bool = False) -> Callable[..., A
         return run
 
     return register
+
+
+def _flags(name: str, mode: str) -> set[str]:
+    """Return the flags of that mode, by both names."""
+    told = {flag: facts.split() for flag, facts in _FACTS["commands"].get(name, {}).items()}
+    there = {flag: short for flag, (short, modes, *_) in told.items() if mode in modes}
+    return {*there, *there.values()}
 
 
 def _mode(name: str, flags: dict[str, Any]) -> str:
