@@ -98,7 +98,13 @@ def test_the_host_sees_the_client_itself(gateway: RunningGateway, host: Served) 
         assert (session.holder.name, session.client.name) == ("ada", "fake")
         stranger = gateway.client("fake")
         stranger.headers["Mcp-Session-Id"] = str(client.session)
-        assert stranger.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).status == 404
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        assert stranger.post(asked).status == 404
+        # Nor does another address say that there is such a session.
+        body = json.dumps(asked).encode()
+        known = stranger.send("POST", body, path="/mcp/other")
+        never = stranger.send("POST", body, {"Mcp-Session-Id": "0" * 32}, "/mcp/other")
+        assert (known.status, known.body) == (never.status, never.body)
         ClientBook().revoke("ada")
         assert client.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).status == 401
     until(lambda: not host.app.endpoint.sessions, "the end of the revoked client's session")

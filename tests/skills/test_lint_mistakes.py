@@ -200,6 +200,7 @@ MISTAKES = [
     ("SKILL.md", ": resources.yaml", ": a.yaml", "SKILL.md:13", "'a.yaml' doesn't exist"),
     (RESOURCES, "uri: studio://n", "url: studio://n", f"{RESOURCES}:2", "'uri' must be like"),
     (RESOURCES, "studio://n", "scene://n", f"{RESOURCES}:3", "use a scheme of your own"),
+    (RESOURCES, "studio://n", "report://7d", f"{RESOURCES}:3", "use a scheme of your own"),
     (RESOURCES, "description: H", "descripton: H", f"{RESOURCES}:4", "did you mean 'description'?"),
     (
         RESOURCES,

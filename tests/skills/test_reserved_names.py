@@ -18,6 +18,7 @@ from serving import served
 from skills.skill_tree import write_skill
 
 HIDDEN = "\u202e\U000e0041"
+PARTS = ("tools", "prompts", "resources")
 
 
 def manifest(name: str) -> bytes:
@@ -65,21 +66,36 @@ def test_a_skill_may_not_have_the_name_of_the_servers_own_tools(tmp_path: Path) 
 
 
 def test_lists_show_what_nobody_sees_and_lint_says_so(tmp_path: Path) -> None:
-    tools = f"""\
-tools:
-- name: nothing
-  title: "Nothing{HIDDEN}"
-  description: "Does{HIDDEN} nothing."
-  affinity: any
-"""
-    script = "def main():\n    return {}\n"
-    files = {"tools.yaml": tools, "scripts/nothing.py": script}
-    write_skill(tmp_path, "s", block="tools: tools.yaml", files=files)
+    told = f'title: "Nothing{HIDDEN}", description: "Does{HIDDEN} nothing."'
+    files = {
+        "tools.yaml": f"""tools:
+- {{name: nothing, affinity: any, {told}}}
+- {{name: also, description: Too., input_schema: {{type: object, properties: {{a{HIDDEN}: {{}}}}}}}}
+""",
+        "prompts.yaml": f"""prompts:
+- {{name: ask, template: Hello, {told}}}
+- {{name: beg, template: Hello, description: H., arguments: [{{name: a, description: "{HIDDEN}"}}]}}
+""",
+        "resources.yaml": f"resources:\n- {{name: read, uri: s://n, file: SKILL.md, {told}}}\n",
+        "scripts/nothing.py": "def main():\n    return {}\n",
+        "scripts/also.py": "def main(**given):\n    return given\n",
+    }
+    block = "".join(f"{each}: {each}.yaml\n" for each in PARTS)
+    write_skill(tmp_path, "s", block=block, files=files)
     with served(skills=True, skill_paths=[tmp_path]) as server, server.client() as client:
-        listed = json.dumps(client.request("tools/list"), ensure_ascii=False)
-        rest = client.send("GET", path="/v1/tools/s__nothing").body.decode()
-        for told in (listed, json.dumps(json.loads(rest), ensure_ascii=False)):
-            assert "Does⟨U+202E⟩⟨U+E0041⟩ nothing." in told
-            assert HIDDEN not in told
-    (finding,) = [one for one in lint(tmp_path / "s") if "invisible text" in one.message]
-    assert (finding.severity, finding.file) == ("error", "tools.yaml")
+        lists = [client.request(f"{each}/list") for each in PARTS]
+        for path in ("tools", "tools/s__nothing", "prompts", "resources", "search?q=nothing"):
+            lists.append(json.loads(client.send("GET", path=f"/v1/{path}").body))
+        lists.append(client.call("skills__search", {"query": "nothing"}))
+    for each in lists:
+        listed = json.dumps(each, ensure_ascii=False)
+        assert "Does⟨U+202E⟩⟨U+E0041⟩ nothing." in listed
+        assert not set(HIDDEN) & set(listed)
+    findings = [one for one in lint(tmp_path / "s") if "invisible text" in one.message]
+    assert sorted((one.severity, one.file, one.message.split("'")[1]) for one in findings) == [
+        ("error", "prompts.yaml", "ask"),
+        ("error", "prompts.yaml", "beg"),
+        ("error", "resources.yaml", "read"),
+        ("error", "tools.yaml", "also"),
+        ("error", "tools.yaml", "nothing"),
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from callboard.skills.load import load_skill
 from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata, ToolDeclaration, is_usable
 from callboard.skills.packages import missing_imports
 from callboard.skills.prompts.files import read_prompts
+from callboard.skills.prompts.prompt import Prompt
 from callboard.skills.requirements import requirement_failures
 from callboard.skills.resource_files import ResourceDeclaration, read_resources
 from callboard.skills.script_check import check_script
@@ -134,27 +136,51 @@ def _lint_skill(skill: SkillMetadata, folder_name: str, called: str) -> Iterator
         message = f"the name '{skill.name}' differs from the folder's, '{folder_name}'"
         yield Finding(SKILL_FILE, written_line(skill.path, "name"), "warning", message)
     places = _tool_places(skill)
-    written: list[tuple[str, str, int, list[str]]] = []
-    written.append(("the skill", SKILL_FILE, 1, [skill.name, skill.description]))
-    for tool in skill.tools:
-        texts = [tool.name, tool.title or "", tool.description, str(tool.input_schema)]
-        written.append((f"tool '{shown(tool.name)}'", *_at(*places, tool.name), texts))
-    for what, file, line, texts in written:
-        if any(map(hides, texts)):
-            yield Finding(file, line, "error", f"{what} has invisible text; take it out")
+    prompts, prompt_failures = read_prompts(skill)
+    resources, resource_failures = read_resources(skill)
+    yield from _lint_invisible(skill, prompts, resources, partial(_at, *places))
     for tool in skill.tools:
         yield from _lint_tool(skill, tool, partial(_at, *places, tool.name))
     yield from _lint_half_read(skill, places[1])
     for file, line, message in odd_words(skill):
         yield Finding(file, line, "warning", message)
     yield from _lint_tests(skill)
-    resources, wrong = read_resources(skill)
     for resource in resources:
         yield from _lint_resource(skill, resource)
     for failure in requirement_failures(skill, called):
         yield Finding(*_place(skill, failure), "warning", failure.message)
-    for failure in dict.fromkeys(read_prompts(skill)[1] + read_workflows(skill)[1] + wrong):
+    failures = prompt_failures + read_workflows(skill)[1] + resource_failures
+    for failure in dict.fromkeys(failures):
         yield Finding(*_place(skill, failure), "error", failure.message)
+
+
+def _lint_invisible(
+    skill: SkillMetadata,
+    prompts: Iterable[Prompt],
+    resources: Iterable[ResourceDeclaration],
+    at: Callable[[str], tuple[str, int]],
+) -> Iterator[Finding]:
+    """Yield a finding for each part of which a list would show invisible characters. ``at`` returns
+    the file and line of a tool."""
+    written: list[tuple[str, tuple[str, int], list[str | None]]] = []
+    written.append(("the skill", (SKILL_FILE, 1), [skill.name, skill.description]))
+    for tool in skill.tools:
+        texts = [tool.name, tool.title, tool.description, _raw(tool.input_schema)]
+        written.append((f"tool '{shown(tool.name)}'", at(tool.name), texts))
+    for prompt in prompts:
+        texts = [prompt.name, prompt.description, _raw(prompt.arguments)]
+        written.append((f"prompt '{shown(prompt.name)}'", (skill.prompts or SKILL_FILE, 1), texts))
+    for one in resources:
+        texts = [one.name, one.title, one.description]
+        written.append((f"resource '{shown(one.name)}'", (skill.resources or SKILL_FILE, 1), texts))
+    for what, place, texts in written:
+        if any(hides(text) for text in texts if text):
+            yield Finding(*place, "error", f"{what} has invisible text; take it out")
+
+
+def _raw(value: Any) -> str:
+    # Unlike str() of a dict, this keeps invisible characters as they are.
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _lint_tests(skill: SkillMetadata) -> Iterator[Finding]:
