@@ -345,3 +345,17 @@ def test_a_rig_with_bones_of_another_add_on_can_be_copied(rig: Rig) -> None:
     made = rig.tool("scene__duplicate", name="Rig", new_name="Copy")["created"]
     assert made == ["Copy"]
     assert [each.name for each in bpy.context.scene.objects] == ["Rig", "Copy"]
+
+
+def test_an_object_of_two_scenes_stays_in_both_when_it_leaves_a_group(rig: Rig) -> None:
+    import bpy
+
+    here, there = bpy.context.scene, bpy.data.scenes.new("There")
+    box = rig.cube("Box")
+    group = rig.tool("structure__create_group", name="Props", objects=["Box"])["group"]["path"]
+    here.collection.objects.unlink(box)
+    there.collection.objects.link(box)
+    rig.tool("structure__remove_from_group", name=group, objects=["Box", "Box"])
+    assert box.name not in bpy.data.collections["Props"].objects
+    assert box.name in here.objects
+    assert box.name in there.objects

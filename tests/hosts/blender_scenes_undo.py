@@ -283,3 +283,16 @@ def test_a_picture_is_no_step(rig: Rig) -> None:
         token = rig.host.undo.begin(tool)
         rig.tool(tool, **size, **asked)
         assert rig.host.undo.commit(token) is None, (tool, asked)
+
+
+def test_an_export_leaves_the_last_change_to_undo(rig: Rig) -> None:
+    import bpy
+
+    for kind in ("usda", "glb", "obj"):
+        rig.cube("Box")
+        made = rig.call.undo_id
+        rig.tool("exchange__export", path=str(rig.folder / f"out.{kind}"))
+        bpy.context.view_layer.update()
+        assert made
+        assert rig.host.undo.undo(made), kind
+        assert "Box" not in bpy.data.objects

@@ -93,16 +93,17 @@ class BlenderStructure:
         return self._grouped(collection)
 
     def remove(self, group: str, objects: Sequence[str]) -> str:
-        """Remove objects from the group. One that would then be in no collection goes to the
-        scene's own."""
+        """Remove objects from the group. One that would then be in no collection of the scene goes
+        to the scene's own."""
         collection, removed = _own(group), [find(name) for name in objects]
-        there = set(collection.objects)
+        there, top = set(collection.objects), scene().collection
+        others = {top, *top.children_recursive} - {collection}
         self._changes.touch()
-        for obj in removed:
+        for obj in dict.fromkeys(removed):
             if obj not in there:
                 continue
-            if len(obj.users_collection) == 1:
-                scene().collection.objects.link(obj)
+            if others.isdisjoint(obj.users_collection):
+                top.objects.link(obj)
             collection.objects.unlink(obj)
         return self._grouped(collection)
 

@@ -79,7 +79,12 @@ class BlenderUsd:
         # The exporter copies the textures beside the file.
         refuse_used_outside("exported")
         moving = moves()
-        with replacing(path) as written, frame_kept() if moving else nullcontext():
+        with (
+            # The exporter has the scene computed, which isn't a change.
+            self._changes.unnoticed(),
+            replacing(path) as written,
+            frame_kept() if moving else nullcontext(),
+        ):
             run(
                 bpy.ops.wm.usd_export,
                 path,

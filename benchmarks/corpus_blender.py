@@ -1,0 +1,439 @@
+"""All that a Blender file holds, told by plain ``bpy``, without callboard.
+
+    python benchmarks/corpus_blender.py FILE
+
+prints the values of each datablock of the file, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import bpy
+from corpus import Refused, changes
+
+#: What belongs to windows and tools, and not to a scene; and libraries, which Blender keeps when it
+#: undoes. What is linked from one says so itself.
+ELSEWHERE = {
+    "libraries",
+    "window_managers",
+    "screens",
+    "workspaces",
+    "brushes",
+    "palettes",
+    "paint_curves",
+}
+#: What Blender works out from the rest, selection, and what is told once already.
+DERIVED = {
+    *("rna_type", "bl_rna", "original", "preview", "session_uid", "id_data", "is_evaluated"),
+    *("matrix_world", "matrix_local", "matrix_basis", "matrix_channel", "dimensions", "tag"),
+    *(
+        "select",
+        "select_head",
+        "select_tail",
+        "select_edge",
+        "select_point",
+        "select_control_point",
+    ),
+    *(
+        "select_left_handle",
+        "select_right_handle",
+        "active",
+        "active_clone",
+        "uv_layer_clone",
+        "uv_layer_stencil",
+        "is_active",
+        "users",
+    ),
+    *("bone", "all_objects", "objects_recursive", "children_recursive", "tool_settings", "cursor"),
+    *("loop_triangles", "loop_triangle_polygons", "vertex_normals", "corner_normals"),
+    *("polygon_normals", "color_attributes", "vertex_colors", "depsgraph", "edit_bones", "normal"),
+    *("active_color_name", "default_color_name", "users_collection", "is_dirty", "has_data"),
+    *(
+        "frame_final_start",
+        "show_expanded",
+        "show_in_editmode_expanded",
+        "edge_creases",
+        "name_full",
+    ),
+    *("use_extra_user", "use_fake_user_set", "is_library_indirect", "shape_key_add_type"),
+    *("execution_time", "select_right", "select_left", "is_runtime_data", "weight_paint"),
+}
+#: Types of scalar properties that Blender hands out as a block.
+BLOCKS = {"FLOAT", "INT", "BOOLEAN"}
+#: Vertices above which weights are left out, because they can be read one by one only.
+WEIGHED = 20_000
+DEPTH = 9
+
+#: What a tool is for, by a pattern of its name: a pattern of the values that it may take away from
+#: datablocks that were there, or change where they are linked or elsewhere.
+MAY = {
+    "scene__delete": "",
+    "structure__remove_from_group": r"Collection\.(objects|collection_objects)",
+    # The world that was there is kept.
+    "lights__set_environment": r"World\.use_fake_user",
+    "cameras__set": r"Scene\.camera$",
+    "scene__set_parent": r"Object\.parent",
+    "(geometry|blender_modelling)__remove_modifier": r"Object\.modifiers",
+    "animation__.*keys|animation__bake": r"(Object|Action)\.(animation_data|fcurves|layers|groups)",
+    "(geometry|blender_modelling)__.*": (
+        r"Mesh\.(vertices|edges|polygons|loops|attributes|uv_layers|weights)"
+    ),
+    "(geometry|blender_modelling)__apply(_modifiers)?": r"Object\.modifiers",
+}
+#: Blender writes relative paths anew for the folder of the saved file.
+PATHS = ("filepath", "filepath_raw")
+#: What Blender doesn't write to files, or fills in when it opens one.
+NOT_SAVED = r"^Image Render Result|^Image Viewer Node"
+#: What no tool changes on the way.
+KEPT = r"fake_user|asset_data|\['|animation_data|constraints|particle|rigid_body|parent_(bone|type)"
+
+_members: dict[str, list[tuple[str, str, bool]]] = {}
+
+
+def datablocks() -> Iterator[bpy.types.ID]:
+    for prop in bpy.data.bl_rna.properties:
+        if prop.type == "COLLECTION" and prop.identifier not in ELSEWHERE:
+            yield from getattr(bpy.data, prop.identifier)
+
+
+def reference(block: bpy.types.ID, by_name: bool = False) -> str:
+    kind = block.bl_rna.identifier
+    return f"{kind} {block.name_full if by_name else block.session_uid}"
+
+
+class Contents:
+    """Each value of each datablock, by datablock and path: ``values[block][path]``.
+
+    A datablock stands under a number that stays the same when it is renamed or undone; ``names``
+    has its name. With ``by_name`` it stands under its name, which another process knows, too.
+    """
+
+    def __init__(self, by_name: bool = False) -> None:
+        self._by_name = by_name
+        self.values: dict[str, dict[str, str]] = {}
+        self.names: dict[str, str] = {}
+        self.linked: set[str] = set()
+        for block in datablocks():
+            key = reference(block, by_name)
+            self.names[key] = block.name_full
+            if block.library:
+                self.linked.add(key)
+            self._seen: dict[tuple[int, str], str] = {}
+            self._into = self.values[key] = {}
+            if not by_name or block.users or block.use_fake_user:
+                self._struct(block, "", 0)
+            else:
+                del self.values[key]
+
+    def _struct(self, struct: Any, path: str, depth: int) -> None:
+        kind = struct.bl_rna.identifier
+        place = (struct.as_pointer(), kind)
+        if place in self._seen or depth > DEPTH:
+            self._into[path] = "@" + self._seen.get(place, "")
+            return
+        self._seen[place] = path
+        if isinstance(struct, bpy.types.Mesh):
+            self._weights(struct)
+        for name, type, readonly in members(struct):
+            try:
+                value = getattr(struct, name)
+            except (AttributeError, UnicodeDecodeError, RuntimeError):
+                continue
+            at = f"{path}.{name}" if path else name
+            if type == "COLLECTION":
+                self._collection(value, at, depth)
+            elif type == "POINTER":
+                if value is not None:
+                    self._pointer(value, at, depth)
+            elif not readonly or name in ("type", "name"):
+                if self._by_name and not path and name in PATHS and value.startswith("//"):
+                    value = os.path.realpath(bpy.path.abspath(value, library=struct.library))
+                self._into[at] = plain(value)
+        if hasattr(struct, "keys") and not isinstance(struct, bpy.types.bpy_prop_collection):
+            self._custom(struct, path)
+
+    def _pointer(self, value: Any, at: str, depth: int) -> None:
+        if isinstance(value, bpy.types.ID) and not value.is_embedded_data:
+            self._into[at] = reference(value, self._by_name)
+        else:
+            self._struct(value, at, depth + 1)
+
+    def _collection(self, values: Any, at: str, depth: int) -> None:
+        if not len(values):
+            return
+        first = values[0]
+        if (
+            first is not None
+            and not isinstance(first, bpy.types.ID)
+            and (block := as_block(values))
+        ):
+            self._into[at] = block
+            return
+        taken: set[str] = set()
+        for number, each in enumerate(values):
+            if isinstance(each, bpy.types.ID) and not each.is_embedded_data:
+                self._into[f"{at}[{reference(each, self._by_name)}]"] = ""
+                continue
+            if each is None:
+                self._into[f"{at}[{number}]"] = "None"
+                continue
+            name = label(each)
+            name = name if name and name not in taken else str(number)
+            taken.add(name)
+            self._struct(each, f"{at}[{name}]", depth + 1)
+
+    def _custom(self, struct: Any, path: str) -> None:
+        try:
+            custom = struct.items()
+        except TypeError:
+            return
+        known = {prop.identifier for prop in struct.bl_rna.properties}
+        for name, value in custom:
+            if name not in known and name != "cycles":
+                self._into[f"{path}[{name!r}]"] = plain(custom_value(value, self._by_name))
+
+    def _weights(self, mesh: bpy.types.Mesh) -> None:
+        if len(mesh.vertices) <= WEIGHED:
+            told = [[(g.group, g.weight) for g in v.groups] for v in mesh.vertices]
+            if any(told):
+                self._into["weights"] = digest(repr(told).encode())
+
+
+def custom_value(value: Any, by_name: bool) -> Any:
+    if isinstance(value, bpy.types.ID):
+        return reference(value, by_name)
+    if hasattr(value, "to_list"):
+        return value.to_list()
+    if hasattr(value, "items"):
+        return {key: custom_value(each, by_name) for key, each in value.items()}
+    if isinstance(value, list):
+        return [custom_value(each, by_name) for each in value]
+    return value
+
+
+def members(struct: Any) -> list[tuple[str, str, bool]]:
+    kind = struct.bl_rna.identifier
+    # A node of one type can have other properties than its kind: groups, and add-ons' ones.
+    if kind not in _members:
+        _members[kind] = [
+            (prop.identifier, prop.type, prop.is_readonly)
+            for prop in struct.bl_rna.properties
+            if prop.identifier not in DERIVED
+            and not prop.identifier.startswith(("bl_", "users_", "active_"))
+        ]
+    return _members[kind]
+
+
+def label(struct: Any) -> str:
+    if isinstance(struct, bpy.types.MaterialSlot):
+        return ""  # named as its material
+    if isinstance(struct, bpy.types.FCurve):
+        return f"{struct.data_path}:{struct.array_index}"
+    if isinstance(struct, bpy.types.NodeSocket):
+        return str(struct.identifier)
+    return str(getattr(struct, "name", "") or "")
+
+
+def as_block(values: Any) -> str:
+    """Return a digest of a collection of numbers. Empty if the items hold anything else."""
+    inside = [each for each in members(values[0]) if each[0] not in ("groups", "vertices", "area")]
+    numbers = [prop for prop in inside if prop[1] in BLOCKS or prop[1] == "ENUM"]
+    if len(numbers) != len(inside) or not numbers or len(values) < 4:
+        return ""
+    told = blake2b(str(len(values)).encode(), digest_size=8)
+    for name, type, readonly in numbers:
+        prop = values[0].bl_rna.properties[name]
+        if readonly and name not in ("vertices", "loop_start", "vertex_index"):
+            continue
+        size = getattr(prop, "array_length", 0) or 1
+        try:
+            if type in BLOCKS:
+                room = [0.0 if type == "FLOAT" else 0] * (len(values) * size)
+                values.foreach_get(name, room)
+            else:
+                room = [getattr(each, name) for each in values]
+        except (RuntimeError, TypeError, AttributeError):
+            room = [plain(getattr(each, name)) for each in values]
+        told.update(f"{name}{room}".encode())
+    return f"{len(values)} as {told.hexdigest()}"
+
+
+def digest(data: bytes) -> str:
+    return blake2b(data, digest_size=8).hexdigest()
+
+
+def plain(value: Any) -> str:
+    if isinstance(value, str | int | float | bool | bytes):
+        told = str(value)
+    elif isinstance(value, set):
+        told = str(sorted(value))
+    else:
+        try:
+            told = str([tuple(each) if hasattr(each, "__len__") and not isinstance(each, str)
+                        else each for each in value])  # fmt: skip
+        except TypeError:
+            told = str(value)
+    return told if len(told) < 300 else f"{told[:40]}… {digest(told.encode())}"
+
+
+class Stage:
+    """The file that a trial changes, in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        from callboard_blender.host import BlenderHost
+        from callboard_testing.direct_calls import DirectCaller
+
+        self._folder = folder
+        self.host = BlenderHost(lambda fn: None)
+        self._call = DirectCaller(self.host)
+        self.undo_id: str | None = None
+        self._steps: list[str] = []
+        self._files = self._other_files()
+
+    def _other_files(self) -> dict[str, list[str]]:
+        """Make files that tools may bring in, and return which arguments take them."""
+        bpy.ops.wm.read_homefile(use_empty=True)
+        picture = bpy.data.images.new("Picture", 4, 4)
+        picture.filepath_raw = str(self._folder / "picture.png")
+        picture.file_format = "PNG"
+        picture.save()
+        mesh = bpy.data.meshes.new("Corpus")
+        mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+        obj = bpy.data.objects.new("Corpus", mesh)
+        obj.asset_mark()
+        bpy.context.scene.collection.objects.link(obj)
+        library = str(self._folder / "library.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=library)
+        model, stage = str(self._folder / "model.obj"), str(self._folder / "model.usda")
+        bpy.ops.wm.obj_export(filepath=model)
+        bpy.ops.wm.usd_export(filepath=stage)
+        return {
+            "materials__set_texture.path": ["FOLDER/picture.png"],
+            "lights__set_environment.path": ["FOLDER/picture.png"],
+            "exchange__import.path": ["FOLDER/model.obj"],
+            "exchange__export.path": [
+                f"FOLDER/out.{kind}" for kind in ("glb", "obj", "fbx", "stl")
+            ],
+            "usd__import_usd.path": ["FOLDER/model.usda"],
+            "usd__export_usd.path": ["FOLDER/out.usda"],
+            "blender_library__append_asset.path": ["FOLDER/library.blend"],
+            "blender_library__append_asset.type": ["object"],
+            "blender_library__append_asset.name": ["Corpus"],
+            ".folder": ["FOLDER"],
+        }
+
+    def open(self, file: str, without: Sequence[str]) -> None:
+        if file.endswith(".blend"):
+            self.call("scene__open_file", {"path": file, "discard_changes": True})
+        else:
+            bpy.ops.wm.read_homefile(use_empty=True)
+            kind = "usd__import_usd" if Path(file).suffix.startswith(".usd") else "exchange__import"
+            self.call(kind, {"path": file})
+            if self.undo_id is not None:
+                self._steps.clear()
+        bpy.data.batch_remove([bpy.data.objects[name] for name in without])
+        bpy.context.view_layer.update()
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        from callboard.errors import CallboardBug, CallboardError
+
+        self._call.undo_id = self.undo_id = None
+        given = json.loads(json.dumps(arguments).replace("FOLDER", str(self._folder)))
+        try:
+            answer = self._call(tool, given)
+        except CallboardBug:
+            raise
+        except CallboardError as error:
+            if type(error).__name__ == "NotVerified":
+                raise
+            raise Refused(str(error)) from None
+        self.undo_id = self._call.undo_id
+        if self.undo_id is not None:
+            self._steps.append(self.undo_id)
+        return answer
+
+    def undo(self) -> bool:
+        return bool(self.host.undo.undo(self._steps.pop()))
+
+    def contents(self) -> Contents:
+        bpy.context.view_layer.update()
+        return Contents()
+
+    def pools(self) -> dict[str, list[Any]]:
+        """Names of objects by skill, and values by argument (``.name``) or ``tool.name``."""
+        shown = list(bpy.context.scene.objects)
+        meshes = [obj.name_full for obj in shown if obj.type == "MESH"] * 4
+        meshes += [obj.name_full for obj in shown]
+        return {
+            **self._files,
+            "objects": [obj.name_full for obj in shown],
+            "cameras": [obj.name_full for obj in shown if obj.type == "CAMERA"],
+            "lights": [obj.name_full for obj in shown if obj.type == "LIGHT"],
+            "materials": [each.name_full for each in bpy.data.materials],
+            "structure": [each.name_full for each in bpy.data.collections],
+            "geometry": meshes,
+            "blender_modelling": meshes,
+            ".modifier": sorted({each.name for obj in shown for each in obj.modifiers}),
+            ".start": [0, 1],
+            ".end": [5, 12],
+            ".interpolation": ["constant", "linear", "smooth"],
+            ".attribute": ["made", *sorted({key for obj in shown for key, _ in obj.items()})],
+        }
+
+    def harm(
+        self, tool: str, given: dict[str, Any], answer: Any, before: Contents, after: Contents
+    ) -> Iterator[str]:
+        """Yield what a change did that it had no business with."""
+        may = [MAY[each] for each in MAY if re.fullmatch(each, tool)]
+        shown = {reference(obj) for obj in bpy.context.scene.objects}
+        for key, path, old, new in changes(before, after):
+            if old is None:
+                continue
+            where = f"{key.partition(' ')[0]}.{path}"
+            if any(re.match(each, where) for each in may):
+                continue
+            name = f"{before.names[key]} {where}: {old} -> {new}"
+            if new is None:
+                yield f"lost: {name}"
+            elif key in before.linked:
+                yield f"linked: {name}"
+            elif key.startswith("Object ") and key not in shown:
+                yield f"outside: {name}"
+            elif re.search(KEPT, where):
+                yield f"kept: {name}"
+
+    def save(self, path: str) -> None:
+        bpy.ops.wm.save_as_mainfile(filepath=f"{path}.blend", copy=True)
+
+    def read_by_another(self) -> Iterator[str]:
+        """Yield where a process without callboard finds something else in what is saved."""
+        self.save(str(self._folder / "saved"))
+        here = Contents(by_name=True)
+        done = subprocess.run(
+            [sys.executable, __file__, str(self._folder / "saved.blend")],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            yield done.stderr[-1000:]
+            return
+        there = json.loads(done.stdout.splitlines()[-1])
+        for key in here.values.keys() | there.keys():
+            old, new = here.values.get(key, {}), there.get(key, {})
+            for path in old.keys() | new.keys():
+                if old.get(path) != new.get(path) and not re.search(NOT_SAVED, f"{key}.{path}"):
+                    yield f"{key} {path}: {old.get(path)} here, {new.get(path)} there"
+
+
+if __name__ == "__main__":
+    bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
+    bpy.context.view_layer.update()
+    print("\n" + json.dumps(Contents(by_name=True).values))
