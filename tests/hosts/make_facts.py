@@ -203,6 +203,10 @@ def _node(folder: Path, where: str, name: str) -> dict[str, Any]:
         entry: dict[str, Any] = {"kind": kind}
         if size := re.search(r"num_components: (\d+)", told):
             entry["size"] = int(size[1])
+            if entry["size"] > 1 and (naming := re.search(r"parmNamingScheme\.(\w+)", told)):
+                entry["naming"] = naming[1]
+        if "stringParmType.FileReference" in told:
+            entry["file"] = True
         if menu := re.search(r"menu_items: (\[[^\]]*\])", told):
             entry["menu"] = json.loads(menu[1])
         if default := re.search(r"default_value: (\[[^\]]*\]|[^,}]+)", told):

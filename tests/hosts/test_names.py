@@ -172,8 +172,6 @@ def wrong_flags() -> Iterator[str]:
         each for each in keywords("maya") if each[1][0] == "cmds" and len(each[1]) > 1
     ):
         if name not in commands:
-            if name not in unsourced("maya"):
-                yield f"{where}: no command {name}"
             continue
         mode = next((letter for flag, letter in _MODES.items() if flag in flags), "c")
         for flag in set(flags) - set(_MODES):
@@ -187,6 +185,17 @@ def wrong_flags() -> Iterator[str]:
             _, modes, _, *missing = told.split()
             if mode not in modes or missing:
                 yield f"{where}: {name}: {flag} in mode {mode}, has {modes} {' '.join(missing)}"
+
+
+def wrong_api() -> Iterator[str]:
+    commands, api = facts("maya")["commands"], facts("maya")["api"]["OpenMaya"]
+    for where, (root, name, *inner) in members("maya"):
+        if root == "cmds" and name not in commands and name not in unsourced("maya"):
+            yield f"{where}: no command {name}"
+        elif root == "om" and name not in api:
+            yield f"{where}: OpenMaya has no {name}"
+        elif root == "om" and {*inner[:1]} - {*api[name].split()}:
+            yield f"{where}: {name} has no {inner[0]}"
 
 
 def known_to_maya() -> set[str]:
@@ -294,6 +303,10 @@ def unknown(host: str, named: Iterator[tuple[str, str]]) -> Iterator[str]:
 
 def test_every_command_of_maya_has_these_flags_in_every_version() -> None:
     assert list(wrong_flags()) == []
+
+
+def test_every_command_and_class_of_maya_is_there() -> None:
+    assert list(wrong_api()) == []
 
 
 def test_every_member_of_hom_is_in_every_version() -> None:

@@ -39,7 +39,7 @@ _PICTURES = (
 #: Menu entries of several versions, best first.
 _SPACES = {"srgb": ("sRGB", "srgb", "sRGB - Texture"), "raw": ("linear", "Raw", "raw")}
 #: Values of ``…_monoChannel``; 0 is the picture's brightness.
-_CHANNELS = "_rgba"
+_CHANNELS = "_rgb"
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,11 @@ def put(material: hou.OpNode, slot: str, texture: Texture) -> None:
         )
     if texture.channel is not None and at.channel is None:
         raise HostError(f"{slot} takes the whole picture in a principled shader; leave out channel")
+    if texture.channel == "a":
+        raise HostError(
+            "a principled shader reads the brightness, red, green or blue of a picture, not its"
+            " alpha; use another channel"
+        )
     others = [key for key in _SLOTS if key != slot and _texture(material, _SLOTS[key])]
     scale = parm_tuple(material, "uvscale")
     if others and numbers(scale) != [*texture.uv_scale]:

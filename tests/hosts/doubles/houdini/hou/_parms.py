@@ -204,10 +204,10 @@ class Parm:
 
     def _checked(self, value):
         kind, menu = self._spec.kind, self._spec.menu
-        if menu:
+        if kind == "Menu":
             if isinstance(value, int):
                 value = menu[value]
-            if value not in menu and kind == "Menu":
+            if value not in menu:
                 raise OperationFailed(f"Invalid menu item '{value}'.")
             return value
         if kind == "Data":

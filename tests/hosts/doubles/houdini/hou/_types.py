@@ -1,14 +1,18 @@
-"""The node types that are modelled, and their parameters."""
+"""The node types that are modelled. Their parameters, with kinds, defaults and menus, are those of
+``facts/houdini.json``; the few that no public source has are written out here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 XYZ, RGB = "xyz", "rgb"
-#: What each of these nodes can be made of; their menus differ.
-_CURVED = ("mesh", "nurbs", "bezier")
-_AXES = ("x", "y", "z")
+_NODES = json.loads((Path(__file__).parents[3] / "facts/houdini.json").read_text(encoding="utf-8"))[
+    "nodes"
+]
+_SUFFIXES = {"XYZW": "xyzw", "RGBA": "rgba", "Base1": "1234"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,29 @@ def whole(default: int) -> Parm:
     return Parm(default, kind="Int")
 
 
+def parms(type: str, names: str) -> dict[str, Parm]:
+    """Return the parameters of a type, as Houdini has them."""
+    return {name: _parm(_NODES[type]["parms"][name]) for name in names.split()}
+
+
+def _parm(fact: dict[str, Any]) -> Parm:
+    kind, words, default = fact["kind"], tuple(fact.get("menu", ())), fact.get("default")
+    size = fact.get("size", 1)
+    if isinstance(default, list) and size == 1:
+        (default,) = default
+    if kind == "Menu":
+        default = words[default]
+    elif kind in ("Int", "Toggle"):
+        default = [int(each) for each in default] if size > 1 else int(default)
+    elif kind == "Float":
+        default = [float(each) for each in default] if size > 1 else float(default)
+    elif kind == "Data":
+        default = None
+    holds = "FileReference" if fact.get("file") else "Regular"
+    suffixes = _SUFFIXES[fact.get("naming", "XYZW")]
+    return Parm(default, suffixes, words, kind, holds=holds)
+
+
 @dataclass(frozen=True)
 class Type:
     name: str
@@ -68,203 +95,113 @@ class Type:
         return next(each[stem] for each in self.multi.values() if stem in each)
 
 
-_TRANSFORM = {
-    "xOrd": menu("srt", "str", "rst", "rts", "tsr", "trs"),
-    "rOrd": menu("xyz", "xzy", "yxz", "yzx", "zxy", "zyx"),
-    "t": Parm([0.0] * 3),
-    "r": Parm([0.0] * 3),
-    "s": Parm([1.0] * 3),
-    "p": Parm([0.0] * 3),
-    "pr": Parm([0.0] * 3),
-    "scale": number(1.0),
-    "keeppos": whole(0),
-    "constraints_on": whole(0),
+_TRANSFORM = "xOrd rOrd t r s p pr scale keeppos constraints_on"
+_SHINING = "light_enable light_color light_intensity light_exposure"
+_PICTURES = "useTexture texture textureColorSpace"
+_PRINCIPLED = " ".join(
+    (
+        "basecolor basecolor_usePointColor ior rough metallic reflect transparency emitint",
+        "emitcolor emitcolor_usePointColor opac opaccolor",
+        *(
+            f"{slot}_{each}"
+            for slot in ("basecolor", "emitcolor", "opaccolor")
+            for each in _PICTURES.split()
+        ),
+        *(
+            f"{slot}_{each}"
+            for slot in ("ior", "rough", "metallic", "reflect", "transparency")
+            for each in (*_PICTURES.split(), "monoChannel")
+        ),
+        "baseBumpAndNormal_enable baseBumpAndNormal_type baseNormal_texture",
+        "baseNormal_colorspace uvtrans uvrot uvscale",
+    )
+)
+#: The parameters that Houdini's own script adds to a new camera, as on the node's page.
+_LENS = {
+    "aperture": number(41.4214),
+    "focal": number(50.0),
+    "near": number(0.001),
+    "far": number(10000.0),
+    "focalunits": Parm("mm", menu=("mm", "m", "nm", "in", "ft"), kind="String"),
+    "projection": menu("perspective", "ortho", "sphere", "cylinder", "lens"),
+    "focus": number(5.0),
+    "fstop": number(5.6),
+    "res": Parm([1280, 720], kind="Int"),
+    "aspect": number(1.0),
 }
-
-_SHINING = {
-    "light_enable": whole(1),
-    "light_color": Parm([1.0] * 3, RGB),
-    "light_intensity": number(1.0),
-    "light_exposure": number(0.0),
-}
-
+#: The colour spaces of Houdini's own configuration, which it adds to the menu when it opens it.
 _SPACES = ("auto", "linear", "sRGB")
 
 
-def space(default: str) -> Parm:
-    return Parm(default, menu=_SPACES, kind="String")
-
-
-def textured(prefix: str, default: str = "linear", channel: bool = True) -> dict[str, Parm]:
-    """Return the parameters of a principled shader for a picture."""
+def _with_spaces(known: dict[str, Parm]) -> dict[str, Parm]:
     return {
-        f"{prefix}_useTexture": whole(0),
-        f"{prefix}_texture": picture_or_file(""),
-        f"{prefix}_textureColorSpace": space(default),
-        **({f"{prefix}_monoChannel": menu("0", "1", "2", "3", "4")} if channel else {}),
+        name: replace(parm, menu=_SPACES) if name.lower().endswith("colorspace") else parm
+        for name, parm in known.items()
     }
 
 
-_PRINCIPLED = {
-    "basecolor": Parm([0.2] * 3, RGB),
-    "basecolor_usePointColor": whole(1),
-    "ior": number(1.5),
-    "rough": number(0.3),
-    "metallic": number(0.0),
-    "reflect": number(1.0),
-    "transparency": number(0.0),
-    "emitint": number(0.0),
-    "emitcolor": Parm([1.0] * 3, RGB),
-    "emitcolor_usePointColor": whole(0),
-    "opac": number(1.0),
-    "opaccolor": Parm([1.0] * 3, RGB),
-    **textured("basecolor", "auto", channel=False),
-    **textured("ior"),
-    **textured("rough"),
-    **textured("metallic"),
-    **textured("reflect"),
-    **textured("transparency"),
-    **textured("emitcolor", "auto", channel=False),
-    **textured("opaccolor", "auto", channel=False),
-    "baseBumpAndNormal_enable": whole(0),
-    "baseBumpAndNormal_type": menu("bump", "normal"),
-    "baseNormal_texture": picture_or_file(""),
-    "baseNormal_colorspace": space("linear"),
-    "uvtrans": Parm([0.0, 0.0], "12"),
-    "uvrot": number(0.0),
-    "uvscale": Parm([1.0, 1.0], "12"),
-}
+def _with_tags(known: dict[str, Parm], name: str, **tags: str) -> dict[str, Parm]:
+    return {**known, name: replace(known[name], default="", tags=tags)}
+
 
 _ALL = [
-    Type("geo", "Object", "Sop", {**_TRANSFORM, "shop_materialpath": text()}, "Geometry"),
-    Type("null", "Object", "Sop", dict(_TRANSFORM), "Null"),
     Type(
-        "cam",
-        "Object",
-        "Sop",
-        {
-            **_TRANSFORM,
-            "aperture": number(41.4214),
-            "focal": number(50.0),
-            "near": number(0.001),
-            "far": number(10000.0),
-            "focalunits": Parm("mm", menu=("mm", "m", "nm", "in", "ft"), kind="String"),
-            "projection": menu("perspective", "ortho", "sphere", "cylinder", "lens"),
-            "focus": number(5.0),
-            "fstop": number(5.6),
-            "res": Parm([1280, 720], kind="Int"),
-            "aspect": number(1.0),
-        },
-        "Camera",
+        "geo", "Object", "Sop", parms("Object/geo", f"{_TRANSFORM} shop_materialpath"), "Geometry"
     ),
+    Type("null", "Object", "Sop", parms("Object/null", _TRANSFORM), "Null"),
+    Type("cam", "Object", "Sop", {**parms("Object/cam", _TRANSFORM), **_LENS}, "Camera"),
     Type(
         "hlight::2.0",
         "Object",
         "Sop",
-        {
-            **_TRANSFORM,
-            **_SHINING,
-            "light_type": Parm(
-                "point",
-                menu=("point", "line", "grid", "disk", "sphere", "tube", "geo", "distant", "sun"),
-                kind="String",
-            ),
-            "atten_type": Parm("physical", menu=("none", "half", "physical"), kind="String"),
-            "normalizearea": whole(1),
-            "areasize": Parm([1.0, 1.0], "12"),
-            "coneenable": whole(0),
-            "coneangle": number(45.0),
-            "conedelta": number(10.0),
-            "vm_envangle": number(0.0),
-        },
+        parms(
+            "Object/hlight::2.0",
+            f"{_TRANSFORM} {_SHINING} light_type atten_type normalizearea areasize coneenable"
+            " coneangle conedelta vm_envangle",
+        ),
         "Light",
     ),
     Type(
         "envlight",
         "Object",
         "Sop",
-        {**_TRANSFORM, **_SHINING, "env_map": picture_or_file("")},
+        parms("Object/envlight", f"{_TRANSFORM} {_SHINING} env_map"),
         "Environment Light",
     ),
-    Type("subnet", "Object", "Object", dict(_TRANSFORM), "Subnetwork", 4),
-    Type(
-        "sphere",
-        "Sop",
-        None,
-        {
-            "type": menu("prim", "poly", "polymesh", *_CURVED, "polysoup"),
-            "rad": Parm([1.0] * 3),
-            "rows": whole(13),
-            "cols": whole(24),
-        },
-        "Sphere",
-    ),
-    Type(
-        "box",
-        "Sop",
-        None,
-        {
-            "type": menu("poly", "polymesh", *_CURVED, "points", "prim"),
-            "size": Parm([1.0] * 3),
-        },
-        "Box",
-    ),
-    Type(
-        "grid",
-        "Sop",
-        None,
-        {
-            "type": menu("poly", *_CURVED, "points", "polysoup"),
-            "size": Parm([10.0] * 2),
-            "orient": Parm("zx", menu=("xy", "yz", "zx"), kind="Menu"),
-            "rows": whole(10),
-            "cols": whole(10),
-        },
-        "Grid",
-    ),
-    Type(
-        "tube",
-        "Sop",
-        None,
-        {
-            "type": menu("prim", "poly", *_CURVED, "polysoup"),
-            "orient": Parm("y", menu=_AXES, kind="Menu"),
-            "rad": Parm([1.0, 1.0], "12"),
-            "height": number(1.0),
-            "rows": whole(2),
-            "cols": whole(12),
-            "cap": whole(0),
-        },
-        "Tube",
-    ),
-    Type(
-        "torus",
-        "Sop",
-        None,
-        {
-            "type": menu("poly", *_CURVED, "polysoup"),
-            "orient": Parm("y", menu=_AXES, kind="Menu"),
-            "rad": Parm([1.0, 0.5]),
-            "rows": whole(12),
-            "cols": whole(24),
-        },
-        "Torus",
-    ),
-    Type("stash", "Sop", None, {"stash": Parm(None, kind="Data")}, "Stash"),
-    Type("xform", "Sop", None, {"t": Parm([0.0] * 3), "s": Parm([1.0] * 3)}, "Transform"),
+    Type("subnet", "Object", "Object", parms("Object/subnet", _TRANSFORM), "Subnetwork", 4),
+    Type("sphere", "Sop", None, parms("Sop/sphere", "type rad rows cols"), "Sphere"),
+    Type("box", "Sop", None, parms("Sop/box", "type size"), "Box"),
+    Type("grid", "Sop", None, parms("Sop/grid", "type size orient rows cols"), "Grid"),
+    Type("tube", "Sop", None, parms("Sop/tube", "type orient rad height rows cols cap"), "Tube"),
+    Type("torus", "Sop", None, parms("Sop/torus", "type orient rad rows cols"), "Torus"),
+    Type("stash", "Sop", None, parms("Sop/stash", "stash"), "Stash"),
+    Type("xform", "Sop", None, parms("Sop/xform", "t s"), "Transform"),
     Type("null", "Sop", None, {}, "Null"),
-    Type("reverse", "Sop", None, {"group": text()}, "Reverse"),
+    Type("reverse", "Sop", None, parms("Sop/reverse", "group"), "Reverse"),
     Type("divide", "Sop", None, {}, "Divide"),
-    Type("normal", "Sop", None, {"cuspangle": number(60.0)}, "Normal"),
-    Type("subdivide", "Sop", None, {"iterations": whole(1)}, "Subdivide", 2),
+    Type("normal", "Sop", None, parms("Sop/normal", "cuspangle"), "Normal"),
+    Type("subdivide", "Sop", None, parms("Sop/subdivide", "iterations"), "Subdivide", 2),
     Type("merge", "Sop", None, {}, "Merge", 9999),
-    Type("attribwrangle", "Sop", None, {"snippet": text(editor="1", editorlang="VEX")}, "Wrangle"),
-    Type("python", "Sop", None, {"python": text(editor="1", editorlang="python")}, "Python"),
-    Type("file", "Sop", None, {"file": picture_or_file("default.bgeo")}, "File"),
+    Type(
+        "attribwrangle",
+        "Sop",
+        None,
+        _with_tags(parms("Sop/attribwrangle", "snippet"), "snippet", editor="1", editorlang="VEX"),
+        "Wrangle",
+    ),
+    Type(
+        "python",
+        "Sop",
+        None,
+        _with_tags(parms("Sop/python", "python"), "python", editor="1", editorlang="python"),
+        "Python",
+    ),
+    Type("file", "Sop", None, parms("Sop/file", "file"), "File"),
     Type(
         "material",
         "Sop",
         None,
+        # No dump has the parameter that counts the others.
         {"num_materials": whole(1)},
         "Material",
         multi={"num_materials": {"group": text(), "shop_materialpath": text()}},
@@ -274,40 +211,25 @@ _ALL = [
         "principledshader::2.0",
         "Vop",
         None,
-        dict(_PRINCIPLED),
+        _with_spaces(parms("Vop/principledshader::2.0", _PRINCIPLED)),
         "Principled Shader",
         inputs=7,
         input_names=("basecolor", "ior", "rough", "metallic", "reflect", "transparency", "opac"),
     ),
     Type("constant", "Vop", None, {}, "Constant", 0),
-    Type("sphere", "Lop", None, {"primpath": text("/sphere1"), "radius": number(1.0)}, "Sphere"),
+    Type("sphere", "Lop", None, parms("Lop/sphere", "primpath radius"), "Sphere"),
     Type("merge", "Lop", None, {}, "Merge", 9999),
     Type(
         "ifd",
         "Driver",
         None,
-        {
-            "camera": text("/obj/cam1"),
-            "override_camerares": whole(0),
-            "res_fraction": Parm("0.5", menu=("0.1", "0.25", "0.5", "specific"), kind="Menu"),
-            "res_override": Parm([1280, 720], kind="Int"),
-            "vm_picture": picture_or_file("ip"),
-            "soho_foreground": whole(0),
-        },
+        parms(
+            "Driver/ifd",
+            "camera override_camerares res_fraction res_override vm_picture soho_foreground",
+        ),
         "Mantra",
     ),
-    Type(
-        "opengl",
-        "Driver",
-        None,
-        {
-            "camera": text("/obj/cam1"),
-            "tres": whole(0),
-            "res": Parm([1280, 720], "12", kind="Int"),
-            "picture": picture_or_file("$HIP/render/$HIPNAME.$OS.$F4.exr"),
-        },
-        "OpenGL",
-    ),
+    Type("opengl", "Driver", None, parms("Driver/opengl", "camera tres res picture"), "OpenGL"),
 ]
 TYPES: dict[str, dict[str, Type]] = {}
 for _type in _ALL:
