@@ -221,6 +221,8 @@ def serve(id: Any, method: str, params: dict[str, Any]) -> None:
         tools = [{"name": n, "description": f"Does {n}.", "inputSchema": OBJECT} for n in TOOLS]
         tools += [{"name": n, "inputSchema": OBJECT} for n in more]
         tools += [{"name": "bad schema", "inputSchema": OBJECT}, {"name": "none"}, 3]  # type: ignore[list-item]
+        if MANNER == "long list":
+            tools.append({"name": "long", "description": "x" * 3 * 2**20, "inputSchema": OBJECT})
         half = len(tools) // 2
         result = {"tools": tools[half:] if params.get("cursor") else tools[:half]}
         if not params.get("cursor"):

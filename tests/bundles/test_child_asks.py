@@ -111,9 +111,9 @@ def test_what_the_artist_withdrew_is_not_handed_out(kid: Kid, tmp_path: Path, er
 @ERAS
 def test_it_asks_the_person_behind_a_session(kid: Kid, era: str) -> None:
     with kid(era) as running, running.client(FORMS, {"elicitation/create": named}) as client:
-        assert answer_of(client.call("kid__ask"))["content"] == {"name": "Who?"}
+        assert answer_of(client.call("kid__ask"))["content"] == {"name": "kid: Who?"}
         both = answer_of(client.call("kid__ask_twice"))
-        assert [one["content"]["name"] for one in both] == ["Who?", "Sure?"]
+        assert [one["content"]["name"] for one in both] == ["kid: Who?", "kid: Sure?"]
 
 
 @ERAS
@@ -123,7 +123,7 @@ def test_it_asks_the_person_behind_a_request_that_stands_alone(kid: Kid, era: st
         first = client.call("kid__ask_twice")
         second = retried(client, first, "kid__ask_twice")
         both = answer_of(retried(client, second, "kid__ask_twice"))
-        assert [one["content"]["name"] for one in both] == ["Who?", "Sure?"]
+        assert [one["content"]["name"] for one in both] == ["kid: Who?", "kid: Sure?"]
 
 
 @ERAS

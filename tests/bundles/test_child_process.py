@@ -71,6 +71,31 @@ def test_what_it_prints_is_utf8(tmp_path: Path) -> None:
         assert received.get(timeout=DEADLINE) == {"name": "Würfel куб"}
 
 
+UNREADABLE = """
+print('{"jsonrpc": "2.0", "id": 7, "result": {"a": NaN}}')
+print('{"result": {"a": ' + "[" * 100_000 + "]" * 100_000 + '}, "jsonrpc": "2.0", "id": "x"}')
+print('{"jsonrpc": "2.0", "id": 8, "method": "ping", "params": {"a": NaN}}')
+print('{"some": "noise", "id": 9')
+print('{"jsonrpc": "2.0", "id": 10, "result": {}}', flush=True)
+"""
+
+
+def test_an_answer_that_cannot_be_read_fails_its_request_at_once(tmp_path: Path) -> None:
+    with running(tmp_path, "-c", UNREADABLE) as (_, received):
+        got = [received.get(timeout=DEADLINE) for _ in range(3)]
+    assert [each["id"] for each in got] == [7, "x", 10]
+    assert "NaN is not a JSON number" in got[0]["error"]["message"]
+    assert "nested" in got[1]["error"]["message"]
+
+
+@pytest.mark.parametrize("start", ["http://", ""])
+def test_a_proxys_password_stays_here(monkeypatch: pytest.MonkeyPatch, start: str) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", f"{start}ada:secret@proxy.studio:3128")
+    monkeypatch.setenv("http_proxy", f"{start}proxy.studio:3128")
+    given = environment({})
+    assert given["HTTPS_PROXY"] == given["http_proxy"] == f"{start}proxy.studio:3128"
+
+
 @pytest.mark.skipif(sys.platform != "win32", reason="elsewhere no program has a window")
 def test_it_opens_no_window(tmp_path: Path) -> None:
     """The process has an invisible console for the programs that it starts."""

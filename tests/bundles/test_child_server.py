@@ -259,7 +259,7 @@ def test_a_pattern_of_its_cannot_hold_up_the_host(home: Path, tmp_path: Path) ->
         assert text_of(client.call("kid__echo", {"text": text})) == text
 
 
-@pytest.mark.parametrize("manner", ["dead", "large"])
+@pytest.mark.parametrize("manner", ["dead", "large", "long list"])
 def test_a_version_whose_server_does_not_start_is_taken_back(
     home: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, manner: str
 ) -> None:

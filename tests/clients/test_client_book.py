@@ -54,6 +54,24 @@ def test_another_process_revokes_and_this_one_notices_at_the_next_question(path:
     assert gone == [entry.holder]
 
 
+def test_a_full_disk_says_that_the_token_goes_on_and_how_to_end_it(path: Path) -> None:
+    resource, signals = pytest.importorskip("resource"), pytest.importorskip("signal")
+    book = ClientBook(path)
+    _, token = book.make("cursor")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signals.signal(signals.SIGXFSZ, signals.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1, limits[1]))
+        with pytest.raises(HostError, match=r"'cursor' can still connect.*delete that file"):
+            book.revoke("cursor")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signals.signal(signals.SIGXFSZ, before)
+    assert book.find(token) is not None
+    path.unlink()
+    assert book.find(token) is None
+
+
 def test_who_gets_a_name_later_is_somebody_else(path: Path) -> None:
     book = ClientBook(path)
     first, old = book.make("cursor")

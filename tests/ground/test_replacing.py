@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from stat import S_IMODE
@@ -37,6 +38,26 @@ def test_a_failure_leaves_no_trace(tmp_path: Path) -> None:
         pass
     assert target.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["scene.usda"]
+
+
+KILLED = """
+import os, sys
+from callboard.ground.atomic_write import replacing
+with replacing(sys.argv[1]) as written:
+    open(written, "w").write("half")
+    os._exit(9)
+"""
+
+
+def test_what_a_killed_save_left_is_gone_after_the_next(tmp_path: Path) -> None:
+    target, other = tmp_path / "scene.usda", tmp_path / ".scene.0123456789abcdef.usda"
+    other.touch()
+    assert subprocess.run([sys.executable, "-c", KILLED, target], check=False).returncode == 9
+    assert len(list(tmp_path.iterdir())) == 2
+    with replacing(str(target)) as first, replacing(str(target)) as written:
+        for each in (first, written):
+            Path(each).write_text("new")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [other.name, "scene.usda"]
 
 
 def test_places_that_can_not_be_written(tmp_path: Path) -> None:

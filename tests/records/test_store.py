@@ -474,11 +474,25 @@ def test_old_records_go(folder: Path) -> None:
     store = Store(folder, retention=Retention(days=7))
     now = time.time()
     store.open()
-    kept = [a_call(started=now - days * 86_400) for days in (0, 6.9)]
+    kept = [a_call(started=now - days * 86_400) for days in (0, 2, 6.9)]
     for call in [*kept, *(a_call(started=now - 7.1 * 86_400) for _ in range(700))]:
         store.record(call)
     store.close()
     assert sorted(ids_in_database(folder)) == sorted(call.call_id for call in kept)
+
+
+def test_a_clock_that_jumped_deletes_nothing(folder: Path) -> None:
+    store = Store(folder, retention=Retention(days=7))
+    now = time.time()
+    store.open()
+    calls = [a_call(started=now + days * 86_400) for days in (0, 0, 2000, 2000)]
+    for call in calls:
+        store.record(call)
+    store.close()
+    later = Store(folder, retention=Retention(days=7))
+    later.open()
+    later.close()
+    assert ids_in_database(folder) == [call.call_id for call in calls]
 
 
 def test_the_oldest_records_go_when_it_is_too_much(folder: Path) -> None:

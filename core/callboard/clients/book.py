@@ -160,13 +160,17 @@ class ClientBook:
         """Revoke the client of that name and return its entry; None when there was none. Raises
         HostError."""
         gone = None
-        with self._changing() as known:
+        still = (
+            f"{name[:80]!r} can still connect. Free some space and repeat it, or delete that file, "
+            "which ends the access of every client"
+        )
+        with self._changing(still) as known:
             gone = next((one for one in known if one.name == name), None)
             known[:] = [one for one in known if one.name != name]
         return gone
 
     @contextmanager
-    def _changing(self) -> Iterator[list[KnownClient]]:
+    def _changing(self, still: str = "access is as it was") -> Iterator[list[KnownClient]]:
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # The lock isn't on the file itself, because that is replaced.
@@ -178,7 +182,7 @@ class ClientBook:
                 write_private(self._path, json.dumps({"clients": entries}, indent=1))
         except OSError as error:
             raise HostError(
-                f"{self._path} can't be changed, so access is as it was: {in_words(error)}"
+                f"{self._path} can't be changed ({in_words(error)}), so {still}"
             ) from None
         self.reread()
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import BinaryIO
+from zlib import crc32
 
 from callboard.errors import HostError
 from callboard.ground.held_folder import HeldFolder, held, require_folder
+from callboard.ground.live_process import is_process_alive
 
 
 @contextmanager
@@ -48,7 +53,8 @@ def _place(path: str) -> Iterator[tuple[HeldFolder, str]]:
         raise HostError(f"'{name}' is a folder; give the name of a file")
     with held(target.parent, asked.parent) as folder:
         mode = _mode(folder, name)
-        written = f".{target.stem}.{token_hex(4)}{target.suffix}"
+        _clear(folder, target)
+        written = f".{target.stem}.{_tag()}{os.getpid():08x}{token_hex(2)}{target.suffix}"
         try:
             yield folder, written
             there = folder.stat(written)
@@ -59,6 +65,24 @@ def _place(path: str) -> Iterator[tuple[HeldFolder, str]]:
             folder.rename(written, name)
         finally:
             folder.remove(written)
+
+
+def _tag() -> str:
+    """Return four letters for this machine, because others may write to the same folder."""
+    return f"{crc32(socket.gethostname().encode()) & 0xFFFF:04x}"
+
+
+def _clear(folder: HeldFolder, target: Path) -> None:
+    """Remove what processes of this machine left when they were killed while they wrote."""
+    left = re.compile(
+        rf"\.{re.escape(target.stem)}\.{_tag()}([0-9a-f]{{8}})[0-9a-f]{{4}}{re.escape(target.suffix)}"
+    )
+    # The right to write in a folder isn't the right to list it.
+    with suppress(OSError):
+        for each in Path(folder.path).iterdir():
+            match = left.fullmatch(each.name)
+            if match is not None and not is_process_alive(int(match[1], 16)):
+                folder.remove(each.name)
 
 
 def _mode(folder: HeldFolder, name: str) -> int | None:

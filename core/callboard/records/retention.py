@@ -12,9 +12,13 @@ if TYPE_CHECKING:
 BATCH = 500
 
 
+#: Days with records that make a clock credible.
+DAYS = 3
+
+
 class Retention(NamedTuple):
-    """Records older than ``days`` are deleted. So are the oldest ones while all records together
-    take more than ``max_bytes``."""
+    """Records older than ``days`` are deleted, once there are some of three later days. So are the
+    oldest ones while all records together take more than ``max_bytes``."""
 
     days: float = 90.0
     max_bytes: int = 256 * 2**20
@@ -24,15 +28,23 @@ def apply(db: sqlite3.Connection, retention: Retention) -> None:
     """Delete the records that exceed the limits, and return the space to the disk. Raises
     sqlite3.Error; what was deleted before stays deleted."""
     oldest = time.time() - retention.days * 86_400
-    gone = _delete(db, "WHERE started < ?", oldest, None)
+    gone = _delete(db, "WHERE started < ?", oldest, None) if _is_usual(db, retention, oldest) else 0
     if (excess := _used(db) - retention.max_bytes) > 0:
         # Delete to a little below the limit, so that not every call at the limit deletes.
         excess += retention.max_bytes // 10
         (count,) = db.execute("SELECT count(*) FROM calls").fetchone()
-        gone += _delete(db, "WHERE ? ORDER BY started", 1, -(-count * excess // _used(db)))
+        gone += _delete(db, "WHERE ? ORDER BY seq", 1, -(-count * excess // _used(db)))
     if gone:
         # ``execute`` steps a statement without columns just once, which frees one page.
         db.executescript("PRAGMA incremental_vacuum")
+
+
+def _is_usual(db: sqlite3.Connection, retention: Retention, oldest: float) -> bool:
+    """Return whether records of several days are younger than that. After a clock has jumped, all
+    records but those of one day look old, and the next day it may be right again."""
+    which = "SELECT count(DISTINCT CAST(started / 86400 AS INT)) FROM calls WHERE started >= ?"
+    (days,) = db.execute(which, (oldest,)).fetchone()
+    return int(days) >= min(DAYS, retention.days)
 
 
 def _delete(db: sqlite3.Connection, which: str, value: float, most: int | None) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import secrets
 import socket
 import threading
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 
 from callboard.content import Json
 from callboard.ground.folders import data_folder
+from callboard.ground.live_process import is_process_alive
 from callboard.ground.private_file import read_private, write_private
 from callboard.transport import instance_proof
 from callboard.transport.machine import this_boot, this_machine
@@ -230,7 +230,7 @@ def _probe(instance: Instance) -> tuple[str, int | None]:
 def is_alive(instance: Instance) -> bool:
     """Return whether the process of an instance of this machine is alive."""
     restarted = instance.boot and this_boot() and instance.boot != this_boot()
-    if restarted or not _alive(instance.pid):
+    if restarted or not is_process_alive(instance.pid):
         return False
     from callboard.transport.process_age import began_at  # a server never needs it
 
@@ -319,35 +319,3 @@ def _cut_off(answering: socket.socket, seconds: float) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-
-
-def _alive(pid: int) -> bool:
-    if os.name == "nt":
-        return _alive_on_windows(pid)
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    try:
-        # A process that has ended stays listed until its parent reads its status. Names may hold
-        # brackets.
-        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
-    except OSError:
-        return True
-    return not stat.rpartition(")")[2].startswith(" Z")
-
-
-def _alive_on_windows(pid: int) -> bool:
-    # On Windows, os.kill would end the process.
-    import ctypes
-
-    kernel = ctypes.windll.kernel32  # type: ignore[attr-defined,unused-ignore]
-    handle = kernel.OpenProcess(0x1000, False, pid)
-    if not handle:
-        return False
-    code = ctypes.c_ulong()
-    kernel.GetExitCodeProcess(handle, ctypes.byref(code))
-    kernel.CloseHandle(handle)
-    return code.value == 259

@@ -69,7 +69,11 @@ class Caller:
             return await roots_answer(await self._book.of(request, needed=True))
         if not to_client:
             raise MethodNotFound(f"method not found: {method[:80]}")
-        ask = Ask(method, {key: value for key, value in params.items() if key != "_meta"})
+        asked = {key: value for key, value in params.items() if key != "_meta"}
+        if method == "elicitation/create":
+            # A person who is asked for something must know who asks.
+            asked["message"] = f"{self._bundle}: {asked.get('message', '')}"
+        ask = Ask(method, asked)
         key = self._key(ask)
         answer = (await request.ask_all({key: ask}))[key]
         if isinstance(answer, AskFailed):

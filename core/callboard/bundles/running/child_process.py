@@ -12,6 +12,7 @@ import contextlib
 import logging
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -49,13 +50,36 @@ _INHERITED = {
     *("PROGRAMFILES", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP", "USERNAME", "USERPROFILE"),
     *("WINDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"),
 }
+_PROXIES = {"HTTP_PROXY", "HTTPS_PROXY"}
+
+
+_RPC = rb'"jsonrpc"\s*:\s*"2\.0"\s*'
+_ID = rb'"id"\s*:\s*(-?[0-9]{1,18}|"[^"\\]{1,100}")\s*'
+#: The two ways in which servers write answers: the id before everything else, or at the end.
+_ID_FIRST = re.compile(rb"\{\s*(?:" + _RPC + rb",\s*)?" + _ID + rb',\s*"(?:result|error)"')
+_IS_ANSWER = re.compile(rb"\{\s*(?:" + _RPC + rb',\s*)?"(?:result|error)"')
+_ID_LAST = re.compile(_ID + rb"(?:,\s*" + _RPC + rb")?\}\s*$")
+
+
+def _failed(line: bytes, error: ParseError) -> Any:
+    """Return the answer that fails the request which a malformed line answers, if it is an
+    answer. The request would wait in vain otherwise."""
+    named = _ID_FIRST.match(line)
+    if named is None and _IS_ANSWER.match(line):
+        named = _ID_LAST.search(line[-300:])
+    if named is None:
+        return None
+    message = f"its answer can't be read: {error.message}"
+    failed = {"code": error.code, "message": message}
+    return {"jsonrpc": "2.0", "id": jsonrpc.decode(named[1]), "error": failed}
 
 
 def environment(additions: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a bundle's process. It isn't all of the host's: a host's
-    ``PYTHONHOME`` would break another Python, and the host's secrets must not be passed on."""
+    ``PYTHONHOME`` would break another Python, and the host's secrets must not be passed on. The
+    address of a proxy loses its name and password."""
     harmless = {
-        name: value
+        name: re.sub(r"(^|//)[^/]*@", r"\1", value) if name.upper() in _PROXIES else value
         for name, value in os.environ.items()
         if name.upper() in _INHERITED or name.startswith(("LC_", "XDG_"))
     }
@@ -206,11 +230,12 @@ class ChildProcess:
                     break
                 try:
                     value = jsonrpc.decode(line)
-                except ParseError:
+                except ParseError as error:
                     noise += 1
                     if line.strip() and noise <= LOGGED_NOISE:
                         log.info("%s: not a message: %.200r", self.name, line)
-                    continue
+                    if (value := _failed(line, error)) is None:
+                        continue
                 while not self._room.acquire(timeout=0.5):
                     if self._closing.is_set():
                         return

@@ -9,18 +9,22 @@ from callboard.bundles.running.errors import BundleError, Refused
 from callboard.content import Json
 from callboard.protocol.conversation import Conversation
 from callboard.protocol.handshake import OPENING, Dialect
+from callboard.protocol.jsonrpc import encode
 
 ListKey = Literal["tools", "prompts", "resources", "resourceTemplates"]
 _METHODS: dict[ListKey, str] = {"resourceTemplates": "resources/templates/list"}
 MAX_ENTRIES = 1000
+#: Maximum bytes of one list. Every client gets it with the lists of all other bundles.
+MAX_BYTES = 2 * 2**20
 
 
 async def listed(connection: Conversation, talk: Dialect, key: ListKey) -> list[Any]:
     """Return the entries, at most ``MAX_ENTRIES``. Raises BundleError for an answer of another
-    form."""
+    form, and for more than ``MAX_BYTES``."""
     method = _METHODS.get(key, f"{key}/list")
     entries: list[Any] = []
     cursor: str | None = None
+    size = 0
     while True:
         params: Json = {"_meta": talk.meta({})} if talk.stateless else {}
         if cursor is not None:
@@ -35,6 +39,9 @@ async def listed(connection: Conversation, talk: Dialect, key: ListKey) -> list[
         if not isinstance(page_entries, list):
             raise BundleError(f"sent {key} that aren't a list")
         entries += page_entries
+        size += len(encode(page_entries))
+        if size > MAX_BYTES:
+            raise BundleError(f"sent {key} of more than {MAX_BYTES >> 20} MiB")
         following = page.get("nextCursor")
         if not isinstance(following, str) or following == cursor or len(entries) >= MAX_ENTRIES:
             return entries[:MAX_ENTRIES]

@@ -1,0 +1,38 @@
+"""Finds out if a process of this machine still runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def is_process_alive(pid: int) -> bool:
+    if os.name == "nt":
+        return _alive_on_windows(pid)
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    try:
+        # A process that has ended stays listed until its parent reads its status. Names may hold
+        # brackets.
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return True
+    return not stat.rpartition(")")[2].startswith(" Z")
+
+
+def _alive_on_windows(pid: int) -> bool:
+    # On Windows, os.kill would end the process.
+    import ctypes
+
+    kernel = ctypes.windll.kernel32  # type: ignore[attr-defined,unused-ignore]
+    handle = kernel.OpenProcess(0x1000, False, pid)
+    if not handle:
+        return False
+    code = ctypes.c_ulong()
+    kernel.GetExitCodeProcess(handle, ctypes.byref(code))
+    kernel.CloseHandle(handle)
+    return code.value == 259
