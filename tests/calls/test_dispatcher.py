@@ -735,6 +735,30 @@ def test_a_script_that_holds_the_application_is_told_to_other_clients(kind: str)
             assert each.result(DEADLINE)["result"]["isError"] is False
 
 
+def test_a_call_that_waited_when_another_clients_script_began_is_refused_too() -> None:
+    with served(ScriptingHost) as server, server.client() as own, server.client() as other:
+        server.app.controls.attend()
+        server.app.controls.set_consent_policy("script", "allow")
+        until(lambda: "script.execute" in server.app.capabilities.declared, "scripts")
+        first, script = Gate(), Gate()
+        server.tool("first", first)
+        server.tool("script", script, required_capabilities=("script.execute",))
+        server.tool("wait", lambda: "ran")
+        begun = own.start("tools/call", {"name": "first"})
+        assert first.entered.wait(DEADLINE)
+        holds = own.start("tools/call", {"name": "script"})
+        until_queued(server, own, 1)
+        asked = other.start("tools/call", {"name": "wait"})
+        mine = own.start("tools/call", {"name": "wait"})
+        until_queued(server, own, 3)
+        first.release.set()
+        error = asked.result(DEADLINE)["error"]
+        assert (error["code"], error["data"]["call"]) == (HOST_BUSY, "script")
+        script.release.set()
+        for each in (begun, holds, mine):
+            assert each.result(DEADLINE)["result"]["isError"] is False
+
+
 def test_a_call_past_its_deadline_is_given_up_and_its_late_answer_dropped(
     server: Served, client: FakeClient
 ) -> None:

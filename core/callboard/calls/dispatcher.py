@@ -113,8 +113,7 @@ class Dispatcher(RunningCalls):
         self._find_resource = find_resource
         self._guest = guest
         self.workers = CallWorkers()
-        if not host.identity.headless:
-            guest.on_away = self._look_for_escape
+        guest.on_away = self._main_is_away
 
     @cached_property
     def _paths(self) -> CallPaths:
@@ -134,8 +133,10 @@ class Dispatcher(RunningCalls):
 
         return WayOut(self._guest, self.main, self.release)
 
-    def _look_for_escape(self) -> None:
-        self._way_out.begin()
+    def _main_is_away(self) -> None:
+        self.main.refuse_behind_script()
+        if not self.host.identity.headless:
+            self._way_out.begin()
 
     def release(self) -> tuple[Turn | None, list[Call]]:
         """End the calls that run and whatever holds the main thread, for the artist. Return what

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -61,7 +62,8 @@ class MainThread:
     def submit(self, turn: Turn) -> None:
         """Queue a turn. Call it on the server's loop. Raises HostBusy when its client's share is
         used up, or when another client's script holds the main thread."""
-        self._refuse_behind_script(turn)
+        if (busy := self._behind_script(turn)) is not None:
+            raise busy
         waiting = [one.owner.holder for one in self._queue]
         if not has_place(turn.owner.holder, waiting, self._limit):
             raise HostBusy(
@@ -72,19 +74,30 @@ class MainThread:
         self._queue.append(turn)
         self._guest.attend_turns()
 
-    def _refuse_behind_script(self, turn: Turn) -> None:
-        """Raise HostBusy when another client's script holds the main thread. Its end can't be
+    def refuse_behind_script(self) -> None:
+        """Refuse the turns that other clients queued before a script held the main thread. Runs on
+        the server's loop while the main thread is away."""
+        for turn in list(self._queue):
+            busy = self._behind_script(turn)
+            if busy is not None:
+                with suppress(ValueError):  # the main thread is back, and took it
+                    self._queue.remove(turn)
+                    turn.refuse(busy)
+        self._guest.interrupt()  # so that the answers leave now
+
+    def _behind_script(self, turn: Turn) -> HostBusy | None:
+        """Return the refusal when another client's script holds the main thread. Its end can't be
         foreseen, so other clients aren't kept waiting for it."""
         script = self.running
         if script is None or not script.script or script.owner is turn.owner:
-            return
+            return None
         seconds = self._guest.stalled_for()
         if not seconds:
-            return
-        raise HostBusy(
+            return None
+        return HostBusy(
             f"a script of the client '{script.owner.holder.name}' has held the application for"
             f" {seconds:.1f} s, so {turn.name} was not run. Call again later, or ask the artist to"
-            " cancel it",
+            " end it: by holding Escape for a second, or by `callboard stop`",
             data={**self.stall(), "client": script.owner.holder.name},
         )
 

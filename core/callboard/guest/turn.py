@@ -191,7 +191,7 @@ class Turn:
             self._waiter.hold(doing)
 
     def refuse(self, error: BaseException) -> None:
-        """End the turn before it begins. Runs on the main thread."""
+        """End the turn before it begins. Runs on the main thread, or while that one is away."""
         self._finish(None, error)
 
     @property
