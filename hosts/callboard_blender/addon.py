@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 
 from callboard_blender.server import Settings, residence
-from callboard_blender.ui import folders, questions, sidebar
+from callboard_blender.ui import calls, folders, questions, sidebar
 
 _classes: list[type] = []
 
@@ -32,7 +32,10 @@ class CALLBOARD_OT_start(bpy.types.Operator):  # type: ignore[misc]
 class CALLBOARD_OT_stop(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.stop"
     bl_label = "Stop"
-    bl_description = "Pause, and end every call that runs, waits or asks"
+    bl_description = (
+        "Pause, and end every call that runs, waits or asks. While the window stands still, hold "
+        "Escape for a second instead, or type: callboard stop"
+    )
 
     def execute(self, context: Any) -> set[str]:
         if residence.app is not None:
@@ -129,19 +132,6 @@ class CALLBOARD_OT_copy(bpy.types.Operator):  # type: ignore[misc]
         return {"FINISHED"}
 
 
-class CALLBOARD_OT_cancel(bpy.types.Operator):  # type: ignore[misc]
-    bl_idname = "callboard.cancel"
-    bl_label = "Cancel Call"
-    bl_description = "Stop this call and undo its changes"
-
-    call: bpy.props.StringProperty()  # type: ignore[valid-type]
-
-    def execute(self, context: Any) -> set[str]:
-        if residence.app is not None:
-            residence.app.controls.cancel(self.call)
-        return {"FINISHED"}
-
-
 class CALLBOARD_OT_capability(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.capability"
     bl_label = "Switch Capability"
@@ -208,10 +198,10 @@ def register(package: str) -> None:
             CALLBOARD_OT_serve,
             CALLBOARD_OT_pause,
             CALLBOARD_OT_copy,
-            CALLBOARD_OT_cancel,
             CALLBOARD_OT_capability,
             CALLBOARD_OT_end,
             *questions.CLASSES,
+            *calls.CLASSES,
             *folders.CLASSES,
             *sidebar.CLASSES,
         )

@@ -83,6 +83,11 @@ class BlenderServer:
             self.roots.follow(self.snapshot)
         redraw()
 
+    def redraw_soon(self) -> None:
+        """Redraw what shows the server's state. Call it from any thread."""
+        if self._inbox is not None:
+            self._inbox.post(redraw)
+
     def attend(self) -> None:
         """Note that a panel can show questions."""
         if self.app is not None:

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from callboard.calls.change_history import MOST, SceneChange, in_words
+from callboard.calls.change_history import MOST, PAUSE, SceneChange, agents_turn, in_words
+from callboard.clients.holder import LOCAL
+from callboard.clients.owner import Owner
 from callboard.errors import HostError
 from callboard_testing.fake_host import FakeHost
 from callboard_testing.fakes.undo import FakeUndo
@@ -42,6 +44,32 @@ def test_what_a_call_did_in_words(
     tool: str, arguments: Any, content: Any, words: str, objects: Any
 ) -> None:
     assert in_words(tool, "Rig it", arguments, content) == (words, objects)
+
+
+def change(number: int, **facts: Any) -> SceneChange:
+    made = SceneChange(f"{number}", "t", "c", number, 1.0, "w", (), f"u{number}", owner=AGENT)
+    return made._replace(**facts)
+
+
+AGENT = Owner(LOCAL)
+
+
+@pytest.mark.parametrize(
+    ("changes", "turn"),
+    [
+        ((), ""),
+        ((change(1), change(2)), "12"),
+        ((change(1), change(2, owner=None), change(3)), "3"),
+        ((change(1), change(2, undone=True)), "1"),
+        ((change(1), change(2, undo_id=None), change(3)), "13"),
+        ((change(1), change(2, undo_id=None, failed=True), change(3)), "3"),
+        ((change(1), change(2, undo_id=None, tool="scene__open_file"), change(3)), "3"),
+        ((change(1), change(2, started=PAUSE * 2), change(3, started=PAUSE * 2 + 1)), "23"),
+    ],
+    ids=["none", "all", "artist", "undone", "file", "failed", "open", "pause"],
+)
+def test_an_agents_turn(changes: tuple[SceneChange, ...], turn: str) -> None:
+    assert "".join(one.call for one in agents_turn(changes)) == turn
 
 
 def test_what_failed_and_could_not_be_put_back_is_a_change() -> None:

@@ -115,16 +115,17 @@ def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> 
     with gui.client() as client:
         client.call("scene__list_objects")
         gui.wait(lambda: gui.run("answer = bool(residence.snapshot.clients)"), "the client")
+        gui.wait(lambda: not gui.run("answer = residence.snapshot.calls"), "the end of the call")
         idle = gui.run(PANEL)
-        assert "No questions are waiting" in [text for _, text, _ in idle]
+        assert "Review" not in [text for _, text, _ in idle], "nothing is asked"
         calls = [
             client.start("tools/call", {"name": "script__execute", "arguments": {"code": LONG}})
             for _ in range(5)
         ]
         gui.wait(lambda: gui.run("answer = len(residence.snapshot.questions)") == 5, "questions")
         asked = gui.run(PANEL)
-        assert [kind for kind, _, _ in asked] == [kind for kind, _, _ in idle]
-        assert "Waiting for you" in [text for _, text, _ in asked]
+        assert [kind for kind, _, _ in asked[: len(idle)]] == [kind for kind, _, _ in idle]
+        assert {"Waiting for you", "Review", "Refuse"} <= {text for _, text, _ in asked}
         gui.run("bpy.ops.callboard.stop()")
         for call in calls:
             gui.wait(call.done, "answer")
@@ -134,6 +135,39 @@ def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> 
         )
         assert stopped == ["Stopped, calls ended: 5"]
         assert [kind for kind, _, _ in gui.run(PANEL)] == [kind for kind, _, _ in idle]
+
+
+def test_what_was_changed_last_and_by_whom_is_taken_back(gui: Gui) -> None:
+    def texts() -> list[str]:
+        return [text for _, text, _ in gui.run(PANEL)]
+
+    def press(operator: str, call: int) -> None:
+        """Press a button of a change, counted from the oldest. A row that moved takes no click."""
+        gui.run(PANEL)
+        act = f"bpy.ops.callboard.{operator}(call=residence.snapshot.changes[{call}].call)"
+        gui.wait(lambda: gui.run(f"answer = 'FINISHED' in {act}"), "the button")
+
+    gui.run("from callboard_blender.addon import residence")
+    with gui.client() as client:
+        for name in ("One", "Two", "Three"):
+            client.call("scene__create_primitive", {"kind": "cube", "name": name, "size": 1})
+        gui.wait(lambda: "Undo agent's turn (3)" in texts(), "the three changes")
+        newest = next(text for text in texts() if text.startswith("created"))
+        assert newest == "created Three"
+        assert any(text.startswith(f"{client_of(gui)}, ") for text in texts())
+        press("select", 0)
+        selected = "answer = [o.name for o in bpy.context.selected_objects]"
+        gui.wait(lambda: gui.run(selected) == ["One"], "the selection")
+        press("undo", 2)
+        gui.wait(lambda: gui.names() == ["Camera", "Cube", "Light", "One", "Two"], "one undone")
+        gui.wait(lambda: any(text.endswith(", undone") for text in texts()), "what is undone")
+        press("undo", 0)
+        gui.wait(lambda: gui.names() == ["Camera", "Cube", "Light"], "the turn undone")
+        assert "callboard_addon/" not in gui.output(), "a traceback of ours"
+
+
+def client_of(gui: Gui) -> str:
+    return str(gui.run("answer = residence.snapshot.changes[0].client"))
 
 
 def test_a_refusal_tells_the_way_to_the_switch(gui: Gui) -> None:

@@ -141,6 +141,20 @@ def test_an_older_change_is_undone_with_all_that_came_after_it(open_panel: Any) 
         assert made(shown) == ["first"]
 
 
+def test_an_agents_turn_is_taken_back_by_one_button(open_panel: Any) -> None:
+    shown = open_panel(records=True, skills=True)
+    with shown.server.client() as client:
+        activity = shown.panel.activity
+        assert not activity.turn.isEnabled()
+        create(shown, client, "first", "second", "third")
+        shown.until(lambda: activity.turn.text() == "Undo the agent's turn (3)")
+        shown.click(activity.turn)
+        shown.until(lambda: struck(shown) == [True, True, True])
+        shown.until(lambda: reads(activity, "Undone, changes: 3"))
+        shown.until(lambda: not activity.turn.isEnabled())
+        assert made(shown) == []
+
+
 def test_what_lies_under_somebody_elses_change_is_not_undone(open_panel: Any) -> None:
     shown = open_panel(records=True, skills=True)
     with shown.server.client() as client:

@@ -82,7 +82,7 @@ def test_the_header_says_who_is_connected_and_where(open_panel: Any) -> None:
     assert header.host.text().startswith("Fake Host 1.0")
     assert header.clients.text() == "No client is connected"
     with shown.server.client():
-        shown.until(lambda: header.clients.text() == "fake 1 · 2025-11-25")
+        shown.until(lambda: header.clients.text() == "fake")
     shown.until(lambda: header.clients.text() == "No client is connected")
     shown.click(header.copy)
     assert QApplication.clipboard().text() == shown.server.app.url
@@ -96,7 +96,7 @@ def test_a_client_without_a_session_is_shown_until_it_is_long_gone(open_panel: A
     client = Stateless(shown.server.client())
     client.request("tools/list")
     client.request("tools/list")
-    shown.until(lambda: header.clients.text() == "stateless 1 · 2026-07-28")
+    shown.until(lambda: header.clients.text() == "stateless")
     now[0] = KEPT + 1
     shown.server.app.controls.refresh()
     shown.until(lambda: header.clients.text() == "No client is connected")

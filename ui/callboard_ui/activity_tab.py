@@ -12,6 +12,7 @@ from qtpy.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLineEdit,
+    QPushButton,
     QSplitter,
     QToolButton,
     QVBoxLayout,
@@ -19,7 +20,8 @@ from qtpy.QtWidgets import (
 )
 
 from callboard.panel.records import CallRecord, Filter, Outcome
-from callboard.panel.status import CallStatus, SceneChange, Snapshot
+from callboard.panel.status import CallStatus, SceneChange, Snapshot, UndoAnswer, agents_turn
+from callboard_ui import texts
 from callboard_ui.call_details import CallDetails
 from callboard_ui.calls_model import CallRow, CallsModel, changed_row, ended_row, running_row
 from callboard_ui.calls_view import CallsView
@@ -76,6 +78,13 @@ class ActivityTab(QWidget):
         self.newer.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.newer.clicked.connect(self._to_newest)
         self.newer.hide()
+        self.turn = QPushButton(self)
+        self.turn.setToolTip(
+            self.tr("Take back what agents changed since you last did, or since they last paused")
+        )
+        self.turn.setAutoDefault(False)
+        self.turn.clicked.connect(lambda: self._undo_turn())
+        self._outcome = ""
         self._note = plain(self, wrap=True)
         self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.details = CallDetails(link, self)
@@ -93,6 +102,7 @@ class ActivityTab(QWidget):
             self._history = History(
                 link.records, link.background, self._newest, self._older, self._failed, self
             )
+        self._show_turn()
         self._draw()
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
@@ -103,6 +113,7 @@ class ActivityTab(QWidget):
             return
         if (snapshot.changes, snapshot.tools) != (self._changes, self._tools):
             self._changes, self._tools = snapshot.changes, snapshot.tools
+            self._show_turn()
             titles = {tool.name: tool.title for tool in snapshot.tools}
             titles[_ASKED_FOR] = self.tr("Asked for a missing capability")
             self.model.set_known(snapshot.changes, titles)
@@ -162,6 +173,7 @@ class ActivityTab(QWidget):
         box.addWidget(self.newer, 0, Qt.AlignmentFlag.AlignHCenter)
         box.addWidget(self.view, 1)
         box.addWidget(self._note)
+        box.addWidget(self.turn)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(left)
         self._splitter.addWidget(self.details)
@@ -271,7 +283,7 @@ class ActivityTab(QWidget):
 
     def _describe(self) -> None:
         if self.model.rowCount():
-            text = ""
+            text = self._outcome
         elif self.search.text() or self.outcome.currentData():
             text = self.tr("No call matches.")
         elif self._changes_only:
@@ -309,6 +321,22 @@ class ActivityTab(QWidget):
             self._arrange()
         if row is not None:
             self._show_details()
+
+    def _show_turn(self) -> None:
+        count = len(agents_turn(self._changes))
+        self.turn.setText(self.tr("Undo the agent's turn ({0})").format(count))
+        self.turn.setEnabled(count > 0)
+
+    def _undo_turn(self) -> None:
+        turn = agents_turn(self._changes)
+        if not turn:
+            return
+
+        def answered(answer: UndoAnswer) -> None:
+            self._outcome = texts.undo_outcome(answer, self.tr)
+            self._describe()
+
+        self._link.controls.changes.undo_back(turn[0].call, self._link.answer(answered))
 
     def _save_run(self) -> None:
         runs, ids = self._link.controls.saved_runs, self.view.chosen_ids()

@@ -22,7 +22,7 @@ class Banner(QWidget):
         super().__init__(parent)
         self._asked = False
         self.text = Elided(self)
-        self.button = QPushButton(self.tr("Look"), self)
+        self.button = QPushButton(self.tr("Review"), self)
         self.button.setToolTip(self.tr("Show the question"))
         self.button.setAutoDefault(False)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

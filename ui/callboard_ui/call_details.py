@@ -19,6 +19,7 @@ from qtpy.QtWidgets import (
 
 from callboard.panel.records import CallRecord
 from callboard.panel.status import CallStatus, SceneChange, UndoAnswer
+from callboard_ui import texts
 from callboard_ui.calls_model import CallRow
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided, as_tip, plain, tint
@@ -238,20 +239,9 @@ class CallDetails(QWidget):
         def answered(answer: UndoAnswer) -> None:
             self.undo.setEnabled(True)
             if self.call_id == call_id:
-                self.say(self._undo_outcome(answer), bad=answer.left > 0)
+                self.say(texts.undo_outcome(answer, self.tr), bad=answer.left > 0)
 
         self._link.controls.changes.undo_back(call_id, self._link.answer(answered))
-
-    def _undo_outcome(self, answer: UndoAnswer) -> str:
-        if answer.problem:
-            return self.tr("Not undone: {0}").format(one_line(answer.problem))
-        if not answer.left:
-            several = self.tr("Undone, changes: {0}").format(answer.undone)
-            return several if answer.undone > 1 else self.tr("Undone")
-        if answer.undone:
-            counts = self.tr("Undone: {0}. Not undone: {1}, something else changed in between")
-            return counts.format(answer.undone, answer.left)
-        return self.tr("Not undone: something else changed since")
 
     def _copy(self) -> None:
         parts = [self._title.text(), self._facts.text(), self._technical.text()]

@@ -30,7 +30,7 @@ from callboard.host import (
     USD,
     VIEWPORT,
 )
-from callboard.panel.status import ClientStatus, QuestionStatus, Snapshot, living
+from callboard.panel.status import ClientStatus, QuestionStatus, Snapshot, UndoAnswer, living
 from callboard_ui.shown_text import duration, one_line
 
 #: Milliseconds below which a busy main thread isn't worth mentioning.
@@ -121,7 +121,7 @@ def clients(shown: Snapshot, tr: Translate = str) -> str:
     lost = ", ".join(dict.fromkeys(one_line(one.name) for one in everybody if one.lost))
     parts = [tr("Lost: {0}").format(lost)] if lost else []
     if len(here) == 1:
-        parts.append(client(here[0]))
+        parts.append(one_line(here[0].name))
     elif here:
         names = ", ".join(dict.fromkeys(one_line(one.name) for one in here))
         parts.append(tr("{0} clients: {1}").format(len(here), names))
@@ -152,6 +152,19 @@ def title(shown: Snapshot, tool: str) -> str:
 def _own_title(shown: Snapshot, tool: str) -> str:
     """Return the tool's own title, or an empty text."""
     return next((one.title for one in shown.tools if one.name == tool), "")
+
+
+def undo_outcome(answer: UndoAnswer, tr: Translate = str) -> str:
+    """Return what became of an undo that the artist asked for."""
+    if answer.problem:
+        return tr("Not undone: {0}").format(one_line(answer.problem))
+    if not answer.left:
+        several = tr("Undone, changes: {0}").format(answer.undone)
+        return several if answer.undone > 1 else tr("Undone")
+    if answer.undone:
+        counts = tr("Undone: {0}. Not undone: {1}, something else changed in between")
+        return counts.format(answer.undone, answer.left)
+    return tr("Not undone: something else changed since")
 
 
 def reason(question: QuestionStatus, tr: Translate = str) -> str:

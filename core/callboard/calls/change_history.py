@@ -19,6 +19,10 @@ from callboard.content import Json
 MOST = 1_000
 MOST_OBJECTS = 100
 
+#: Seconds without a change after which another turn of the agents begins.
+PAUSE = 120.0
+#: The tool after which the steps before can't be undone.
+_OPENS = "scene__open_file"
 #: Verbs for what our tools did to the objects they name, by wire name.
 _DID = {
     "scene__transform": "moved",
@@ -145,6 +149,21 @@ class ChangeBook:
                     self._changes[call] = one._replace(undone=undone, undone_by=by)
             self._all = None
         self.changed.tell()
+
+
+def agents_turn(changes: Sequence[SceneChange]) -> tuple[SceneChange, ...]:
+    """Return the agents' newest changes that can be taken back together, oldest first: those since
+    the artist's last change that is known here, or since a pause."""
+    turn: list[SceneChange] = []
+    for one in reversed(changes):
+        if one.undone or (one.undo_id is None and one.tool != _OPENS and not one.failed):
+            continue  # it is taken back, or is in files alone
+        began = turn[-1].started if turn else one.started
+        paused = began - one.started - one.took_ms / 1000 > PAUSE
+        if one.undo_id is None or one.owner is None or paused:
+            break
+        turn.append(one)
+    return tuple(reversed(turn))
 
 
 def in_words(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from callboard.calls.change_history import SceneChange
+from callboard.calls.change_history import SceneChange, agents_turn
 from callboard.calls.consent import Decision
 from callboard.changes import Changes
 
@@ -29,6 +29,7 @@ __all__ = [
     "TokenStatus",
     "ToolStatus",
     "UndoAnswer",
+    "agents_turn",
     "living",
 ]
 
