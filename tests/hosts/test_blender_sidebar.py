@@ -115,7 +115,9 @@ def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> 
     with gui.client() as client:
         client.call("scene__list_objects")
         gui.wait(lambda: gui.run("answer = bool(residence.snapshot.clients)"), "the client")
-        gui.wait(lambda: not gui.run("answer = bool(residence.snapshot.calls)"), "the end of the call")
+        gui.wait(
+            lambda: not gui.run("answer = bool(residence.snapshot.calls)"), "the end of the call"
+        )
         idle = gui.run(PANEL)
         assert "Review" not in [text for _, text, _ in idle], "nothing is asked"
         calls = [
