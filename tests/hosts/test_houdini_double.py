@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
 import pytest
 from houdini_rig import REAL, hou, new_houdini
 from other_thread import elsewhere
+from test_names import facts
 
 if REAL:
     pytest.skip("Houdini itself needs no proof", allow_module_level=True)
@@ -18,6 +20,23 @@ from hou._session import session
 @pytest.fixture(autouse=True)
 def new() -> None:
     new_houdini(windows=True)
+
+
+@pytest.mark.parametrize("version", ["20.5", "21.0"])
+def test_it_has_nothing_that_houdini_has_not(version: str) -> None:
+    known = facts("houdini")["hom"][version]
+    python = {*dir(list), *dir(Exception), *dir(object)}
+    more = [
+        f"{name}.{member}"
+        for name, of_it in inspect.getmembers(hou, inspect.isclass)
+        if known.get(name)
+        for member in dir(of_it)
+        if not member.startswith("_") and member not in python | {*known[name].split()}
+    ]
+    assert more == []
+    functions = {name for name, _ in inspect.getmembers(hou, inspect.isfunction)}
+    public = {name for name in functions if not name.startswith("_")}
+    assert public - {*known[""].split(), "new_scene"} == set()
 
 
 def test_unknown_functions_types_parameters_and_menu_items() -> None:

@@ -38,6 +38,15 @@ def test_the_picture_is_as_wide_as_the_aperture(bench: Bench) -> None:
     assert bench.port(CAMERAS).get(path)["fov"] == pytest.approx([39.598, 39.598], abs=0.01)
 
 
+def test_a_colour_replaces_the_picture_of_the_objects_own_material(bench: Bench) -> None:
+    path = bench.cube("Painted")
+    bench.editor.set_color(path, [1, 0, 0])
+    hou.node(path).parm("shop_materialpath").evalAsNode().parm("basecolor_useTexture").set(1)
+    assert bench.get(path)["color"] is None
+    bench.editor.set_color(path, [0, 1, 0])
+    assert bench.get(path)["color"] == pytest.approx([0, 1, 0])
+
+
 @pytest.mark.skipif(REAL, reason="which colour spaces there are is up to the installation")
 def test_a_colour_space_that_a_text_menu_does_not_offer_is_written(
     bench: Bench, monkeypatch: pytest.MonkeyPatch

@@ -7,18 +7,38 @@ from typing import Any
 import pytest
 from max_rig import REAL, new_max, pymxs
 from other_thread import elsewhere
+from test_names import of_max, unsourced
 
 if REAL:
     pytest.skip("3ds Max itself needs no proof", allow_module_level=True)
 
+from pymxs import _runtime, _scene
 from pymxs._session import session
 
 rt = pymxs.runtime
+
+#: Properties of the manual that the dump of 3ds Max 2021 leaves out.
+UNSOURCED_OF_THE_DOUBLE = {"standardmaterial.diffuse", "standardmaterial.diffusemap"}
 
 
 @pytest.fixture(autouse=True)
 def new() -> None:
     new_max(windows=True)
+
+
+def test_it_has_nothing_that_3ds_max_has_not() -> None:
+    tables = (_runtime._NAMES, _runtime._VALUES, _runtime._FBX, _runtime._STRUCTS)
+    named = {name for table in (*tables, _runtime._GLOBALS) for name in table}
+    assert [n for n in named if of_max(n) is None and n.lower() not in unsourced("max")] == []
+    classes = {name: parameters for name, (_, parameters) in _scene.OBJECTS.items()}
+    classes |= {**_scene.MODIFIERS, **_scene.MATERIALS, **_scene.MAPS}
+    more = {
+        f"{name}.{each}".lower()
+        for name, parameters in classes.items()
+        for each in parameters
+        if not each.startswith("_") and each.lower() not in (of_max(name) or ())
+    }
+    assert more == UNSOURCED_OF_THE_DOUBLE
 
 
 def test_unknown_functions_events_parameters_and_properties() -> None:

@@ -8,21 +8,21 @@ from ._errors import OperationFailed
 
 
 class _Vector(list):
-    size = 3
+    _size = 3
 
     def __init__(self, *values) -> None:
-        given = values[0] if len(values) == 1 else values or [0.0] * self.size
-        if len(given) != self.size:
-            raise TypeError(f"{type(self).__name__} takes {self.size} numbers")
+        given = values[0] if len(values) == 1 else values or [0.0] * self._size
+        if len(given) != self._size:
+            raise TypeError(f"{type(self).__name__} takes {self._size} numbers")
         super().__init__(float(value) for value in given)
 
 
 class Vector2(_Vector):
-    size = 2
+    _size = 2
 
 
 class Vector3(_Vector):
-    size = 3
+    _size = 3
 
     def __mul__(self, other):
         if not isinstance(other, Matrix4):

@@ -55,11 +55,6 @@ class ParmTemplate:
     def type(self):
         return getattr(parmTemplateType, self._parm.kind)
 
-    def stringType(self):
-        if self._parm.kind != "String":
-            raise AttributeError("'ParmTemplate' object has no attribute 'stringType'")
-        return getattr(stringParmType, self._parm.holds)
-
     def tags(self):
         return dict(self._parm.tags)
 
@@ -74,6 +69,9 @@ class StringParmTemplate(ParmTemplate):
         if num_components != 1 or default_value:
             raise NotImplementedError("several texts, and what they begin with")
         super().__init__(spec.text(), name)
+
+    def stringType(self):
+        return getattr(stringParmType, self._parm.holds)
 
 
 class _Numbers(ParmTemplate):
