@@ -48,7 +48,7 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ): "tests/e2e/test_setup_blender.py sets up, from the same wheel",
     ("tests/hosts/README.md", "mayapy -m pytest"): "needs Maya",
     ("tests/hosts/README.md", "mayapy -m callboard_testing"): "needs Maya",
-    ("tests/hosts/README.md", "python tests/hosts/generate"): "needs Maya's stubs",
+    ("tests/hosts/README.md", "python tests/hosts/make_facts"): "needs the public dumps",
     ("tests/hosts/README.md", "hython -m pytest"): "needs Houdini",
     ("tests/hosts/README.md", "hython -m callboard_testing"): "needs Houdini",
     ("tests/hosts/README.md", "3dsmaxbatch"): "needs 3ds Max",
