@@ -165,7 +165,7 @@ def differences(was: Any, now: Any, told: str | None) -> Iterator[str]:
         for what in a.keys() & b.keys():
             if (a[what] is None) != (b[what] is None) or off(a[what], b[what]) > TOLERANCE:
                 yield f"at {second} s its {what} is {b[what]}, not {a[what]}"
-    for what in {"fov", "light"} & was.keys() & now.keys():
+    for what in {"fov", "light", "thick"} & was.keys() & now.keys():
         if off(was[what], now[what]) > TOLERANCE:
             yield f"its {what} is {now[what]}, not {was[what]}"
     if was.get("smooth") and now.get("smooth") is False and told is None:
@@ -188,9 +188,9 @@ def test_forty_transfers_arrive_in_place_or_say_why(home: Path) -> None:
     work.mkdir()
     table = table_of(home, work)
     assert [case for case in table if any("WRONG" in each for each in case["came"])] == []
-    # A curve's bevel has another box in OpenUSD, and Blender's objects have no shear.
+    # Blender's objects have no shear.
     refused = {(case["from"], case["content"]) for case in table if case["refused"]}
-    assert refused == {("blender", "curve"), ("openusd", "sheared")}
+    assert refused == {("openusd", "sheared")}
 
 
 if __name__ == "__main__":

@@ -207,6 +207,9 @@ def measure_usd(path: str) -> dict[str, Any]:
                 light.GetWidthAttr().Get() * axes[0],
                 light.GetHeightAttr().Get() * axes[1],
             ]
+        if prim.IsA(UsdGeom.Curves):
+            widths = UsdGeom.Curves(prim).GetWidthsAttr().Get() or [0]
+            facts["thick"] = max(widths) * world.GetRow3(0).GetLength()
         if prim.IsA(UsdGeom.Mesh):
             scheme = UsdGeom.Mesh(prim).GetSubdivisionSchemeAttr()
             facts["smooth"] = scheme.HasAuthoredValue() and scheme.Get() != "none"
@@ -362,6 +365,8 @@ def measure_blend(path: str) -> dict[str, Any]:
         graph = bpy.context.evaluated_depsgraph_get()
         own: dict[str, list[Any]] = {}
         for each in graph.object_instances:
+            if each.is_instance and each.parent.type == "CURVE":
+                continue  # its bevel; the points are measured, and the thickness
             holder = each.parent.original.name if each.is_instance else each.object.original.name
             world = metres @ each.matrix_world
             own.setdefault(holder, []).extend(
@@ -382,6 +387,9 @@ def measure_blend(path: str) -> dict[str, Any]:
                 size = [obj.data.size, obj.data.size_y]
                 axes = [world.col[i].to_3d().length for i in range(2)]
                 measured[obj.name]["light"] = [a * b for a, b in zip(size, axes, strict=True)]
+            if obj.type == "CURVE":
+                thick = 2 * obj.data.bevel_depth * world.col[0].to_3d().length
+                measured[obj.name]["thick"] = thick
             if obj.type == "MESH":
                 measured[obj.name]["smooth"] = obj.name in smooth
     return measured

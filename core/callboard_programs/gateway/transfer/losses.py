@@ -15,6 +15,9 @@ from callboard_programs.gateway.transfer.scene_facts import Box, SceneFacts, num
 #: The differences that a transfer is refused for: an object isn't where it was, or as large.
 PLACE, AXES, BOX = "place", "rotation or scale", "world box"
 MOVED = (PLACE, AXES, BOX)
+#: The same of a shape that one host measures by its control points, and another by its surface.
+HULL = "box of control points"
+_HULLS = ("curve", "surface", "meta")
 #: The relative error that single precision and a change of units may cause, and the share of an
 #: object's distance from the origin that single precision costs.
 _CLOSE, _FAR_OFF = 1e-4, 1e-6
@@ -70,11 +73,22 @@ class Losses:
             yield "parent", was, now
         moving = self._source.moves(item.path) or self._far.moves(other.path)
         if not moving:
-            yield from _displaced(self._source.world(item.path), self._far.world(other.path))
-            was_box, is_box = (self._source.box(item.shape), self._far.box(other.shape))
-            if was_box and is_box and not _same_box(was_box, is_box):
-                yield BOX, _rounded(chain(*was_box)), _rounded(chain(*is_box))
+            if not self._source.strays(item.path) and not self._far.strays(other.path):
+                places = self._source.world(item.path), self._far.world(other.path)
+                yield from _displaced(*places)
+            yield from self._box(item, other)
         yield from self._keys(item, other)
+
+    def _box(self, item: Item, other: Item) -> Iterator[tuple[str, Any, Any]]:
+        was, now = self._source.box(item.shape), self._far.box(other.shape)
+        if not was or not now or _same_box(was, now):
+            return
+        shapes = self._source.objects[item.shape], self._far.objects[other.shape]
+        if any({"armature", _LINKED} & {*_modifiers(each)} for each in shapes):
+            return  # the box is that of a pose; the modifier is listed if it is lost
+        words = [str(each.get("type")) for each in shapes]
+        hull = any(kind in word for kind in _HULLS for word in words)
+        yield HULL if hull else BOX, _rounded(chain(*was)), _rounded(chain(*now))
 
     def _keys(self, item: Item, other: Item) -> Iterator[tuple[str, Any, Any]]:
         source, far = self._source, self._far

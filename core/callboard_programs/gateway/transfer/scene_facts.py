@@ -60,6 +60,11 @@ class SceneFacts:
         """Return whether the object, or one of its parents, has keys."""
         return any(self.objects.get(p, {}).get("key_count") for p in (path, *self.above(path)))
 
+    def strays(self, path: str) -> bool:
+        """Return whether something moves the object, or one of its parents, away from its own
+        transform."""
+        return any(self.objects.get(p, {}).get("doubt") for p in (path, *self.above(path)))
+
     def local(self, path: str, key: Mapping[str, Any] | None = None) -> Rows:
         """Return the object's transform relative to its parent, or the transform at ``key``."""
         reported = {**self.objects.get(path, {}), **(key or {})}
