@@ -44,7 +44,7 @@ _HOMES = {
     "callboard.ports.attributes": "AttributeNotFound AttributesPort MOST_ELEMENTS",
     "callboard.ports.cameras": "CamerasPort",
     "callboard.ports.capability_names": (
-        "ANIMATION ATTRIBUTES CAMERAS CHECK DOCS EXCHANGE FARM FILESYSTEM_READ "
+        "ANIMATION ATTRIBUTES CAMERAS CHECK DOCS EXCHANGE FARM FILE FILESYSTEM_READ "
         "FILESYSTEM_WRITE GEOMETRY LIGHTS LOOK MATERIALS MODELLING NETWORK RENDER "
         "SCENE_MUTATE SCENE_READ SCRIPT STRUCTURE USD VIEWPORT"
     ),
@@ -55,6 +55,7 @@ _HOMES = {
     "callboard.ports.exchange": (
         "Axes ExchangePort FileFormat SUFFIXES UNSTATED UpAxis kind_of lacking_uvs"
     ),
+    "callboard.ports.file": "FilePort MOST_HEAVY Reference",
     "callboard.ports.files": "SceneFiles",
     "callboard.ports.geometry": "FacesLook GeometryPort SubdivisionScheme",
     "callboard.ports.lights": "LightKind LightsPort",
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
     from callboard.ports.docs import *
     from callboard.ports.edit import *
     from callboard.ports.exchange import *
+    from callboard.ports.file import *
     from callboard.ports.files import *
     from callboard.ports.geometry import *
     from callboard.ports.host import *

@@ -19,6 +19,7 @@ from callboard.host import (
     CHECK,
     DOCS,
     EXCHANGE,
+    FILE,
     GEOMETRY,
     LOOK,
     MODELLING,
@@ -39,6 +40,7 @@ from callboard_blender.ports.check import BlenderChecks
 from callboard_blender.ports.docs import BlenderDocs
 from callboard_blender.ports.edit import BlenderSceneEditor
 from callboard_blender.ports.exchange import BlenderExchange
+from callboard_blender.ports.file import BlenderFile
 from callboard_blender.ports.files import BlenderFiles
 from callboard_blender.ports.geometry import BlenderGeometry
 from callboard_blender.ports.lights import BlenderLights
@@ -97,6 +99,7 @@ class BlenderHost(host.Host):
             LOOK: BlenderLook(changes),
             host.SCRIPT: BlenderScripts(changes),
             DOCS: BlenderDocs(),
+            FILE: BlenderFile(),
             NETWORK: Network(),
         }
         if not bpy.app.background:

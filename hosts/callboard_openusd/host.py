@@ -14,6 +14,7 @@ from callboard.host import (
     CHECK,
     DOCS,
     EXCHANGE,
+    FILE,
     GEOMETRY,
     LOOK,
     NETWORK,
@@ -30,6 +31,7 @@ from callboard_openusd.ports.check import UsdChecks
 from callboard_openusd.ports.docs import UsdDocs
 from callboard_openusd.ports.edit import UsdSceneEditor
 from callboard_openusd.ports.exchange import UsdExchange
+from callboard_openusd.ports.file import UsdFile
 from callboard_openusd.ports.files import UsdFiles
 from callboard_openusd.ports.geometry import UsdGeometry
 from callboard_openusd.ports.lights import UsdLights
@@ -86,6 +88,7 @@ class OpenUsdHost(host.Host):
                 host.USD: stages,
                 EXCHANGE: UsdExchange(document, stages, checks, materials),
                 DOCS: UsdDocs(),
+                FILE: UsdFile(document),
                 NETWORK: Network(),
             }
         )

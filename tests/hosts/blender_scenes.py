@@ -25,6 +25,7 @@ MODULES = (
     "blender_scenes_looks",
     "blender_scenes_values",
     "blender_scenes_checks",
+    "blender_scenes_file",
     "blender_scenes_exchange",
     "blender_scenes_geometry",
     "blender_scenes_undo",

@@ -9,9 +9,11 @@ from importlib.util import find_spec
 
 import pytest
 
-from callboard.host import MODELLING
+from callboard.host import FILE, MODELLING
 from callboard_testing.compliance import Bench, Check, checks
 
+#: What these applications don't offer yet.
+ABSENT = frozenset({FILE, MODELLING})
 #: Without windows, undo is off until a host switches it on, no dialog offers to save, and another
 #: renderer renders.
 _OTHERWISE_WITHOUT_WINDOWS = ("FileTools.", "Rendering.", "Undo.")
@@ -31,7 +33,7 @@ def place(request: pytest.FixtureRequest, real: bool) -> str:
 def every_check(real: bool) -> pytest.MarkDecorator:
     def cases() -> Iterator[tuple[str, Check]]:
         for check in checks():
-            if MODELLING in check.needs:
+            if not ABSENT.isdisjoint(check.needs):
                 continue
             if not real:
                 yield "windows", check
@@ -48,7 +50,7 @@ def every_check(real: bool) -> pytest.MarkDecorator:
 def run_check(check: Check, bench: Bench, real: bool) -> None:
     """Run one check. A double offers every capability of its application, so a check is never
     skipped on it."""
-    assert MODELLING not in bench.host.ports, "then its checks belong to every_check()"
+    assert ABSENT.isdisjoint(bench.host.ports), "then its checks belong to every_check()"
     missing = bench.missing(check)
     if missing and (real or find_spec("pxr") is None):
         pytest.skip(f"the host doesn't offer {', '.join(missing)}")

@@ -77,6 +77,7 @@ ODD = [
 NAMES = {
     "usd": "secret.usda",
     "check": "secret.usda",
+    "file": "secret.{scene}",
     "exchange": "secret.{exchange}",
     "scene": "secret.{scene}",
     "render": "secret.png",

@@ -14,6 +14,7 @@ from callboard.host import (
     DOCS,
     EXCHANGE,
     FARM,
+    FILE,
     FILESYSTEM_READ,
     FILESYSTEM_WRITE,
     GEOMETRY,
@@ -57,6 +58,7 @@ AREAS = (
     (
         "Files",
         {
+            FILE: "Explain files",
             FILESYSTEM_READ: "Open files",
             FILESYSTEM_WRITE: "Write files",
             EXCHANGE: "Files of other programs",

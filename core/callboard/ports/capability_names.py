@@ -19,6 +19,7 @@ EXCHANGE = "exchange"
 GEOMETRY = "geometry"
 LOOK = "look"
 CHECK = "check"
+FILE = "file"
 DOCS = "docs"
 NETWORK = "network"
 #: The server offers this itself, where a farm's scheduler is set. No host has a port for it.

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from callboard.host import held_to_roots, of_many, outside, refuse_outside, unreadable
 from callboard_blender.application.blend_layout import Member, Structure, structures
@@ -73,7 +73,7 @@ def refuse_blend_outside(
             named = _read(file, paths)
         except (OSError, ValueError, EOFError, struct.error, ImportError) as error:
             raise unreadable(file, f"can't be looked into ({error})") from None
-        theirs = [(kind, _place(text, file)) for kind, text in named]
+        theirs = [(kind, place_of(text, file)) for kind, text in named]
         theirs = [
             (kind, place)
             for kind, place in theirs
@@ -96,7 +96,7 @@ def is_own(place: str, own: Sequence[str]) -> bool:
     return any(real.is_relative_to(os.path.realpath(each)) for each in own)
 
 
-def _place(text: str, file: str) -> str:
+def place_of(text: str, file: str) -> str:
     """Return the path that Blender opens for a path in a file. Two slashes stand for the file's
     folder, and outside Windows a path loses its drive letter."""
     if os.name != "nt":
@@ -299,8 +299,33 @@ def _texts(
 Block = tuple[bytes, int, int, bytes]
 
 
+class _Choice(Protocol):
+    def is_read(self, index: int) -> bool: ...
+
+
+class _DatablocksAlone:
+    def is_read(self, index: int) -> bool:
+        return False
+
+
+def layout_of(file: str) -> list[Structure]:
+    """Return the file's structures. Raises as ``datablocks``."""
+    for *_, block in _blocks(file, code=b"DNA1"):
+        return structures(block)
+    raise ValueError("it does not say how its structures are laid out")
+
+
+def datablocks(file: str) -> Iterator[tuple[bytes, int, bytes]]:
+    """Yield each datablock's code, structure and content, as the file labels them. A datablock in a
+    library has the code ``ID`` and no content. Raises ValueError, OSError, EOFError or struct.error
+    when this isn't a .blend file, and ImportError when it can't be unpacked."""
+    for code, index, _, content in _blocks(file, _DatablocksAlone()):
+        if code == b"ID" or code not in _NO_DATABLOCKS:
+            yield code, index, content
+
+
 def _blocks(
-    file: str, layout: _Layout | None = None, code: bytes = b"", most: int = 0
+    file: str, layout: _Choice | None = None, code: bytes = b"", most: int = 0
 ) -> Iterator[Block]:
     """Yield each block with that code, or each of the ``layout``'s: its code, structure, address
     and content. Blocks without paths have at most ``most`` bytes of content."""

@@ -1,0 +1,64 @@
+"""A guess at what a file is for, from the counts of what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from callboard.content import Json
+
+#: Maximum guesses.
+_MOST = 3
+
+
+def purpose(kinds: Mapping[str, int]) -> list[Json]:
+    """Return ``{guess, why}``, the likeliest first. ``kinds`` are counts as in ``FilePort``."""
+    has = {
+        "meshes": 0,
+        "cameras": 0,
+        "lights": 0,
+        "rigs": 0,
+        "animations": 0,
+        "materials": 0,
+        "assets": 0,
+        "strips": 0,
+        "libraries": 0,
+        **kinds,
+    }
+    guesses = (
+        (has["strips"] > 0, "an edit", ("strips",)),
+        (has["assets"] > 0, "an asset library", ("assets",)),
+        (
+            has["libraries"] > 0 and has["cameras"] > 0,
+            "a shot, put together from other files",
+            ("libraries", "cameras", "lights"),
+        ),
+        (
+            has["rigs"] > 0 and has["animations"] > has["rigs"],
+            "character animation",
+            ("rigs", "animations"),
+        ),
+        (has["rigs"] > 0, "a rig", ("rigs", "meshes")),
+        (
+            has["animations"] > 0 and has["cameras"] > 0,
+            "an animated scene",
+            ("animations", "cameras"),
+        ),
+        (
+            has["cameras"] > 0 and has["lights"] > 0 and has["meshes"] > 0,
+            "a scene to render",
+            ("cameras", "lights", "meshes"),
+        ),
+        (
+            has["libraries"] > 0,
+            "an assembly of other files",
+            ("libraries", "meshes"),
+        ),
+        (has["meshes"] > 0, "a model", ("meshes", "materials")),
+        (has["materials"] > 0, "a library of materials", ("materials",)),
+    )
+    fitting = [
+        {"guess": guess, "why": ", ".join(f"{has[kind]} {kind}" for kind in because)}
+        for fits, guess, because in guesses
+        if fits
+    ]
+    return fitting[:_MOST] or [{"guess": "nothing yet", "why": "there is nothing in it"}]

@@ -1,0 +1,164 @@
+"""Tools that explain a file. They change nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+from datetime import datetime, timezone
+from itertools import islice
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeVar
+
+from callboard.content import Json
+from callboard.skill import outside
+
+from ._purpose import purpose
+
+#: Seconds that one slice holds the main thread.
+SLICE = 0.005
+#: Maximum users that a file names, backups that are listed, and files that are called heavy.
+_MOST_USERS, _MOST_BACKUPS, _MOST_HEAVY = 10, 20, 10
+#: Kinds of files that are composed into the scene.
+_COMPOSED = ("library", "sublayer", "reference", "payload")
+#: Maximum entries of a tree, and maximum files beside the open one that are looked at.
+_MOST_IN_TREE, _MOST_BESIDE = 500, 10_000
+
+Answer = TypeVar("Answer")
+
+
+def overview(ctx: Any, path: str | None = None) -> Generator[None, None, Json]:
+    port = ctx.port("file")
+    facts = yield from _sliced(port.overview(path))
+    references = yield from _sliced(port.references(path))
+    stated = list(zip(references, _states(references), strict=True))
+    heavy = {
+        each.place: size
+        for each, state in stated
+        if state == "found" and each.kind not in _COMPOSED and (size := _bytes(each.place))
+    }
+    largest = sorted(heavy, key=lambda place: -heavy[place])[:_MOST_HEAVY]
+    return {
+        **facts,
+        "heaviest_files": [{"path": place, "bytes": heavy[place]} for place in largest],
+        "missing": len({each.place for each, state in stated if state == "missing"}),
+        "purpose": purpose(facts["kinds"]),
+    }
+
+
+def references(
+    ctx: Any, path: str | None = None, only: str | None = None, limit: int = 200
+) -> Generator[None, None, Json]:
+    named = yield from _sliced(ctx.port("file").references(path))
+    files = [_file(each, state) for each, state in zip(named, _states(named), strict=True)]
+    totals = Counter(each["state"] for each in files)
+    totals["absolute"] = sum(each["absolute"] for each in files)
+    shown = [
+        each
+        for each in files
+        if only is None or each["state"] == only or (only == "absolute" and each["absolute"])
+    ]
+    answer: Json = {
+        "files": shown[:limit],
+        "totals": {"files": len(files), **{key: n for key, n in sorted(totals.items()) if n}},
+        "tree": _tree(named, files),
+    }
+    return {**answer, "more": len(shown) - limit} if len(shown) > limit else answer
+
+
+def history(ctx: Any) -> Json:
+    info = ctx.port("scene.read").info()
+    file = info["file"] and Path(info["file"])
+    answer: Json = {"file": info["file"], "modified": info["modified"]}
+    answer.update(_times(file) if file else {})
+    answer["backups"] = _listed(_beside(file) if file else ())
+    answer["autosaves"] = _listed(ctx.port("file").autosaves())
+    return answer
+
+
+def _sliced(work: Generator[None, None, Answer]) -> Generator[None, None, Answer]:
+    """Run the work, and pause only when its slice of the main thread is over."""
+    ends = perf_counter() + SLICE
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            answer: Answer = done.value
+            return answer
+        if perf_counter() >= ends:
+            yield
+            ends = perf_counter() + SLICE
+
+
+def _states(references: Sequence[Any]) -> list[str]:
+    """Return each file's state. Nothing else is reported of files that the call may not read."""
+    leaving = set(outside(each.place for each in references if each.state != "packed"))
+    return ["outside" if each.place in leaving else each.state for each in references]
+
+
+def _file(each: Any, state: str) -> Json:
+    entry: Json = {"path": each.path, "kind": each.kind, "state": state, "absolute": each.absolute}
+    entry["used_by"] = list(each.users[:_MOST_USERS])
+    entry["users"] = len(each.users)
+    return {**entry, "named_in": each.named_in} if each.named_in else entry
+
+
+def _tree(references: Sequence[Any], files: Sequence[Json]) -> list[Json]:
+    """Return the composed files below the files that name them, each file's own only once."""
+    below: dict[str, list[Json]] = {}
+    opened: set[str] = set()
+    pairs = [pair for pair in zip(references, files, strict=True) if pair[0].kind in _COMPOSED]
+    for each, file in islice(pairs, _MOST_IN_TREE):
+        entry: Json = {key: file[key] for key in ("path", "kind", "state")}
+        below.setdefault(each.named_in, []).append(entry)
+        if each.place not in opened:
+            opened.add(each.place)
+            entry["below"] = below.setdefault(each.place, [])
+    return below.get("", [])
+
+
+def _bytes(place: str) -> int:
+    try:
+        return Path(place).stat().st_size
+    except OSError:
+        return 0
+
+
+def _times(file: Path) -> Json:
+    try:
+        stat = file.stat()
+    except OSError:
+        return {}
+    saved = datetime.fromtimestamp(stat.st_mtime, timezone.utc)
+    age = (datetime.now(timezone.utc) - saved).total_seconds() / 3600
+    return {
+        "saved": saved.isoformat(timespec="seconds"),
+        "age_hours": round(age, 2),
+        "bytes": stat.st_size,
+    }
+
+
+def _listed(places: Iterable[str]) -> list[Json]:
+    readable = list(places)
+    leaving = set(outside(readable))
+    entries = [
+        {"path": place, **times}
+        for place in readable
+        if place not in leaving and (times := _times(Path(place)))
+    ]
+    return sorted(entries, key=lambda entry: entry["age_hours"])[:_MOST_BACKUPS]
+
+
+def _beside(file: Path) -> list[str]:
+    """Return backups (``shot.blend1``, ``shot.usda.bak``, ``shot.usda~``) and other numbered
+    versions of the file (``shot_v012``), from its folder."""
+    stem = re.sub(r"[._-]?v?\d+$", "", file.stem, flags=re.I)
+    version = re.compile(rf"{re.escape(stem)}[._-]?v?\d*{re.escape(file.suffix)}", re.I)
+    backup = re.compile(rf"{re.escape(file.name)}(\d+|~|\.bak|\.orig|\.old)", re.I)
+    try:
+        names = [each.name for each in islice(file.parent.iterdir(), _MOST_BESIDE)]
+    except OSError:
+        return []
+    fitting = (n for n in names if n != file.name and (backup.fullmatch(n) or version.fullmatch(n)))
+    return [str(file.parent / name) for name in fitting]

@@ -1,0 +1,157 @@
+"""The contents of a .blend file on disk, read from its blocks. Blender doesn't open it."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections import Counter
+from typing import Any
+
+from callboard.host import Json
+from callboard_blender.application.blend_layout import Member, Structure
+from callboard_blender.application.blend_named import datablocks, layout_of
+
+#: The names that ``bpy.data`` has for the two letters of a datablock.
+_COUNTS = {
+    b"AC": "actions",
+    b"AR": "armatures",
+    b"CA": "cameras",
+    b"GR": "collections",
+    b"CU": "curves",
+    b"VF": "fonts",
+    b"IM": "images",
+    b"LA": "lights",
+    b"LI": "libraries",
+    b"MA": "materials",
+    b"ME": "meshes",
+    b"NT": "node_groups",
+    b"OB": "objects",
+    b"SC": "scenes",
+    b"KE": "shape_keys",
+    b"SO": "sounds",
+    b"TX": "texts",
+    b"WS": "workspaces",
+    b"WO": "worlds",
+}
+_TYPES = {
+    0: "empty",
+    1: "mesh",
+    2: "curve",
+    3: "surface",
+    4: "font",
+    5: "meta",
+    10: "light",
+    11: "camera",
+    12: "speaker",
+    13: "light_probe",
+    22: "lattice",
+    25: "armature",
+    26: "gpencil",
+    27: "curves",
+    28: "pointcloud",
+    29: "volume",
+    30: "greasepencil",
+}
+#: The kinds of files that datablocks name, by the two letters of the datablock's kind.
+NAMING = {
+    b"LI": "library",
+    b"IM": "image",
+    b"SO": "sound",
+    b"VF": "font",
+    b"CF": "cache",
+    b"VO": "volume",
+    b"MC": "movie",
+}
+_PACKED = ("packedfile", "packedfiles")
+_FORMATS = {"short": "<h", "int": "<i", "float": "<f", "char": "<b"}
+
+
+class BlendFacts:
+    """Counts, and what scenes, objects and meshes say of themselves. Raises as
+    ``blend_named.named_by``."""
+
+    def __init__(self, file: str) -> None:
+        self._known = layout_of(file)
+        self._by_name = {each.name: each for each in self._known}
+        self.counts: Counter[str] = Counter()
+        self.types: Counter[str] = Counter()
+        #: Faces of each mesh, by its name.
+        self.faces: dict[str, int] = {}
+        self.scenes: list[Json] = []
+        self.workspaces: list[str] = []
+        self.linked = 0
+        self.assets = 0
+        #: The kind of each named file, its path, its datablock, and whether it is packed.
+        self.named: list[tuple[str, str, str, bool]] = []
+        for code, index, content in datablocks(file):
+            if code == b"ID":
+                self.linked += 1
+            elif index < len(self._known):
+                self._note(code, self._known[index], content)
+
+    def _note(self, code: bytes, kind: Structure, content: bytes) -> None:
+        name = (self._value(kind, content, "id.name") or "")[2:]
+        if code in NAMING:
+            path = self._value(kind, content, "filepath") or self._value(kind, content, "name")
+            if path and not path.startswith("<"):
+                pointers = (self._value(kind, content, each) for each in _PACKED)
+                self.named.append((NAMING[code], path, name, any(pointers)))
+        if code not in _COUNTS:
+            return
+        self.counts[_COUNTS[code]] += 1
+        self.assets += bool(self._value(kind, content, "id.asset_data"))
+        if code == b"OB":
+            self.types[_TYPES.get(self._value(kind, content, "type"), "other")] += 1
+        elif code == b"ME":
+            faces = self._value(kind, content, "totpoly")
+            self.faces[name] = faces or self._value(kind, content, "faces_num") or 0
+        elif code == b"WS":
+            self.workspaces.append(name)
+        elif code == b"SC":
+            self.scenes.append(self._scene(kind, content, name))
+
+    def _scene(self, kind: Structure, content: bytes, name: str) -> Json:
+        def value(path: str) -> Any:
+            return self._value(kind, content, path)
+
+        rate, base = value("r.frs_sec") or 0, value("r.frs_sec_base") or 1.0
+        return {
+            "name": name,
+            "frame_range": [value("r.sfra"), value("r.efra")],
+            "fps": round(rate / base, 3),
+            "engine": value("r.engine"),
+            "resolution": [value("r.xsch"), value("r.ysch"), value("r.size")],
+            "units_per_meter": 1 / (value("unit.scale_length") or 1.0),
+            "view_transform": value("view_settings.view_transform"),
+            "look": value("view_settings.look"),
+            "exposure": value("view_settings.exposure"),
+            "display": value("display_settings.display_device"),
+        }
+
+    def _value(self, kind: Structure, content: bytes, path: str) -> Any:
+        """Return the text or number at the path of members, or None when this version has none."""
+        found = self._member(kind, path)
+        if found is None:
+            return None
+        member, offset = found
+        if member.kind == "char" and member.count > 1 and not member.points:
+            return os.fsdecode(content[offset : offset + member.size].split(b"\0", 1)[0])
+        if member.points or member.kind == "ListBase":
+            return int.from_bytes(content[offset : offset + 8], "little")
+        if member.kind not in _FORMATS or member.count > 1:
+            return None
+        (number,) = struct.unpack_from(_FORMATS[member.kind], content, offset)
+        return number
+
+    def _member(self, kind: Structure | None, path: str) -> tuple[Member, int] | None:
+        offset = 0
+        member: Member | None = None
+        for name in path.split("."):
+            if member is not None:
+                kind = self._by_name.get(member.kind)
+            named = () if kind is None else kind.members
+            member = next((each for each in named if each.name == name), None)
+            if member is None:
+                return None
+            offset += member.offset
+        return None if member is None else (member, offset)

@@ -1,0 +1,279 @@
+"""The contents of .blend files and the files they name: the port ``file``. The open file is read
+from Blender, others from their blocks."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from contextvars import copy_context
+from heapq import nlargest
+from pathlib import Path
+from typing import Any, TypeVar
+
+import bpy
+
+from callboard.host import MOST_HEAVY, Json, Reference, of_many, outside, unreadable
+from callboard_blender.application.blend_facts import BlendFacts
+from callboard_blender.application.blend_named import is_own, place_of
+from callboard_blender.application.names import count, listed, scene, view_layer
+from callboard_blender.application.outside_paths import own_folders
+from callboard_blender.ports.files import checked_blend
+
+#: Data read between two pauses.
+_STRETCH = 1000
+#: Seconds that a slice waits for the thread that reads a file on disk.
+_WAIT = 0.004
+#: The collections of ``bpy.data`` whose data name files, with the kind of file.
+_NAMING = {
+    "libraries": "library",
+    "images": "image",
+    "sounds": "sound",
+    "fonts": "font",
+    "cache_files": "cache",
+    "volumes": "volume",
+    "movieclips": "movie",
+}
+_Read = TypeVar("_Read")
+_UNREADABLE = (OSError, ValueError, EOFError, struct.error, ImportError)
+
+
+class BlenderFile:
+    def overview(self, path: str | None) -> Generator[None, None, Json]:
+        if path is None:
+            return (yield from _of_session())
+        checked_blend(path)
+        facts = yield from _in_a_thread(path, lambda: BlendFacts(path))
+        heaviest = nlargest(MOST_HEAVY, facts.faces.items(), key=lambda pair: pair[1])
+        return {
+            "file": path,
+            "version": _written_by(path),
+            "scenes": facts.scenes,
+            "workspaces": facts.workspaces,
+            "counts": dict(sorted(facts.counts.items())),
+            "linked": facts.linked,
+            "types": dict(sorted(facts.types.items())),
+            "kinds": _kinds(facts.counts, facts.types, facts.assets, 0),
+            "heaviest": [{"name": name, "faces": faces} for name, faces in heaviest],
+        }
+
+    def references(self, path: str | None) -> Generator[None, None, list[Reference]]:
+        if path is None:
+            return (yield from _named_in_session())
+        checked_blend(path)
+        own = own_folders()
+        return (yield from _in_a_thread(path, lambda: _named_on_disk([(path, "")], own)))
+
+    def autosaves(self) -> list[str]:
+        folders = {str(Path(bpy.app.tempdir).parent)}
+        folders.add(bpy.context.preferences.filepaths.temporary_directory)
+        stem = Path(bpy.data.filepath).stem
+        pattern = f"{stem}_*_autosave.blend" if stem else f"{os.getpid()}_autosave.blend"
+        found = (each for folder in folders if folder for each in Path(folder).glob(pattern))
+        last = (Path(folder, "quit.blend") for folder in folders if folder)
+        return [*map(str, found), *(str(each) for each in last if each.is_file())]
+
+
+def _in_a_thread(path: str, read: Callable[[], _Read]) -> Generator[None, None, _Read]:
+    """Read the file in a thread of its own, which doesn't use Blender. Raises HostError when it
+    isn't a .blend file."""
+    pool = ThreadPoolExecutor(1)
+    try:
+        reading = pool.submit(copy_context().run, read)
+        while not wait([reading], _WAIT).done:
+            yield
+        return reading.result()
+    except _UNREADABLE as error:
+        raise unreadable(path, f"can't be looked into ({error})") from None
+    finally:
+        pool.shutdown(wait=False)
+
+
+def _in_stretches(data: Any) -> Iterator[list[Any]]:
+    """Yield the data in stretches. Once the scene has changed, each is read anew, because data of
+    before the pause may be gone."""
+    before, kept, at = listed(), data.values(), 0
+    while part := kept[at : at + _STRETCH] if listed() is before else data[at : at + _STRETCH]:
+        yield part
+        at += _STRETCH
+
+
+def _of_session() -> Generator[None, None, Json]:
+    types: Counter[str] = Counter()
+    faces: dict[str, int] = {}
+    assets = linked = 0
+    for part in _in_stretches(bpy.data.objects):
+        for obj in part:
+            types[obj.type.lower()] += 1
+            assets += obj.asset_data is not None
+            linked += obj.library is not None
+            if obj.type == "MESH" and obj.data is not None:
+                faces[obj.name_full] = len(obj.data.polygons)
+        yield
+    counts = Counter({name: len(data) for name, data in _collections() if len(data)})
+    for kind in ("materials", "node_groups", "collections", "actions", "worlds"):
+        for part in _in_stretches(getattr(bpy.data, kind)):
+            assets += sum(each.asset_data is not None for each in part)
+            yield
+    heaviest = nlargest(MOST_HEAVY, faces.items(), key=lambda pair: pair[1])
+    return {
+        "file": bpy.data.filepath or None,
+        "version": ".".join(map(str, bpy.data.version[:2])),
+        "scenes": [_scene(each) for each in bpy.data.scenes],
+        "shown": {"scene": scene().name, "view_layer": view_layer().name},
+        "workspaces": [each.name for each in bpy.data.workspaces],
+        "counts": dict(counts),
+        "linked": linked,
+        "types": dict(sorted(types.items())),
+        "kinds": _kinds(counts, types, assets, sum(map(_strips, bpy.data.scenes))),
+        "heaviest": [{"name": name, "faces": count} for name, count in heaviest],
+    }
+
+
+def _collections() -> Iterator[tuple[str, Any]]:
+    for prop in bpy.data.bl_rna.properties:
+        if prop.type == "COLLECTION":
+            yield prop.identifier, getattr(bpy.data, prop.identifier)
+
+
+def _kinds(counts: Counter[str], types: Counter[str], assets: int, strips: int) -> dict[str, int]:
+    kinds = {
+        "meshes": types["mesh"],
+        "cameras": types["camera"],
+        "lights": types["light"],
+        "rigs": types["armature"],
+        "animations": counts["actions"],
+        "materials": counts["materials"],
+        "libraries": counts["libraries"],
+        "assets": assets,
+        "strips": strips,
+    }
+    return {kind: count for kind, count in kinds.items() if count}
+
+
+def _scene(each: bpy.types.Scene) -> Json:
+    render, view = each.render, each.view_settings
+    return {
+        "name": each.name,
+        "objects": count() if each == scene() else len(each.objects),
+        "camera": each.camera.name_full if each.camera else None,
+        "frame_range": [each.frame_start, each.frame_end],
+        "fps": round(render.fps / render.fps_base, 3),
+        "engine": render.engine,
+        "resolution": [render.resolution_x, render.resolution_y, render.resolution_percentage],
+        "units_per_meter": 1 / each.unit_settings.scale_length,
+        "view_transform": view.view_transform,
+        "look": view.look,
+        "exposure": view.exposure,
+        "display": each.display_settings.display_device,
+        "view_layers": [layer.name for layer in each.view_layers],
+        "strips": _strips(each),
+    }
+
+
+def _strips(each: bpy.types.Scene) -> int:
+    editor = each.sequence_editor
+    if editor is None:
+        return 0
+    # Blender 4.4 renamed them.
+    return len(editor.strips_all if hasattr(editor, "strips_all") else editor.sequences_all)
+
+
+def _written_by(path: str) -> str:
+    """Return the version in the file's first bytes, or nothing when it is compressed."""
+    with Path(path).open("rb") as file:
+        head = file.read(17)
+    digits = head[9:12] if head[7:9] == b"-v" else head[13:17]
+    if not head.startswith(b"BLENDER") or not digits.isdigit():
+        return ""
+    return f"{int(digits) // 100}.{int(digits) % 100}"
+
+
+def _named_in_session() -> Generator[None, None, list[Reference]]:
+    named = [each for data, _ in _naming() for each in data if _names_a_file(each)]
+    users = bpy.data.user_map(subset=set(named)) if named else {}
+    yield
+    reported = []
+    for data, kind in _naming():
+        for part in _in_stretches(data):
+            for each in filter(_names_a_file, part):
+                reported.append(_reference(each, kind, users.get(each, ())))
+            yield
+    known, own = {each.place for each in reported}, own_folders()
+    for path in bpy.utils.blend_paths(absolute=False, packed=False, local=True):
+        place = os.path.normpath(bpy.path.abspath(path))
+        if path and place not in known and not is_own(place, own):
+            known.add(place)
+            absolute = not path.startswith("//")
+            reported.append(Reference(path, place, "file", _state(place), absolute))
+    linked = [each.place for each in reported if each.kind == "library" and each.state == "found"]
+    leaving = outside(linked)
+    waiting = [(place, place) for place in linked if place not in leaving]
+    return reported + (yield from _in_a_thread("", lambda: _named_on_disk(waiting, own)))
+
+
+def _naming() -> Iterator[tuple[Any, str]]:
+    return ((getattr(bpy.data, name), kind) for name, kind in _NAMING.items())
+
+
+def _names_a_file(each: Any) -> bool:
+    sources = ("FILE", "SEQUENCE", "MOVIE", "TILED")
+    fits = not isinstance(each, bpy.types.Image) or each.source in sources
+    return bool(
+        fits and each.library is None and each.filepath and not each.filepath.startswith("<")
+    )
+
+
+def _reference(each: Any, kind: str, users: Any) -> Reference:
+    place = os.path.normpath(bpy.path.abspath(each.filepath))
+    packed = getattr(each, "packed_file", None) is not None
+    using = each.users_id if isinstance(each, bpy.types.Library) else users
+    return Reference(
+        each.filepath,
+        place,
+        kind,
+        "packed" if packed else _state(place),
+        not each.filepath.startswith("//"),
+        tuple(sorted(one.name_full for one in using)),
+    )
+
+
+def _state(place: str) -> str:
+    return "found" if any(Path(each).exists() for each in of_many(place)) else "missing"
+
+
+def _named_on_disk(waiting: list[tuple[str, str]], own: Sequence[str]) -> list[Reference]:
+    """Return what these files name, and the libraries among them. Each comes with its place as
+    ``Reference.named_in`` has it."""
+    reported: list[Reference] = []
+    seen = {os.path.realpath(file) for file, _ in waiting}
+    while waiting:
+        file, named_in = waiting.pop(0)
+        found: dict[tuple[str, str, bool], set[str]] = {}
+        # A library that can't be read is reported, without what it names.
+        with suppress(*(_UNREADABLE if named_in else ())):
+            for kind, text, owner, packed in BlendFacts(file).named:
+                found.setdefault((kind, text, packed), set()).add(owner)
+        for (kind, text, packed), owners in found.items():
+            place = os.path.normpath(place_of(text, file))
+            if is_own(place, own):
+                continue
+            each = _on_disk(kind, text, place, packed, owners, named_in)
+            reported.append(each)
+            real = os.path.realpath(place)
+            if each.kind == "library" and each.state == "found" and real not in seen:
+                seen.add(real)
+                if not outside([place]):
+                    waiting.append((place, place))
+    return reported
+
+
+def _on_disk(
+    kind: str, text: str, place: str, packed: bool, owners: set[str], named_in: str
+) -> Reference:
+    state = "packed" if packed else _state(place)
+    users = () if kind == "library" else tuple(sorted(owners))
+    return Reference(text, place, kind, state, not text.startswith("//"), users, named_in)

@@ -1,0 +1,139 @@
+"""Cases: a file is explained as plain Blender sees it. See ``blender_scenes``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from hosts.blender_scenes import Rig
+
+#: What another process counts in a file, without callboard.
+_PLAIN = """
+import json, sys
+import bpy
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
+data, kinds = bpy.data, ("objects", "meshes", "materials", "images", "scenes", "fonts", "libraries")
+own = {kind: sum(each.library is None for each in getattr(data, kind)) for kind in kinds}
+missing = [
+    image.name for image in data.images
+    if image.filepath and not image.packed_file
+    and not __import__("os").path.exists(bpy.path.abspath(image.filepath, library=image.library))
+]
+scene = data.scenes[0]
+print("PLAIN" + json.dumps({
+    "counts": own, "missing": sorted(missing), "engine": scene.render.engine,
+    "frames": [scene.frame_start, scene.frame_end],
+    "libraries": sorted(bpy.path.abspath(each.filepath) for each in data.libraries),
+    "faces": max(len(each.polygons) for each in data.meshes),
+    "view": scene.view_settings.view_transform,
+}), flush=True)
+__import__("os")._exit(0)
+"""
+
+
+def _plainly(path: str) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-c", _PLAIN, path],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return json.loads(done.stdout.partition("PLAIN")[2].splitlines()[0])
+
+
+def _linked_shot(rig: Rig) -> str:
+    """Save ``shot.blend``, which links ``set.blend``, which links ``prop.blend``. A texture is
+    missing, and one is there with an absolute path."""
+    import bpy
+
+    there = rig.folder / "wood.png"
+    image = bpy.data.images.new("there", 4, 4)
+    image.filepath_raw, image.file_format = str(there), "PNG"
+    image.save()
+    bpy.data.images.remove(image)
+    rig.tool("scene__create_primitive", kind="sphere", name="Prop")
+    bpy.ops.wm.save_as_mainfile(filepath=str(rig.folder / "prop.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    dressed = bpy.data.collections.new("Set")
+    bpy.context.scene.collection.children.link(dressed)
+    dressed.objects.link(_linked(rig.folder / "prop.blend", "objects", "Prop"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(rig.folder / "set.blend"), relative_remap=True)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    placed = _linked(rig.folder / "set.blend", "collections", "Set")
+    bpy.context.scene.collection.children.link(placed)
+    rig.tool("scene__create_primitive", kind="cube", name="Own")
+    rig.tool("scene__set_material_color", name="Own", color=[1, 0, 0])
+    tree = bpy.data.objects["Own"].active_material.node_tree
+    for name, path in (("gone", "//gone.png"), ("wood", str(there))):
+        node = tree.nodes.new("ShaderNodeTexImage")
+        node.image = bpy.data.images.new(name, 4, 4)
+        node.image.source, node.image.filepath = "FILE", path
+    bpy.data.scenes[0].frame_end = 77
+    path = str(rig.folder / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, relative_remap=False)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    return path
+
+
+def _linked(file: Path, kind: str, name: str) -> Any:
+    import bpy
+
+    with bpy.data.libraries.load(str(file), link=True) as (_, to):
+        setattr(to, kind, [name])
+    return getattr(to, kind)[0]
+
+
+def test_a_linked_shot_is_explained_as_plain_blender_sees_it(rig: Rig) -> None:
+    path = _linked_shot(rig)
+    plain = _plainly(path)
+    here, there = rig.tool("file__overview"), rig.tool("file__overview", path=path)
+    for each in (here, there):
+        assert each["scenes"][0]["engine"] == plain["engine"], each["scenes"]
+        assert each["scenes"][0]["frame_range"] == plain["frames"] == [1, 77]
+        assert each["scenes"][0]["view_transform"] == plain["view"]
+        assert each["missing"] == len(plain["missing"]) == 1
+        assert [one["bytes"] > 0 for one in each["heaviest_files"]] == [True]
+    own = {kind: count for kind, count in there["counts"].items() if kind in plain["counts"]}
+    assert own == {kind: n for kind, n in plain["counts"].items() if n}, (own, plain)
+    assert here["heaviest"][0]["faces"] == plain["faces"]
+    assert here["linked"] == 1
+
+
+def test_references_are_told_as_a_tree_with_their_users(rig: Rig) -> None:
+    path = _linked_shot(rig)
+    plain = _plainly(path)
+    for asked in ({}, {"path": path}):
+        answer = rig.tool("file__references", **asked)
+        named = {Path(each["path"].lstrip("/")).name: each for each in answer["files"]}
+        states = {name: (each["kind"], each["state"]) for name, each in named.items()}
+        assert states == {
+            "set.blend": ("library", "found"),
+            "prop.blend": ("library", "found"),
+            "gone.png": ("image", "missing"),
+            "wood.png": ("image", "found"),
+        }, states
+        assert named["wood.png"]["absolute"] is True
+        assert named["gone.png"]["absolute"] is False
+        assert answer["totals"]["missing"] == 1
+        assert len(plain["libraries"]) == 2
+        (above,) = [each for each in answer["tree"] if each["path"].endswith("set.blend")]
+        assert [each["path"].rpartition("/")[2] for each in above["below"]] == ["prop.blend"]
+        missing = rig.tool("file__references", only="missing", **asked)["files"]
+        assert [each["path"] for each in missing] == ["//gone.png"]
+    users = {each["path"]: each["used_by"] for each in rig.tool("file__references")["files"]}
+    assert users["//gone.png"] != []
+
+
+def test_backups_of_blender_are_found(rig: Rig) -> None:
+    import bpy
+
+    path = str(rig.folder / "kept.blend")
+    bpy.context.preferences.filepaths.save_version = 2
+    for _ in range(3):
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+    backups = rig.tool("file__history")["backups"]
+    assert {each["path"] for each in backups} == {f"{path}1", f"{path}2"}
