@@ -149,6 +149,7 @@ def test_a_tool_that_ships_lacks_what_the_host_has_no_port_for(
 
     settings = {"skills": True, "skill_paths": [tmp_path], "declared_capabilities": declared}
     with served(without_usd, **settings) as server, server.client() as client:
+        client.call("skills__load", {"name": "usd"})
         client.listen()
         tools = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}
         ours, theirs = tools["usd__read_stage_metadata"], tools["marker__export"]

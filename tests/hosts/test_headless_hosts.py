@@ -69,6 +69,8 @@ def test_it_serves_a_scene_and_ends(
             call = {"name": "scene__create_primitive", "arguments": arguments}
             made = client.request("tools/call", call)["structuredContent"]
             assert made["created"] == [path]
+            loading = {"name": "skills__load", "arguments": {"name": "usd"}}
+            client.request("tools/call", loading)
             tools = client.request("tools/list", {})["tools"]
         missing = missing_capabilities(tools)
         assert missing["viewport__capture"] == ["viewport"]

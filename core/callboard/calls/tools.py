@@ -15,6 +15,7 @@ from callboard.calls.entry import Entry, entry_of
 from callboard.calls.grants import Subject
 from callboard.calls.invisible import shown
 from callboard.calls.json_schema import Validator, has_patterns
+from callboard.calls.listed_entry import short_annotations, short_schema
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import UNKNOWN_TOOL, InvalidParams
@@ -36,6 +37,8 @@ _WORK: tuple[tuple[str, Work], ...] = (
 WORK_ORDER: tuple[Work, ...] = (*(work for _, work in _WORK), "read")
 #: The tool that makes several calls as one.
 BATCH = "batch__run"
+#: The key in a tool's ``_meta`` of the tools that usually follow it.
+NEXT_TOOLS = "dcc.next_tools"
 #: The prefix of every capability for files.
 FILES = "filesystem."
 #: The format of an argument by which a client sets how long a call may take, in seconds.
@@ -235,14 +238,20 @@ class Tool:
             else needs
         )
 
+    @cached_property
+    def _short_schema(self) -> Json:
+        short: Json = short_schema(self.input_schema)
+        return short
+
     def describe(self, features: Revision, offer: Offer, *, whole: bool = False) -> Json:
         """Return the tool's entry of ``tools/list``, or with ``whole`` the complete entry. The list
-        leaves out shipped tools' output schemas, which would double its size. skills__describe has
-        them."""
+        shortens shipped tools, whose output schemas would double its size. skills__describe has
+        them whole."""
+        short = (self.ships or self.ours) and not whole
         entry: Json = {
             "name": self.name,
             "description": self.description,
-            "inputSchema": self.input_schema,
+            "inputSchema": self._short_schema if short else self.input_schema,
         }
         if features.structured_output:
             if self.title is not None:
@@ -253,9 +262,9 @@ class Tool:
                 entry["outputSchema"] = self.output_schema
         if features.icons and self.icons:
             entry["icons"] = list(self.icons)
-        if self.annotations:
-            entry["annotations"] = dict(self.annotations)
-        meta = dict(self.meta)
+        if annotations := short_annotations(self.annotations) if short else dict(self.annotations):
+            entry["annotations"] = annotations
+        meta = {key: v for key, v in self.meta.items() if not (short and key == NEXT_TOOLS)}
         if dcc := self.needs(offer):
             meta["dcc"] = dcc
         if meta:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from callboard.calls.entry import Entry
-from callboard.calls.tools import Tool
+from callboard.calls.tools import NEXT_TOOLS, Tool
 from callboard.content import Json
 from callboard.skills.model import SkillMetadata, ToolDeclaration
 from callboard.skills.scripts import SkillScripts, SkillUnloaded
@@ -47,7 +47,7 @@ class SkillTools:
     def _tool(self, declared: ToolDeclaration) -> Tool:
         meta: Json = {}
         if declared.next_tools:
-            meta["dcc.next_tools"] = {
+            meta[NEXT_TOOLS] = {
                 key: list(names) for key, names in declared.next_tools.items()
             }
         return Tool(
