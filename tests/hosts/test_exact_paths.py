@@ -153,7 +153,7 @@ def place(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place
         # Blender reads two slashes as the folder of the scene.
         saved = made.call("scene__save_file", {"path": f"scene.{SCENE[kind]}"})
         assert not saved["result"]["isError"], saved
-        for rare in ("check", "exchange", "lights", "usd"):
+        for rare in ("check", "exchange", "lights", "materials", "usd"):
             made.call("skills__load", {"name": rare})
         yield made
 
