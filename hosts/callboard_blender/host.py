@@ -62,6 +62,16 @@ class BlenderHost(host.Host):
     there."""
 
     where = "the sidebar of Blender's 3D view (key N), tab Callboard"
+    guide = (
+        "An object is a place for data: several objects may share one mesh, so editing data "
+        "changes them all. Names are unique in the file and end in .001 when taken. Modifiers "
+        "change what is seen, not the mesh; its size and faces are before them unless said. "
+        "Materials sit in slots, of the data or of the object. Z is up, -Y is forward. Objects "
+        "are seen through collections: one excluded from the view layer, or hidden with the eye, "
+        "the viewport or the render switch, hides what is in it. Linked data can't be edited; "
+        "override it first. A parent keeps an inverse matrix, so local values may surprise: read "
+        "bounds. Operators need a mode and a selection; tools don't."
+    )
 
     def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:
         super().__init__()

@@ -47,6 +47,13 @@ SKILLS = Path(__file__).parent / "skills"
 
 class HoudiniHost(QtHost):
     where = "Houdini's menu Callboard > Open Callboard"
+    guide = (
+        "Objects are nodes in /obj; geometry is made by the SOP network inside each, and its "
+        "display flag says which result is seen. Edit by changing nodes and parameters, not "
+        "points. What is inside a locked digital asset can't be edited. Materials live in /mat "
+        "and are assigned by path. Nodes cook when their result is needed, so heavy ones take "
+        "time at the next look. Y is up; one unit is a metre."
+    )
 
     def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:
         version, headless = hou.applicationVersionString(), not hou.isUIAvailable()

@@ -48,6 +48,13 @@ SKILLS = Path(__file__).parent / "skills"
 
 class MaxHost(QtHost):
     where = "3ds Max's menu Callboard > Open Callboard"
+    guide = (
+        "Nodes are named, and names need not be unique; use the path in answers. A modifier "
+        "stack lies on each object: the base object is parametric until it is collapsed. "
+        "Instances share one object and its modifiers. Material ids choose a Multi/Sub-Object's "
+        "part. Z is up; system units and display units may differ, and lengths are system units. "
+        "Groups are nodes with closed members. Hidden and frozen layers hide what is on them."
+    )
 
     def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:
         headless = bool(rt.maxOps.isInNonInteractiveMode())

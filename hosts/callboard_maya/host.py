@@ -53,6 +53,14 @@ PROJECT_EVENTS = ("SceneOpened", "NewSceneOpened", "SceneSaved", "workspaceChang
 
 class MayaHost(QtHost):
     where = "Maya's menu Callboard > Open Callboard"
+    guide = (
+        "Objects are transforms; shapes lie below them, and an object's path runs down the DAG, "
+        "such as |group|crate. A bare name may stand for several. Construction history keeps "
+        "nodes that still drive the mesh. Materials are bound to faces or shapes by shading "
+        "groups. Referenced nodes carry a namespace (rig:arm) and can't be renamed, deleted or "
+        "reparented. Locked or connected attributes refuse values. Y is up unless the scene says "
+        "Z; centimetres by default."
+    )
 
     def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:
         version, batch = str(cmds.about(version=True)), bool(cmds.about(batch=True))

@@ -60,6 +60,16 @@ class OpenUsdHost(host.Host):
     """A stage in memory, Y up, in centimeters, until a file is opened. ``post`` runs functions on
     the thread that made this object, which is the main thread from then on."""
 
+    guide = (
+        "A stage is composed of layers; the strongest opinion wins, and edits go to the root "
+        "layer alone. An object is a prim, named by its path. What comes by a reference, payload "
+        "or instance is edited by an override here, never in its own file; an instance's inside "
+        "can't be edited. Units and up axis are the file's own (file__overview). Materials are "
+        "bound, and a binding on a parent reaches its children. purpose guide and proxy aren't "
+        "rendered. Variants switch whole subtrees. There is no renderer: judge by bounds and "
+        "check__run."
+    )
+
     def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:
         super().__init__()
         hold_no_files(sys.platform == "win32")

@@ -28,7 +28,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkillBench]:
         SkillBench(write_skill(folder / "skills", "mine"), roots=[folder]) as bench,
     ):
         patch.setenv("CALLBOARD_HOME", str(folder / "home"))
-        for skill in ("assets", "cameras", "attributes", "structure", "materials"):
+        for skill in ("assets", "cameras", "attributes", "structure", "materials", "lights"):
             bench.call("skills__load", name=skill)
         bench.call("scene__create_primitive", kind="cube", name="Crate")
         bench.call("structure__create_group", name="Cargo", objects=["Crate"])

@@ -137,3 +137,58 @@ def test_backups_of_blender_are_found(rig: Rig) -> None:
         bpy.ops.wm.save_as_mainfile(filepath=path)
     backups = rig.tool("file__history")["backups"]
     assert {each["path"] for each in backups} == {f"{path}1", f"{path}2"}
+
+
+def test_an_object_is_explained_wholly(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Empty").data.name = "Body"
+    obj = rig.cube("Hero")
+    obj["asset_id"] = "H-7"
+    obj.vertex_groups.new(name="tip")
+    obj.shape_key_add(name="Basis")
+    mirror = obj.modifiers.new("Mirror", "MIRROR")
+    mirror.mirror_object = bpy.data.objects["Empty"]
+    track = obj.constraints.new("TRACK_TO")
+    track.target = bpy.data.objects["Empty"]
+    driver = obj.driver_add("location", 0).driver
+    driver.expression = "var * 2"
+    variable = driver.variables.new()
+    variable.name, variable.targets[0].id = "var", bpy.data.objects["Empty"]
+    variable.targets[0].data_path = "location.x"
+    rig.tool("scene__set_material_color", name="Hero", color=[1, 0, 0])
+    away = bpy.data.collections.new("Away")
+    bpy.context.scene.collection.children.link(away)
+    for each in list(obj.users_collection):
+        each.objects.unlink(obj)
+    away.objects.link(obj)
+    bpy.context.view_layer.layer_collection.children["Away"].hide_viewport = True
+    told = rig.tool("scene__get_object", name="Hero", detail=True)
+    assert told["properties"] == {"asset_id": "H-7"}
+    assert told["vertex_groups"] == ["tip"]
+    assert list(told["shape_keys"]) == ["Basis"]
+    assert told["modifiers"][0]["uses"] == ["Empty"]
+    assert [(each["type"], each["uses"]) for each in told["constraints"]] == [
+        ("track_to", ["Empty"])
+    ]
+    assert [(each["expression"], each["uses"]) for each in told["drivers"]] == [
+        ("var * 2", ["Empty"])
+    ]
+    assert told["collections"] == ["Away"]
+    assert told["visibility"]["shown"] is False
+    assert told["visibility"]["why_not_shown"] == ["the collection 'Away' is hidden with the eye"]
+    assert told["slots"][0]["material"] == obj.material_slots[0].material.name
+    used_by = rig.tool("scene__get_object", name="Empty", detail=True)["used_by"]
+    assert "Hero" in used_by
+    for asked in (
+        {"property": "asset_id"},
+        {"uses": "Empty"},
+        {"modifier": "mirror"},
+        {"material": told["slots"][0]["material"]},
+    ):
+        found = rig.tool("scene__find", **asked)["objects"]
+        assert [each["path"] for each in found] == ["Hero"], asked
+    rig.tool("scene__create_primitive", kind="sphere", name="Heavy")
+    (heaviest,) = rig.tool("scene__find", sort="faces", limit=1)["objects"]
+    assert heaviest["path"] == "Heavy"
+    assert heaviest["faces"] == len(bpy.data.objects["Heavy"].data.polygons)

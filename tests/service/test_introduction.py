@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from callboard.protocol.revisions import REVISIONS
+from callboard_testing.fake_host import FakeHost
 from serving import served
 from stateless_client import VERSION, Stateless
 
@@ -27,3 +31,30 @@ def test_it_is_said_without_sessions_too() -> None:
     with served() as server, server.client() as raw:
         answer = Stateless(raw).request("server/discover")
         assert is_said(answer["result"]["instructions"])
+
+
+HOSTS = sorted((Path(__file__).parents[2] / "hosts").glob("callboard_*/host.py"))
+
+
+def guide(path: Path) -> str:
+    """Return the text of ``guide`` in a host's module, whose application isn't here."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "guide":
+            return str(ast.literal_eval(node.value))
+    return ""
+
+
+@pytest.mark.parametrize("path", HOSTS, ids=lambda path: path.parent.name)
+def test_each_application_is_introduced_in_2000_characters(path: Path) -> None:
+    written = guide(path)
+    assert bool(written) == (path.parent.name != "callboard_qt")
+
+    class Introduced(FakeHost):
+        guide = written
+
+    with served(Introduced, skills=True) as server, server.client() as client:
+        told = client.initialize()["result"]["instructions"]
+    assert written in told
+    assert "scene__find" in told
+    assert "skills__search" in told
+    assert len(told) <= 2000

@@ -59,6 +59,8 @@ class Host(ABC):
     has_windows: bool = False
     #: The place of callboard in this application, as agents describe it to the artist.
     where: str = "callboard's panel"
+    #: The application's data and pitfalls, in at most 900 characters. Agents read it first.
+    guide: str = ""
     #: The plug-ins by the capability they bring; constant once the host is made.
     plug_ins: Mapping[str, PlugIn] = MappingProxyType({})
 

@@ -53,8 +53,14 @@ class SceneReader(Protocol):
 
     def details(self, name: str) -> Json:
         """Return an object's details: ``materials``, paths; ``modifiers``, ``{name, type, shown}``;
-        a camera's ``lens``, millimeters; a light's ``energy`` or ``intensity``; ``keys``, the first
-        frames with a key, and ``key_count``. Optional."""
+        ``faces`` of a mesh, before its modifiers; a camera's ``lens``, millimeters; a light's
+        ``energy`` or ``intensity``; ``keys``, the first frames with a key, and ``key_count``.
+        Optional."""
+
+    def whole(self, name: str, users: bool = False) -> Json:
+        """Return everything else about an object in the host's own words, with ``uses``, the names
+        of what it refers to, ``properties`` by name, and ``visibility``, which says why it isn't
+        shown. With ``users`` also ``used_by``. Optional."""
 
     def summaries(self) -> Iterable[Json]:
         """Return ``{name, path, type, parent}`` of every object, in scene order. A result with a

@@ -18,7 +18,9 @@ def details(obj: bpy.types.Object) -> Json:
             {"name": each.name, "type": each.type.lower(), "shown": bool(each.show_viewport)}
             for each in obj.modifiers
         ]
-    if obj.type == "CAMERA":
+    if obj.type == "MESH":
+        reported["faces"] = len(obj.data.polygons)
+    elif obj.type == "CAMERA":
         reported["lens"] = obj.data.lens
     elif obj.type == "LIGHT":
         reported["energy"] = obj.data.energy

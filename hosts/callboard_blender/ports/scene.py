@@ -25,6 +25,7 @@ from callboard_blender.parts.details import details
 from callboard_blender.parts.object_color import read_color
 from callboard_blender.parts.shapes import kind_of
 from callboard_blender.parts.transforms import read
+from callboard_blender.parts.whole_object import whole
 from callboard_blender.parts.world import bounds, doubt
 
 
@@ -67,6 +68,9 @@ class BlenderSceneReader:
 
     def details(self, name: str) -> Json:
         return details(find(name))
+
+    def whole(self, name: str, users: bool = False) -> Json:
+        return whole(find(name), users=users)
 
     def summaries(self) -> _Summaries:
         return _Summaries(listed())

@@ -23,6 +23,8 @@ def details(prim: Usd.Prim) -> Json:
     scheme = prim.GetAttribute("subdivisionScheme")
     if scheme and scheme.HasAuthoredValue() and scheme.Get() != "none":
         reported["modifiers"] = [{"name": scheme.GetName(), "type": scheme.Get(), "shown": True}]
+    if prim.IsA(UsdGeom.Mesh):
+        reported["faces"] = len(UsdGeom.Mesh(prim).GetFaceVertexCountsAttr().Get(TIME) or ())
     if prim.IsA(UsdGeom.Camera):
         stage = prim.GetStage()
         tenth = 100 * UsdGeom.GetStageMetersPerUnit(stage)

@@ -15,6 +15,7 @@ from callboard_openusd.parts.details import details
 from callboard_openusd.parts.object_color import read_color
 from callboard_openusd.parts.shapes import kind_of
 from callboard_openusd.parts.transforms import TIME, read
+from callboard_openusd.parts.whole_object import whole
 
 _PURPOSES = [getattr(UsdGeom.Tokens, name) for name in ("default_", "render", "proxy", "guide")]
 #: The only content of a spec that exists for the sake of those below it.
@@ -65,6 +66,12 @@ class UsdSceneReader:
     @telling("read that")
     def details(self, name: str) -> Json:
         return details(self._document.names.find(name))
+
+    @telling("read that")
+    def whole(self, name: str, users: bool = False) -> Json:
+        """Return the prim's composition. Nothing keeps who uses a prim, so ``users`` adds nothing;
+        ``scene__find`` with ``uses`` finds them."""
+        return whole(self._document.names.find(name))
 
     def summaries(self) -> Sequence[Json]:
         return _Summaries(self._document.stage, self._document.names.paths)

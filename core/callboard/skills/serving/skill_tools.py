@@ -47,9 +47,7 @@ class SkillTools:
     def _tool(self, declared: ToolDeclaration) -> Tool:
         meta: Json = {}
         if declared.next_tools:
-            meta[NEXT_TOOLS] = {
-                key: list(names) for key, names in declared.next_tools.items()
-            }
+            meta[NEXT_TOOLS] = {key: list(names) for key, names in declared.next_tools.items()}
         return Tool(
             name=self.metadata.wire_name(declared.name),
             description=declared.description or declared.name,

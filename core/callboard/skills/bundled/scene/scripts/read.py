@@ -93,8 +93,11 @@ def _stretches(summaries: Any, count: int | None) -> Iterable[Any]:
     return (summaries[at : at + STRETCH] for at in range(0, count, STRETCH))
 
 
-def get_object(ctx: Any, name: str) -> Json:
-    return _with_details(ctx.port("scene.read"), name)
+def get_object(ctx: Any, name: str, detail: bool = False) -> Json:
+    reader = ctx.port("scene.read")
+    entry = _with_details(reader, name)
+    whole = getattr(reader, "whole", None)
+    return {**entry, **whole(entry["path"], users=True)} if detail and whole is not None else entry
 
 
 def _whole(reader: Any, summaries: list[Json]) -> Generator[None, None, list[Json]]:

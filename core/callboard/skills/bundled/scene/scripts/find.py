@@ -1,0 +1,138 @@
+"""The tool ``find``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterable, Sequence
+from fnmatch import translate
+from time import perf_counter
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import WrongArgument
+
+#: Seconds that one slice of a search holds the main thread.
+SLICE = 0.005
+#: Filters, and the part of an object's entry that each needs.
+_NEEDS = {
+    "material": "details",
+    "modifier": "details",
+    "min_faces": "details",
+    "max_faces": "details",
+    "min_size": "get",
+    "max_size": "get",
+    "property": "whole",
+    "uses": "whole",
+}
+_SORTS = {"name": "", "faces": "details", "size": "get"}
+
+
+def find(
+    ctx: Any,
+    pattern: str | None = None,
+    type: str | None = None,
+    used_by: str | None = None,
+    sort: str | None = None,
+    ascending: bool = False,
+    limit: int = 100,
+    **asked: Any,
+) -> Generator[None, None, Json]:
+    """Find objects in slices. What costs more is read only of those that fit the cheap filters."""
+    reader = ctx.port("scene.read")
+    needs = {_NEEDS[each] for each in asked} | ({_SORTS[sort]} - {""} if sort else set())
+    if ("whole" in needs or used_by is not None) and not hasattr(reader, "whole"):
+        raise WrongArgument(
+            f"{ctx.host_identity.name} can't be searched by property, uses or used_by yet"
+        )
+    named = _fitting(pattern) if pattern is not None else None
+    only = None if used_by is None else _used(reader, used_by)
+    found: list[Json] = []
+    ends = perf_counter() + SLICE
+    for summary in reader.summaries():
+        if perf_counter() >= ends:
+            yield
+            ends = perf_counter() + SLICE
+        if named is not None and not named(summary["name"]):
+            continue
+        if type is not None and summary["type"] != type.lower():
+            continue
+        if only is not None and not _among(summary, only):
+            continue
+        entry = _read(reader, summary, needs) if needs else summary
+        if entry is not None and _fits(entry, asked):
+            found.append(entry)
+    if sort is not None:
+        reverse = not ascending and sort != "name"
+        found = [each for each in found if each.get(sort) is not None]
+        found.sort(key=lambda each: each[sort], reverse=reverse)
+    shown = ("name", "path", "type", "parent", "faces", "size")
+    return {
+        "objects": [{k: each[k] for k in shown if k in each} for each in found[:limit]],
+        "total": len(found),
+    }
+
+
+def _fitting(pattern: str) -> Callable[[str], bool]:
+    match = re.compile(translate(pattern.lower())).match
+    return lambda name: match(name.lower()) is not None
+
+
+def _used(reader: Any, name: str) -> set[str]:
+    whole: Json = reader.whole(name)
+    return set(whole["uses"])
+
+
+def _among(summary: Json, names: set[str]) -> bool:
+    return summary["path"] in names or summary["name"] in names
+
+
+def _read(reader: Any, summary: Json, needs: set[str]) -> Json | None:
+    """Return the entry with the parts that are needed, or None for an object that is gone."""
+    path, entry = summary["path"], dict(summary)
+    try:
+        if "details" in needs and hasattr(reader, "details"):
+            entry.update(reader.details(path))
+        if "get" in needs:
+            box = reader.get(path)["bounds"]
+            ends = zip(box["min"], box["max"], strict=True) if box else ()
+            entry["size"] = max((high - low for low, high in ends), default=None)
+        if "whole" in needs:
+            entry.update(reader.whole(path))
+    except LookupError:
+        return None
+    return entry
+
+
+def _fits(entry: Json, asked: Json) -> bool:
+    return all(_CHECKS[key](entry, value) for key, value in asked.items())
+
+
+def _has_any(names: Iterable[str], wanted: str) -> bool:
+    """Return whether the wanted name, which may be a pattern, is among the names or the ends of
+    paths."""
+    fits = _fitting(wanted)
+    return any(fits(name) or fits(re.split(r"[/|]", name)[-1]) for name in names)
+
+
+def _modifier_words(entry: Json) -> Sequence[str]:
+    return [word for each in entry.get("modifiers", ()) for word in (each["type"], each["name"])]
+
+
+def _at_least(key: str) -> Callable[[Json, float], bool]:
+    return lambda entry, value: entry.get(key) is not None and entry[key] >= value
+
+
+def _at_most(key: str) -> Callable[[Json, float], bool]:
+    return lambda entry, value: entry.get(key) is not None and entry[key] <= value
+
+
+_CHECKS: dict[str, Callable[[Json, Any], bool]] = {
+    "material": lambda entry, value: _has_any(entry.get("materials", ()), value),
+    "modifier": lambda entry, value: _has_any(_modifier_words(entry), value),
+    "min_faces": _at_least("faces"),
+    "max_faces": _at_most("faces"),
+    "min_size": _at_least("size"),
+    "max_size": _at_most("size"),
+    "property": lambda entry, value: _has_any(entry.get("properties", ()), value),
+    "uses": lambda entry, value: _has_any(entry["uses"], value),
+}

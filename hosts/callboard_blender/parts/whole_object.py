@@ -1,0 +1,197 @@
+"""Everything about one object that its place and details leave out: what it uses, what moves it,
+and why it isn't seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from callboard.host import Json
+from callboard_blender.application.names import view_layer
+
+#: Maximum entries of a list, such as vertex groups.
+_MOST = 200
+
+
+def whole(obj: bpy.types.Object, *, users: bool) -> Json:
+    """Return the object with what it uses. With ``users`` also who uses it, which takes a look at
+    the whole file."""
+    data = obj.data
+    reported: Json = {
+        "data": data.name_full if data is not None else None,
+        "library": obj.library.filepath if obj.library else None,
+        "modifiers": [
+            {
+                "name": each.name,
+                "type": each.type.lower(),
+                "shown": each.show_viewport,
+                "rendered": each.show_render,
+                "uses": sorted({one.name_full for one in _named_by(each)}),
+            }
+            for each in obj.modifiers
+        ],
+        "constraints": [_constraint(each) for each in _constraints(obj)][:_MOST],
+        "drivers": [_driver(each) for owner in (obj, data) for each in _drivers(owner)][:_MOST],
+        "properties": {
+            key: _plain(value) for key, value in obj.items() if not key.startswith(("_", "cycles"))
+        },
+        "slots": [_slot(index, each) for index, each in enumerate(obj.material_slots)],
+        "collections": [each.name_full for each in obj.users_collection],
+        "visibility": _visibility(obj),
+        "uses": sorted(_uses(obj)),
+    }
+    if obj.vertex_groups:
+        reported["vertex_groups"] = [each.name for each in obj.vertex_groups][:_MOST]
+    if keys := getattr(data, "shape_keys", None):
+        reported["shape_keys"] = {each.name: each.value for each in keys.key_blocks[:_MOST]}
+    if users:
+        of = [obj] if data is None else [obj, data]
+        map_of = bpy.data.user_map(subset=set(of))
+        reported["used_by"] = sorted(one.name_full for one in map_of.get(obj, ()))
+        shares = map_of.get(data, set()) - {obj} if data is not None else set()
+        reported["shares_data_with"] = sorted(one.name_full for one in shares)
+    return reported
+
+
+def _constraints(obj: bpy.types.Object) -> Iterator[Any]:
+    yield from obj.constraints
+    for bone in obj.pose.bones if obj.pose else ():
+        yield from bone.constraints
+
+
+def _constraint(each: Any) -> Json:
+    entry: Json = {
+        "name": each.name,
+        "type": each.type.lower(),
+        "enabled": not each.mute,
+        "influence": each.influence,
+        "uses": sorted({one.name_full for one in _named_by(each)}),
+    }
+    if getattr(each, "subtarget", ""):
+        entry["bone"] = each.subtarget
+    return entry
+
+
+def _drivers(owner: Any) -> Iterator[Any]:
+    animation = getattr(owner, "animation_data", None)
+    yield from animation.drivers if animation is not None else ()
+
+
+def _driver(curve: Any) -> Json:
+    driver = curve.driver
+    targets = [target for each in driver.variables for target in each.targets]
+    return {
+        "drives": f"{curve.data_path}[{curve.array_index}]",
+        "type": driver.type.lower(),
+        "expression": driver.expression,
+        "valid": driver.is_valid,
+        "uses": sorted({each.id.name_full for each in targets if each.id}),
+    }
+
+
+def _slot(index: int, slot: Any) -> Json:
+    material = slot.material
+    entry: Json = {"slot": index, "material": material.name_full if material else None}
+    entry["of"] = slot.link.lower()
+    if material is not None:
+        entry["images"] = [_image(node) for node in _nodes(material) if _image_of(node)]
+    return entry
+
+
+def _nodes(material: Any) -> Iterator[Any]:
+    waiting, seen = [material.node_tree], set()
+    while waiting:
+        tree = waiting.pop()
+        if tree is None or tree in seen:
+            continue
+        seen.add(tree)
+        for node in tree.nodes:
+            yield node
+            waiting.append(getattr(node, "node_tree", None))
+
+
+def _image_of(node: Any) -> Any:
+    return getattr(node, "image", None)
+
+
+def _image(node: Any) -> Json:
+    connected = any(each.is_linked for each in node.outputs)
+    return {"name": node.image.name_full, "path": node.image.filepath, "connected": connected}
+
+
+def _visibility(obj: bpy.types.Object) -> Json:
+    layer = view_layer()
+    why = []
+    if obj.hide_viewport:
+        why.append("it is switched off in viewports")
+    if obj.hide_get(view_layer=layer):
+        why.append("it is hidden with the eye")
+    places = list(_places(layer.layer_collection, [], set(obj.users_collection)))
+    if places and all(places):
+        why += sorted({reason for place in places for reason in place})
+    if not places:
+        why.append("it is in no collection of this scene")
+    shown = obj.visible_get(view_layer=layer)
+    return {
+        "shown": shown,
+        "eye": not obj.hide_get(view_layer=layer),
+        "in_viewports": not obj.hide_viewport,
+        "in_renders": not obj.hide_render,
+        "why_not_shown": [] if shown else why,
+    }
+
+
+def _places(each: Any, above: list[str], holding: set[Any]) -> Iterator[list[str]]:
+    """Yield, for each place of the collections in the view layer, the reasons why it isn't
+    shown."""
+    name, here = each.collection.name, list(above)
+    if each.exclude:
+        here.append(f"the collection '{name}' is excluded from the view layer")
+    if each.hide_viewport:
+        here.append(f"the collection '{name}' is hidden with the eye")
+    if each.collection.hide_viewport:
+        here.append(f"the collection '{name}' is switched off in viewports")
+    if each.collection in holding:
+        yield here
+    for below in each.children:
+        yield from _places(below, here, holding)
+
+
+def _uses(obj: bpy.types.Object) -> set[str]:
+    """Return the names of everything that the object refers to."""
+    used: set[Any] = {obj.parent, obj.data, obj.instance_collection}
+    for each in (*obj.modifiers, *_constraints(obj)):
+        used.update(_named_by(each))
+    for owner in (obj, obj.data):
+        for curve in _drivers(owner):
+            used.update(t.id for each in curve.driver.variables for t in each.targets)
+    for slot in obj.material_slots:
+        used.add(slot.material)
+        for node in _nodes(slot.material) if slot.material else ():
+            used.update((_image_of(node), getattr(node, "node_tree", None)))
+    names = {each.name_full for each in used if each is not None}
+    return names - {obj.name_full}  # its own data often has its name
+
+
+def _named_by(each: Any) -> Iterator[Any]:
+    """Yield the data that a modifier or constraint points at."""
+    for prop in each.bl_rna.properties:
+        if prop.type == "POINTER":
+            value = getattr(each, prop.identifier)
+            if isinstance(value, bpy.types.ID):
+                yield value
+    for target in getattr(each, "targets", ()):  # an armature's constraint
+        if target.target is not None:
+            yield target.target
+    if getattr(each, "type", "") == "NODES":
+        yield from (value for _, value in each.items() if isinstance(value, bpy.types.ID))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    if hasattr(value, "to_list"):
+        return value.to_list()[:_MOST]
+    return value.name_full if isinstance(value, bpy.types.ID) else str(value)[:_MOST]
