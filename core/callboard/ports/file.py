@@ -13,7 +13,7 @@ MOST_HEAVY = 10
 
 
 @dataclass(frozen=True)
-class Reference:
+class NamedFile:
     """A file that a file names. ``path`` is as written, ``place`` absolute. ``kind`` is library,
     sublayer, reference, payload, image, sound, font, cache, volume, movie or file. ``state`` is
     found, missing or packed. ``users`` are the names of what uses it. ``named_in`` is the place of
@@ -40,7 +40,7 @@ class FilePort(Protocol):
         hosts share: meshes, cameras, lights, rigs, animations, materials, assets, strips,
         libraries. ``heaviest`` are ``{name, faces}``. Raises HostError."""
 
-    def references(self, path: str | None) -> Generator[None, None, list[Reference]]:
+    def references(self, path: str | None) -> Generator[None, None, list[NamedFile]]:
         """Return the files that it names, and those named by files it is composed of. Files that
         the call may not read aren't followed. Raises HostError."""
 

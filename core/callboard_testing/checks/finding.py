@@ -14,7 +14,7 @@ def _found(bench: Bench, **asked: Any) -> list[str]:
     return [each["path"] for each in bench.call("scene__find", asked)["objects"]]
 
 
-class Finding:
+class FindingObjects:
     needs = (SCENE_READ, SCENE_MUTATE)
 
     def test_filters_combine_and_sizes_sort(self, bench: Bench) -> None:
@@ -29,7 +29,7 @@ class Finding:
         assert bench.call("scene__find", {"limit": 1})["total"] == 3
 
 
-class Explaining:
+class ExplainingObjects:
     needs = (SCENE_READ, SCENE_MUTATE, STRUCTURE, FILE)
 
     def test_a_parent_is_found_by_who_uses_it(self, bench: Bench) -> None:

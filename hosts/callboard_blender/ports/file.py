@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import bpy
 
-from callboard.host import MOST_HEAVY, Json, Reference, of_many, outside, unreadable
+from callboard.host import MOST_HEAVY, Json, NamedFile, of_many, outside, unreadable
 from callboard_blender.application.blend_facts import BlendFacts
 from callboard_blender.application.blend_named import is_own, place_of
 from callboard_blender.application.names import count, listed, scene, view_layer
@@ -60,7 +60,7 @@ class BlenderFile:
             "heaviest": [{"name": name, "faces": faces} for name, faces in heaviest],
         }
 
-    def references(self, path: str | None) -> Generator[None, None, list[Reference]]:
+    def references(self, path: str | None) -> Generator[None, None, list[NamedFile]]:
         if path is None:
             return (yield from _named_in_session())
         checked_blend(path)
@@ -192,7 +192,7 @@ def _written_by(path: str) -> str:
     return f"{int(digits) // 100}.{int(digits) % 100}"
 
 
-def _named_in_session() -> Generator[None, None, list[Reference]]:
+def _named_in_session() -> Generator[None, None, list[NamedFile]]:
     named = [each for data, _ in _naming() for each in data if _names_a_file(each)]
     users = bpy.data.user_map(subset=set(named)) if named else {}
     yield
@@ -208,7 +208,7 @@ def _named_in_session() -> Generator[None, None, list[Reference]]:
         if path and place not in known and not is_own(place, own):
             known.add(place)
             absolute = not path.startswith("//")
-            reported.append(Reference(path, place, "file", _state(place), absolute))
+            reported.append(NamedFile(path, place, "file", _state(place), absolute))
     linked = [each.place for each in reported if each.kind == "library" and each.state == "found"]
     leaving = outside(linked)
     waiting = [(place, place) for place in linked if place not in leaving]
@@ -227,11 +227,11 @@ def _names_a_file(each: Any) -> bool:
     )
 
 
-def _reference(each: Any, kind: str, users: Any) -> Reference:
+def _reference(each: Any, kind: str, users: Any) -> NamedFile:
     place = os.path.normpath(bpy.path.abspath(each.filepath))
     packed = getattr(each, "packed_file", None) is not None
     using = each.users_id if isinstance(each, bpy.types.Library) else users
-    return Reference(
+    return NamedFile(
         each.filepath,
         place,
         kind,
@@ -245,10 +245,10 @@ def _state(place: str) -> str:
     return "found" if any(Path(each).exists() for each in of_many(place)) else "missing"
 
 
-def _named_on_disk(waiting: list[tuple[str, str]], own: Sequence[str]) -> list[Reference]:
+def _named_on_disk(waiting: list[tuple[str, str]], own: Sequence[str]) -> list[NamedFile]:
     """Return what these files name, and the libraries among them. Each comes with its place as
-    ``Reference.named_in`` has it."""
-    reported: list[Reference] = []
+    ``NamedFile.named_in`` has it."""
+    reported: list[NamedFile] = []
     seen = {os.path.realpath(file) for file, _ in waiting}
     while waiting:
         file, named_in = waiting.pop(0)
@@ -273,7 +273,7 @@ def _named_on_disk(waiting: list[tuple[str, str]], own: Sequence[str]) -> list[R
 
 def _on_disk(
     kind: str, text: str, place: str, packed: bool, owners: set[str], named_in: str
-) -> Reference:
+) -> NamedFile:
     state = "packed" if packed else _state(place)
     users = () if kind == "library" else tuple(sorted(owners))
-    return Reference(text, place, kind, state, not text.startswith("//"), users, named_in)
+    return NamedFile(text, place, kind, state, not text.startswith("//"), users, named_in)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdLux, UsdShade, UsdSkel
 
-from callboard.host import MOST_HEAVY, Json, Reference, of_many, outside
+from callboard.host import MOST_HEAVY, Json, NamedFile, of_many, outside
 from callboard_openusd.application.document import Document
 from callboard_openusd.parts.transforms import TIME
 from callboard_openusd.ports.files import read_layer
@@ -56,7 +56,7 @@ class UsdFile:
             **facts,
         }
 
-    def references(self, path: str | None) -> Generator[None, None, list[Reference]]:
+    def references(self, path: str | None) -> Generator[None, None, list[NamedFile]]:
         if path is None:
             opened = self._document.opened
             return (yield from _named(opened.layer, opened.folder))
@@ -130,9 +130,9 @@ def _kinds_of(prim: Usd.Prim) -> Iterator[str]:
         yield "animations"
 
 
-def _named(root: Sdf.Layer, folder: Path | None) -> Generator[None, None, list[Reference]]:
+def _named(root: Sdf.Layer, folder: Path | None) -> Generator[None, None, list[NamedFile]]:
     """Return the files that the layer names, and those named by the layers it is composed of."""
-    reported: list[Reference] = []
+    reported: list[NamedFile] = []
     seen = {root.realPath}
     waiting: list[tuple[Sdf.Layer, Path | None, str]] = [(root, folder, "")]
     while waiting:
@@ -148,7 +148,7 @@ def _named(root: Sdf.Layer, folder: Path | None) -> Generator[None, None, list[R
             state = _state(path, place)
             absolute = Path(path).is_absolute() or "://" in path
             unique = tuple(sorted(set(filter(None, users))))
-            reported.append(Reference(path, place, kind, state, absolute, unique, named_in))
+            reported.append(NamedFile(path, place, kind, state, absolute, unique, named_in))
             composed = kind in ("sublayer", "reference", "payload") and state == "found"
             if composed and place not in seen and not outside([place]):
                 seen.add(place)
