@@ -186,8 +186,8 @@ def test_an_object_is_explained_wholly(rig: Rig) -> None:
         {"modifier": "mirror"},
         {"material": told["slots"][0]["material"]},
     ):
-        found = rig.tool("scene__find", **asked)["objects"]
-        assert [each["path"] for each in found] == ["Hero"], asked
+        fitting = rig.tool("scene__find", **asked)["objects"]
+        assert [each["path"] for each in fitting] == ["Hero"], asked
     rig.tool("scene__create_primitive", kind="sphere", name="Heavy")
     (heaviest,) = rig.tool("scene__find", sort="faces", limit=1)["objects"]
     assert heaviest["path"] == "Heavy"

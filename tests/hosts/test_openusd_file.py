@@ -91,8 +91,8 @@ def test_it_is_as_plain_pxr_sees_it(shot: Path, opened: bool) -> None:
     assert [each["faces"] for each in overview["heaviest"]] == [3, 3]
     assert overview["missing"] == len(plain["unresolved"]) == 2
     told = bench.call("file__references", asked)
-    found = {str(shot.parent / e["path"]) for e in told["files"] if e["state"] == "found"}
-    assert {Path(each) for each in found} == {Path(e) for e in plain["layers"] + plain["assets"]}
+    there = {str(shot.parent / e["path"]) for e in told["files"] if e["state"] == "found"}
+    assert {Path(each) for each in there} == {Path(e) for e in plain["layers"] + plain["assets"]}
     missing = {each["path"] for each in told["files"] if each["state"] == "missing"}
     assert missing == {"./gone.usda", "/nowhere/lost.png"}
     assert [e["path"] for e in told["files"] if e["absolute"]] == ["/nowhere/lost.png"]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
 
-def _found(bench: Bench, **asked: Any) -> list[str]:
+def _paths_of(bench: Bench, **asked: Any) -> list[str]:
     return [each["path"] for each in bench.call("scene__find", asked)["objects"]]
 
 
@@ -20,12 +20,12 @@ class FindingObjects:
     def test_filters_combine_and_sizes_sort(self, bench: Bench) -> None:
         small, large = bench.cube("crate_small", 1.0), bench.cube("crate_large", 8.0)
         middle = bench.cube("barrel", 4.0)
-        assert _found(bench, sort="size") == [large, middle, small]
-        assert _found(bench, sort="size", ascending=True, limit=1) == [small]
-        assert _found(bench, pattern="CRATE_*", min_size=5.0) == [large]
-        assert _found(bench, max_size=2.0) == [small]
-        assert set(_found(bench, type="cube")) == {small, middle, large}
-        assert _found(bench, type="light") == []
+        assert _paths_of(bench, sort="size") == [large, middle, small]
+        assert _paths_of(bench, sort="size", ascending=True, limit=1) == [small]
+        assert _paths_of(bench, pattern="CRATE_*", min_size=5.0) == [large]
+        assert _paths_of(bench, max_size=2.0) == [small]
+        assert set(_paths_of(bench, type="cube")) == {small, middle, large}
+        assert _paths_of(bench, type="light") == []
         assert bench.call("scene__find", {"limit": 1})["total"] == 3
 
 
@@ -35,8 +35,8 @@ class ExplainingObjects:
     def test_a_parent_is_found_by_who_uses_it(self, bench: Bench) -> None:
         above, below = bench.cube("Above"), bench.cube("Below")
         below = bench.editor.set_parent(below, above, True)
-        assert _found(bench, uses="Above") == [below]
-        assert _found(bench, used_by=below) == [above]
+        assert _paths_of(bench, uses="Above") == [below]
+        assert _paths_of(bench, used_by=below) == [above]
         assert above in bench.call("scene__get_object", {"name": below, "detail": True})["uses"]
 
     def test_it_is_said_why_an_object_is_not_shown(self, bench: Bench) -> None:

@@ -130,10 +130,10 @@ class BlendFacts:
 
     def _value(self, kind: Structure, content: bytes, path: str) -> Any:
         """Return the text or number at the path of members, or None when this version has none."""
-        found = self._member(kind, path)
-        if found is None:
+        member_at = self._member(kind, path)
+        if member_at is None:
             return None
-        member, offset = found
+        member, offset = member_at
         if member.kind == "char" and member.count > 1 and not member.points:
             return os.fsdecode(content[offset : offset + member.size].split(b"\0", 1)[0])
         if member.points or member.kind == "ListBase":

@@ -72,9 +72,9 @@ class BlenderFile:
         folders.add(bpy.context.preferences.filepaths.temporary_directory)
         stem = Path(bpy.data.filepath).stem
         pattern = f"{stem}_*_autosave.blend" if stem else f"{os.getpid()}_autosave.blend"
-        found = (each for folder in folders if folder for each in Path(folder).glob(pattern))
+        saved = (each for folder in folders if folder for each in Path(folder).glob(pattern))
         last = (Path(folder, "quit.blend") for folder in folders if folder)
-        return [*map(str, found), *(str(each) for each in last if each.is_file())]
+        return [*map(str, saved), *(str(each) for each in last if each.is_file())]
 
 
 def _in_a_thread(path: str, read: Callable[[], _Read]) -> Generator[None, None, _Read]:
@@ -252,12 +252,12 @@ def _named_on_disk(waiting: list[tuple[str, str]], own: Sequence[str]) -> list[N
     seen = {os.path.realpath(file) for file, _ in waiting}
     while waiting:
         file, named_in = waiting.pop(0)
-        found: dict[tuple[str, str, bool], set[str]] = {}
+        named: dict[tuple[str, str, bool], set[str]] = {}
         # A library that can't be read is reported, without what it names.
         with suppress(*(_UNREADABLE if named_in else ())):
             for kind, text, owner, packed in BlendFacts(file).named:
-                found.setdefault((kind, text, packed), set()).add(owner)
-        for (kind, text, packed), owners in found.items():
+                named.setdefault((kind, text, packed), set()).add(owner)
+        for (kind, text, packed), owners in named.items():
             place = os.path.normpath(place_of(text, file))
             if is_own(place, own):
                 continue

@@ -137,13 +137,13 @@ def _named(root: Sdf.Layer, folder: Path | None) -> Generator[None, None, list[N
     waiting: list[tuple[Sdf.Layer, Path | None, str]] = [(root, folder, "")]
     while waiting:
         layer, base, named_in = waiting.pop(0)
-        found: dict[tuple[str, str], list[str]] = {}
+        named: dict[tuple[str, str], list[str]] = {}
         for number, (path, kind, user) in enumerate(_in_layer(layer)):
             if path:
-                found.setdefault((path, kind), []).append(user)
+                named.setdefault((path, kind), []).append(user)
             if number % _STRETCH == 0:
                 yield
-        for (path, kind), users in found.items():
+        for (path, kind), users in named.items():
             place = _place(path, base)
             state = _state(path, place)
             absolute = Path(path).is_absolute() or "://" in path

@@ -46,7 +46,7 @@ def find(
         )
     named = _fitting(pattern) if pattern is not None else None
     only = None if used_by is None else _used(reader, used_by)
-    found: list[Json] = []
+    fitting: list[Json] = []
     ends = perf_counter() + SLICE
     for summary in reader.summaries():
         if perf_counter() >= ends:
@@ -60,15 +60,15 @@ def find(
             continue
         entry = _read(reader, summary, needs) if needs else summary
         if entry is not None and _fits(entry, asked):
-            found.append(entry)
+            fitting.append(entry)
     if sort is not None:
         reverse = not ascending and sort != "name"
-        found = [each for each in found if each.get(sort) is not None]
-        found.sort(key=lambda each: each[sort], reverse=reverse)
+        fitting = [each for each in fitting if each.get(sort) is not None]
+        fitting.sort(key=lambda each: each[sort], reverse=reverse)
     shown = ("name", "path", "type", "parent", "faces", "size")
     return {
-        "objects": [{k: each[k] for k in shown if k in each} for each in found[:limit]],
-        "total": len(found),
+        "objects": [{k: each[k] for k in shown if k in each} for each in fitting[:limit]],
+        "total": len(fitting),
     }
 
 
