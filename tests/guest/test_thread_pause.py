@@ -12,7 +12,7 @@ import pytest
 from guest_rig import Guest, InThread, guest_on
 
 from callboard.guest.loop import STAND_IN
-from callboard.guest.thread_pause import PausableEvent, PythonPermit, ThreadPause, go_on
+from callboard.guest.thread_pause import PausableEvent, PythonPermit, ThreadPause, breathe, go_on
 from callboard.guest.turn import Interrupted, Interruptible
 from callboard.guest.workers import Workers
 from callboard_testing.fake_host import DEADLINE, HostThread
@@ -187,6 +187,37 @@ def test_one_within_another_ends_with_the_outer(
     with ThreadPause():
         with ThreadPause():
             before = one.rounds
+        assert not threading.Event().wait(LONG)
+        assert one.rounds == before
+    one.more()
+
+
+@pytest.mark.parametrize("seconds", [None, 0.001])
+def test_a_breath_lets_them_run_and_stops_them_again(
+    sitter: Callable[[float | None], Sitter], seconds: float | None
+) -> None:
+    one = sitter(seconds)
+    breathe(DEADLINE)  # nobody stands still
+    with ThreadPause():
+        threading.Timer(0, one.bell.set).start()
+        before = one.rounds
+        until(lambda: breathe(0.01) or one.rounds > before, "a round")
+        before = one.rounds
+        one.bell.set()
+        assert not threading.Event().wait(LONG)
+        assert one.rounds == before
+    one.more()
+
+
+def test_a_breath_that_is_interrupted_ends_with_everybody_standing(
+    sitter: Callable[[float | None], Sitter],
+) -> None:
+    one, code = sitter(0.001), Interruptible()
+    threading.Timer(LONG, code.ask).start()
+    with ThreadPause():
+        with pytest.raises(Interrupted):
+            code.run(lambda: [breathe(0.01) for _ in range(10_000)])
+        before = one.rounds
         assert not threading.Event().wait(LONG)
         assert one.rounds == before
     one.more()

@@ -69,6 +69,7 @@ class GuestLoop:
         self._posted = False
         self._ticking = False
         self._foreign = False
+        self._standing_in = False
         self._rest = PausableEvent()
         self._alive = self._asked = perf_counter()
         self._owner: int | None = None
@@ -187,6 +188,8 @@ class GuestLoop:
             return  # a tool spins the host's loop inside itself: turns never nest
         self._alive = perf_counter()
         self._ticking = True
+        if self._standing_in:
+            self._selector.wake()  # a turn may hold this tick, and the watcher has to notice
         # Two asyncio loops can't run in one thread. Inside another plug-in's loop the watcher runs
         # the slices, and the main thread runs only the turns.
         self._foreign = asyncio._get_running_loop() is not None
@@ -302,6 +305,7 @@ class GuestLoop:
 
     def _stand_in(self) -> None:
         last_sign = self._alive
+        self._standing_in = True
         with suppress(RuntimeError):  # the loop was closed
             self.loop.call_soon_threadsafe(self.on_away)
         with short_turns():
@@ -311,3 +315,4 @@ class GuestLoop:
                 # consumed.
                 if not (self._selector.more or self._closed or self._alive != last_sign):
                     self._selector.watch()
+        self._standing_in = False

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 #: Maximum seconds that the main thread waits for the others.
@@ -189,6 +189,27 @@ class ThreadPause:
     def __exit__(self, *_: object) -> None:
         if self._outer:
             go_on()
+
+
+def breathe(seconds: float) -> None:
+    """Let the threads run for that long in the middle of a pause. Runs on the main thread while it
+    runs Python. Does nothing when there is no pause."""
+    if not _held or _stander != threading.get_ident():
+        return
+    ending: BaseException | None = None
+    go_on()
+    try:
+        sleep(seconds)
+    except BaseException as error:
+        ending = error
+    while True:
+        try:
+            ThreadPause().__enter__()
+            break
+        except BaseException as error:  # the pause must be there again before anything ends
+            ending = error
+    if ending is not None:
+        raise ending
 
 
 def go_on() -> None:

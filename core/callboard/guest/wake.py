@@ -3,20 +3,32 @@
 A requested exception arrives between two instructions, so never while Python waits inside one. A
 signal's handler runs even then. ``SIGURG`` is ignored by every program that doesn't ask for it, and
 Windows has no such signal: there a wait runs to its end.
+
+While callboard's threads stand still, none of them can request anything. Then another process sends
+the signal, and the handler lets the threads run for a moment.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+
+from callboard.guest.thread_pause import breathe
 
 _SIGNAL = getattr(signal, "SIGURG", None)
 #: The thread that has the handler, while a server runs.
 _woken: int | None = None
 
 
+#: Seconds for which threads that stand still may run: enough for a call to be ended.
+BREATH = 4.0
+
+
 def _arrive(number: int, frame: object) -> None:
+    breathe(BREATH)
     for _ in range(2):
         pass  # a loop's jump is an instruction at which a requested exception arrives
 
@@ -40,6 +52,13 @@ def wakeable() -> Callable[[], None]:
             signal.signal(_SIGNAL, signal.SIG_DFL)
 
     return undo
+
+
+def rouse(process: int) -> None:
+    """Have the threads of callboard in another process run, if they stand still there."""
+    if _SIGNAL is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process, _SIGNAL)
 
 
 def wake(thread: int) -> None:

@@ -7,8 +7,9 @@ import argparse
 from callboard.content import Json
 from callboard.errors import HostError, PeerError
 from callboard.ground.plain_text import plain, plain_json
+from callboard.guest.wake import rouse
 from callboard.rest.stopping import PATH, PATIENCE
-from callboard.transport.instances import answer_of
+from callboard.transport.instances import answer_of, is_alive
 from callboard_programs.cli.instance import choose
 
 
@@ -24,6 +25,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"{instance.id} needs no tokens, so it can't tell you from an agent: cancel the call "
             "in its panel, or hold Escape for a second in its window"
         )
+    if answer_of(instance, "GET", "/v1/healthz") is None and is_alive(instance):
+        rouse(instance.pid)
     answer = answer_of(instance, "POST", PATH, {}, patience=PATIENCE + 3)
     if answer is None:
         raise HostError(
