@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import Any
 
 from callboard.clients.holder import LOCAL, TokenHolder
 from callboard.errors import HostError
+from callboard.guest.switch_interval import short_turns
 from callboard.records.store import Store
 
 
@@ -16,7 +16,8 @@ class LiveReport:
 
     def __init__(self, records: Store) -> None:
         self._records = records
-        # A report reads every call of its period, so clients that ask for many take turns.
+        # A report reads every call of its period, so clients that ask for many take turns, and
+        # other requests needn't wait long for the interpreter.
         self._turn = asyncio.Lock()
 
     async def __call__(self, since: str | None, holder: TokenHolder) -> dict[str, Any]:
@@ -30,7 +31,11 @@ class LiveReport:
 
         whose = None if holder == LOCAL else holder.id
         begin = parse_since(since or "7d")
-        work = partial(build, self._records.reader(), since=begin, holder=whose)
+
+        def work() -> dict[str, Any]:
+            with short_turns():
+                return build(self._records.reader(), since=begin, holder=whose)
+
         try:
             async with self._turn:
                 return await asyncio.get_running_loop().run_in_executor(None, work)

@@ -12,7 +12,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from callboard.demand.intent import missing_capabilities
 from callboard.demand.request_capability import TOOL_NAME
@@ -67,8 +67,7 @@ def build(
     }
 
 
-@dataclass(frozen=True)
-class _Call:
+class _Call(NamedTuple):
     """The columns that a report uses."""
 
     started: float
@@ -87,7 +86,7 @@ class _Call:
 
     @property
     def day(self) -> dt.date:
-        return dt.datetime.fromtimestamp(self.started).date()
+        return dt.date.fromtimestamp(self.started)
 
     @property
     def is_unknown(self) -> bool:
@@ -107,7 +106,7 @@ def _calls(
     columns = [
         # Arguments are read only for calls of the reserved tool, where they are the request itself.
         "CASE WHEN tool = :tool THEN arguments END" if name == "arguments" else name
-        for name in _Call.__dataclass_fields__
+        for name in _Call._fields
     ]
     rows = db.execute(
         f"SELECT {', '.join(columns)} FROM {EVERYTHING} "
@@ -119,7 +118,7 @@ def _calls(
             "holder": holder,
         },
     )
-    return (_Call(*row) for row in rows)
+    return map(_Call._make, rows)
 
 
 @dataclass
