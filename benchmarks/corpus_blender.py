@@ -80,6 +80,7 @@ MAY = {
     "structure__remove_from_group": r"Collection\.(objects|collection_objects)",
     # The world that was there is kept.
     "lights__set_environment": r"World\.use_fake_user",
+    "materials__.*|scene__set_material_color": r"\w+\.(materials|material_slots)",
     "cameras__set": r"Scene\.camera$",
     "scene__set_parent": r"Object\.parent",
     "(geometry|blender_modelling)__remove_modifier": r"Object\.modifiers",
@@ -426,8 +427,10 @@ class Stage:
             yield done.stderr[-1000:]
             return
         there = json.loads(done.stdout.splitlines()[-1])
-        for key in here.values.keys() | there.keys():
-            old, new = here.values.get(key, {}), there.get(key, {})
+        for key, old in here.values.items():
+            if key not in there and not key.startswith(("Object ", "Scene ", "Collection ")):
+                continue  # used by nothing that is saved
+            new = there.get(key, {})
             for path in old.keys() | new.keys():
                 if old.get(path) != new.get(path) and not re.search(NOT_SAVED, f"{key}.{path}"):
                     yield f"{key} {path}: {old.get(path)} here, {new.get(path)} there"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosts.blender_scenes import Rig
+from hosts.blender_scenes import Rig, refused
 from hosts.known_looks import MODES, SIZE, assert_known, make
 
 
@@ -160,3 +160,11 @@ def test_a_point_of_a_picture_is_the_object_that_is_seen_there(rig: Rig) -> None
             for x, y in ((0.2, 0.5), (0.5, 0.2), (0.5, 0.5), (0.8, 0.5))
         ]
         assert paths == ["Left", "High", None, None], kind
+
+
+def test_an_environment_of_one_color_has_nothing_to_turn(rig: Rig) -> None:
+    for given in ({"rotate": 30}, {"color": [1, 0, 0], "rotate": 30}):
+        why = refused(lambda given=given: rig.tool("lights__set_environment", **given))
+        assert "leave rotate out" in why
+    turned = rig.tool("lights__set_environment", sun_elevation=20, rotate=30)
+    assert round(turned["environment"]["rotate"]) == 30

@@ -18,7 +18,7 @@ CHANGES = "80"
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(420)
 def test_no_changing_tool_loses_anything_else(tmp_path: Path) -> None:
     need("bpy")
     (tmp_path / "files").mkdir()

@@ -36,4 +36,4 @@ def known_values(kind: str) -> tuple[str, ...]:
 def refuse_unknown(kind: str, values: Iterable[str], known: Sequence[str]) -> None:
     """Raise HostError for a value that a light of that kind doesn't have."""
     if unfit := [key for key in values if key not in known]:
-        raise HostError(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(known)}")
+        raise HostError(f"{kind} lights have no {', '.join(unfit)}; they have {', '.join(known)}")

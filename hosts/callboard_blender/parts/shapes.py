@@ -29,7 +29,7 @@ def kind_of(obj: bpy.types.Object) -> str:
 
 def kind_in_words(obj: bpy.types.Object) -> str:
     """Return Blender's type with its article."""
-    word = str(obj.type).lower().replace("_", " ")
+    word = str(obj.type).lower().replace("_", " ").replace("greasepencil", "grease pencil")
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 

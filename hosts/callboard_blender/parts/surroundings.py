@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 
+from callboard.errors import HostError
 from callboard.host import Json, Texture
 from callboard_blender.application.names import scene
 from callboard_blender.parts.textures import clear, picture_of
@@ -52,6 +53,13 @@ def read() -> Json:
 
 def write(values: Mapping[str, Any]) -> None:
     """Set the values in a world of our own. The artist's world stays in the file."""
+    if values.get("rotate") and not {"path", "sun_elevation"} & values.keys():
+        kind = "color" if "color" in values else read()["kind"]
+        if kind not in ("image", "sky"):
+            raise HostError(
+                "the environment has no picture or sky to turn; give path or sun_elevation too, or "
+                "leave rotate out"
+            )
     image = None
     if "path" in values:
         linear = Path(values["path"]).suffix.lower() in _LINEAR

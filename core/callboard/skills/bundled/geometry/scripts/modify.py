@@ -24,10 +24,10 @@ def modify(
         kind = _entry(before, modifier)["kind"]
     takes = MODIFIERS.get(kind or "")
     if takes is None:
-        raise WrongArgument(f"'{modifier}' is a {kind}, whose values aren't known here")
+        raise WrongArgument(f"'{modifier}' is of kind {kind}, whose values aren't known here")
     if unfit := [each for each in values if each not in takes]:
         can = ", ".join(takes) or "no values"
-        raise WrongArgument(f"{', '.join(unfit)}: not of a {kind}, which takes {can}")
+        raise WrongArgument(f"{', '.join(unfit)}: not of kind {kind}, which takes {can}")
     if kind == "boolean" and modifier is None and "other" not in values:
         raise WrongArgument("a boolean needs other, the object to combine with")
     if "other" in values:
