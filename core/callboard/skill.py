@@ -15,6 +15,7 @@ _HOMES = {
     "callboard.ground.named_files": "held_to_roots outside refuse_outside",
     "callboard.ground.nearest_names": "names_hint nearest_names",
     "callboard.ground.orbit": "Point around reaching",
+    "callboard.ground.ranking": "Ranking words",
     "callboard.ground.png": "NotAPicture Picture decode encode jpeg_size png_size",
     "callboard.host_kit.aim": "box_of facing place placed point_of",
     "callboard.host_kit.face_direction": "normals_of",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from callboard.ground.nearest_names import *
     from callboard.ground.orbit import *
     from callboard.ground.png import *
+    from callboard.ground.ranking import *
     from callboard.host_kit.aim import *
     from callboard.host_kit.face_direction import *
     from callboard.host_kit.mesh_facts import *

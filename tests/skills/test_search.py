@@ -1,7 +1,7 @@
 import pytest
 
 from callboard.skills.load import load_skill
-from callboard.skills.search import SearchIndex, words
+from callboard.skills.search import SearchIndex
 from skills.skill_tree import write_skill
 
 GEOMETRY = """\
@@ -85,14 +85,3 @@ def test_a_removed_skill_is_not_found(index):
     assert names(index, "list") == ["lights__list_lights"]
     index.remove("lights")
     assert len(index) == 0
-
-
-def test_words():
-    assert words("List_the segmentCounts, USD2x: glass") == [
-        "list",
-        "the",
-        "segment",
-        "count",
-        "usd2x",
-        "glass",
-    ]

@@ -8,13 +8,13 @@ Equal scores are ordered by name, so the same query always gets the same answer.
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from callboard.calls.tools import Tool
+from callboard.ground.ranking import words
 from callboard.skills.model import SkillMetadata, ToolDeclaration
 
 Kind = Literal["skill", "tool"]
@@ -26,9 +26,6 @@ _MAX_PREFIX_MATCHES = 50
 # A name counts for more than an alias, and an alias for more than a description.
 _NAME, _ALIAS, _HINT, _DESCRIPTION, _PARAMETER = 8.0, 6.0, 4.0, 2.0, 1.5
 _PREFIX_SHARE = 0.5
-
-_WORD = re.compile(r"[^\W_]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 @dataclass(frozen=True)
@@ -130,16 +127,6 @@ class SearchIndex:
                 return
             if longer != word:
                 yield longer, _PREFIX_SHARE * len(word) / len(longer)
-
-
-def words(text: str) -> list[str]:
-    """Return lower-case words, ``camelCase`` and ``snake_case`` split, without a plural's s."""
-    parts = _WORD.findall(_CAMEL.sub(" ", text))
-    return [_singular(word.lower()) for word in parts]
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def _entries(skill: SkillMetadata) -> Iterator[_Entry]:

@@ -26,7 +26,7 @@ class Documentation:
 
     def test_the_version_is_the_running_one(self, bench: Bench) -> None:
         identity = bench.host.identity
-        answer = bench.call("docs__lookup", {"words": "no such words qqqqxyz"})
+        answer = bench.call("docs__lookup", {"words": "is there qqqqxyz"})
         assert "'qqqqxyz'" in answer.pop("hint")
         assert answer == {"version": f"{identity.name} {identity.version}", "entries": []}
 

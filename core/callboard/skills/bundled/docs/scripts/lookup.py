@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator, Iterable, Sequence
-from heapq import heappush, heappushpop
+from collections import Counter
+from collections.abc import Generator, Sequence
+from heapq import nsmallest
+from math import log
 from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
+from callboard.skill import words as stems
+
+from ._recipes import recipes_for
 
 #: Seconds that one slice holds the main thread.
 SLICE = 0.005
@@ -19,7 +23,8 @@ TEXT_LIMIT = 600
 #: Maximum unknown words that a hint names.
 _MOST_UNKNOWN = 3
 
-_WORD = re.compile(r"[a-z0-9]+")
+#: How prominently an entry has each word of the question, its number, and the entry.
+_Match = tuple[dict[str, float], int, Any]
 
 
 def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
@@ -27,85 +32,79 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
     running."""
     port, identity = ctx.port("docs"), ctx.host_identity
     wanted = words.strip().lower().removeprefix("bpy.types.")
-    asked = list(dict.fromkeys(_WORD.findall(wanted)))
-    best: list[tuple[float, int, int, Any]] = []
-    fitting = 0
-    known: set[str] = set()
-    vocabulary: set[str] = set()
+    asked = list(dict.fromkeys(stems(words)))
+    exact: list[Any] = []
+    matches: list[_Match] = []
     slice_ends = perf_counter() + SLICE
+    total = 0
     for number, entry in enumerate(port.entries()):
-        score = _score(entry, wanted, asked)
-        if score > 0:
-            fitting += 1
-            # Among equal scores the shorter name wins, and then the first.
-            ranked = (score, -len(entry.name), -number, entry)
-            if len(best) < limit:
-                heappush(best, ranked)
-            else:
-                heappushpop(best, ranked)
-        elif not fitting:
-            name, text = entry.name.lower(), entry.text.lower()
-            known.update(word for word in asked if word in name or word in text)
-            vocabulary |= _parts(entry.name)
+        total += 1
+        if entry.name.lower() == wanted:
+            exact.append(entry)
+        elif (shares := _shares(entry, asked)) is not None:
+            matches.append((shares, number, entry))
         if number % STRETCH == 0 and perf_counter() >= slice_ends:
             yield
             slice_ends = perf_counter() + SLICE
-    chosen = [entry for *_, entry in sorted(best, key=lambda one: one[:3], reverse=True)]
+    entries = [*exact, *_ranked(matches, asked, total, limit)]
+    recipes = [] if exact else recipes_for(words, identity.kind)
     answer: Json = {
         "version": f"{identity.name} {identity.version}",
-        "entries": [_reported(port, entry) for entry in chosen],
+        "entries": [*recipes, *(_reported(port, entry) for entry in entries)][:limit],
     }
-    if fitting > limit:
+    if (fitting := len(recipes) + len(exact) + len(matches)) > limit:
         answer["more"] = fitting - limit
-    if not fitting:
-        answer["hint"] = _hint(asked, known, vocabulary)
+    if hint := _hint(asked, matches, recipes or exact):
+        answer["hint"] = hint
     return answer
 
 
-def _hint(asked: Sequence[str], known: set[str], vocabulary: Iterable[str]) -> str:
-    """Return what to look up instead when no entry has all words. ``known`` are the words that some
-    entry has, ``vocabulary`` the words of all names."""
-    if not asked:
+def _shares(entry: Any, asked: Sequence[str]) -> dict[str, float] | None:
+    """Return how prominently the entry has each word, or None when it has none."""
+    name, text = entry.name.lower(), entry.text.lower()
+    maybe = [word for word in asked if word in name or word in text]
+    if not maybe:
+        return None
+    in_name, in_text = stems(entry.name), stems(entry.text)
+    shares = {}
+    for word in maybe:
+        if word in in_name:
+            shares[word] = 4.0
+        elif word in in_text or word in name:
+            shares[word] = 1.5
+        elif any(each.startswith(word) for each in in_text):
+            shares[word] = 0.7
+    return shares or None
+
+
+def _ranked(matches: Sequence[_Match], asked: Sequence[str], total: int, limit: int) -> list[Any]:
+    """Return the best entries. A rare word counts more, and an entry with all words most."""
+    held = Counter(word for shares, _, _ in matches for word in shares)
+    rarity = {word: log(1 + (total - held[word] + 0.5) / (held[word] + 0.5)) for word in asked}
+    whole = sum(rarity.values()) or 1.0
+
+    def rank(match: _Match) -> tuple[float, int, int]:
+        shares, number, entry = match
+        score = sum(rarity[word] * share for word, share in shares.items())
+        covered = sum(rarity[word] for word in shares) / whole
+        # Among equal scores the shorter name comes first.
+        return -score * covered**2 / (1.0 + 0.02 * len(entry.name)), len(entry.name), number
+
+    return [entry for _, _, entry in nsmallest(limit, matches, key=rank)]
+
+
+def _hint(asked: Sequence[str], matches: Sequence[_Match], others: Sequence[Any]) -> str:
+    """Return what to look up instead, or nothing when something has all words."""
+    if not any(word.isascii() for word in asked):
         return "there is no English word in it; look up words such as: bevel width"
-    unknown = [word for word in asked if word not in known]
+    if others or any(len(shares) == len(asked) for shares, _, _ in matches):
+        return ""
+    known = {word for shares, _, _ in matches for word in shares}
+    unknown = [word for word in asked if word not in known][:_MOST_UNKNOWN]
     if not unknown:
-        return "each word is in some entry, but none has them all; look up fewer at once"
-    import difflib  # only when nothing is found
-
-    reported = []
-    for word in unknown[:_MOST_UNKNOWN]:
-        # A misspelled word usually begins correctly, and comparing all words of a large application
-        # is slow.
-        alike = difflib.get_close_matches(word, [w for w in vocabulary if w[0] == word[0]], 3, 0.7)
-        reported.append(f"no entry has '{word}'" + (f", but {', '.join(alike)}" if alike else ""))
-    others = " ".join(word for word in asked if word in known)
-    instead = others or "the application's own word for it, or a part of a name"
-    return f"{'; '.join(reported)}. Look up {instead}"
-
-
-def _score(entry: Any, wanted: str, asked: Sequence[str]) -> float:
-    """Return the score, or 0 when a word of the question is missing from the entry."""
-    name = entry.name.lower()
-    if name == wanted:
-        return 1000.0
-    total = 0.0
-    parts: set[str] | None = None
-    text = entry.text.lower()
-    for word in asked:
-        if word in name:
-            if parts is None:
-                parts = _parts(entry.name)
-            total += 8.0 if word in parts else 4.0
-        elif word in text:
-            total += 1.0
-        else:
-            return 0.0
-    return total / (1.0 + 0.02 * len(name))
-
-
-def _parts(name: str) -> set[str]:
-    """Return a name's words: sphere, light, inputs and radius for ``SphereLight.inputs:radius``."""
-    return set(_WORD.findall(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()))
+        return "no entry has all of these words; look up fewer at once"
+    listed = ", ".join(f"'{word}'" for word in unknown)
+    return f"no entry has {listed}; look up the application's own word for it, or a part of a name"
 
 
 def _reported(port: Any, entry: Any) -> Json:

@@ -1,0 +1,111 @@
+"""Ranks short texts by the words of a question: stop words dropped, words stemmed, BM25."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+#: BM25's usual constants: how soon repetition stops counting, and how much length does.
+_K, _B = 1.2, 0.6
+_WORD = re.compile(r"[^\W_]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_STOP = frozenset(
+    _WORD.findall(
+        "a about all an and any are as at be because been but by can cannot could did do does for "
+        "from get give had has have how i if in into is it its just like make me my no not of on "
+        "one or our own please put set should so some such t s that the their them then there "
+        "these they this to up use using want was way we what when where which who whole why will "
+        "with without would you your "
+    )
+)
+_ENDINGS = (
+    *("ization", "isation", "ations", "ation", "ings", "ing", "ness", "edly", "able", "ers"),
+    *("ies", "ied", "ed", "er", "es", "ly", "or", "s", "e", "y"),
+)
+#: Words that artists and manuals use for the same.
+_SAME = {
+    "colour": "color",
+    "centimetre": "centimeter",
+    "metre": "meter",
+    "grey": "gray",
+    "polygon": "face",
+    "poly": "face",
+    "skeleton": "armature",
+    "bone": "armature",
+    "picture": "image",
+    "join": "merge",
+    "combine": "merge",
+}
+
+
+def words(text: str) -> list[str]:
+    """Return the stems of the words that carry meaning, or of all words when none does."""
+    every = [word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text))]
+    return [stem(word) for word in [each for each in every if each not in _STOP] or every]
+
+
+def stem(word: str) -> str:
+    """Return the word without its English endings, such as bak for baking, bakes and baked."""
+    plural = word[:-1] if word.endswith("s") else word
+    left = _SAME.get(word) or _SAME.get(plural) or word
+    while (shorter := _shorter(left)) != left:
+        left = shorter
+    return left
+
+
+def _shorter(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            left = word[: -len(ending)]
+            double = len(left) > 3 and left[-1] == left[-2] and left[-1] not in "sl"
+            return left[:-1] if double else left
+    return word
+
+
+class Ranking:
+    """Texts counted once. ``fields`` of each text are pairs of a weight and words."""
+
+    def __init__(self, texts: Iterable[Sequence[tuple[float, str]]]) -> None:
+        self._counts: list[dict[str, float]] = []
+        self._lengths: list[float] = []
+        self._holding: Counter[str] = Counter()
+        for fields in texts:
+            self.add(fields)
+
+    def add(self, fields: Sequence[tuple[float, str]]) -> None:
+        counts: dict[str, float] = {}
+        length = 0
+        for weight, text in fields:
+            for word in words(text):
+                counts[word] = counts.get(word, 0.0) + weight
+                length += 1
+        self._counts.append(counts)
+        self._lengths.append(length)
+        self._holding.update(counts.keys())
+
+    def rarity(self, word: str) -> float:
+        """Return BM25's weight of a word. It is highest for a word that no text has."""
+        held = self._holding[word]
+        return math.log(1 + (len(self._counts) - held + 0.5) / (held + 0.5))
+
+    def best(self, question: str, limit: int) -> list[tuple[float, float, int]]:
+        """Return ``(score, share, number)`` of the best texts, best first. ``share`` is the part of
+        the question's weight that the text has words for."""
+        asked = list(dict.fromkeys(words(question)))
+        rarities = {word: self.rarity(word) for word in asked}
+        whole = sum(rarities.values()) or 1.0
+        usual = (sum(self._lengths) / len(self._lengths)) if self._lengths else 1.0
+        ranked = []
+        for number, counts in enumerate(self._counts):
+            has = [word for word in asked if word in counts]
+            if not has:
+                continue
+            long = _K * (1 - _B + _B * self._lengths[number] / (usual or 1.0))
+            score = sum(
+                rarities[word] * counts[word] * (_K + 1) / (counts[word] + long) for word in has
+            )
+            ranked.append((score, sum(rarities[word] for word in has) / whole, number))
+        ranked.sort(key=lambda each: (-each[0], each[2]))
+        return ranked[:limit]

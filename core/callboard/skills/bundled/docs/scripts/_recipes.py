@@ -1,0 +1,35 @@
+"""Recipes for what artists ask most: the tool, the operator of this application, and the steps."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+
+from callboard.content import Json
+from callboard.skill import Ranking
+
+_FILE = Path(__file__).parents[1] / "recipes.json"
+#: Maximum recipes in an answer, and the least part of the question that one must have words for.
+_MOST, _LEAST = 2, 0.55
+
+
+def recipes_for(question: str, kind: str) -> list[Json]:
+    """Return the recipes that answer the question, best first, for a host of that kind."""
+    if len(question.split()) < 2:  # a name, or a part of one
+        return []
+    recipes, ranking = _all()
+    fitting = [recipes[n] for _, share, n in ranking.best(question, _MOST) if share >= _LEAST]
+    return [_reported(recipe, kind) for recipe in fitting]
+
+
+@lru_cache(maxsize=1)
+def _all() -> tuple[list[Json], Ranking]:
+    recipes: list[Json] = json.loads(_FILE.read_text("utf-8"))
+    return recipes, Ranking([(2.0, each["ask"]), (1.0, each["tool"])] for each in recipes)
+
+
+def _reported(recipe: Json, kind: str) -> Json:
+    name = recipe["ask"].split(";")[0]
+    entry: Json = {"name": name, "kind": "recipe", "text": recipe["do"], "tool": recipe["tool"]}
+    return {**entry, "see": recipe[kind]} if kind in recipe else entry
