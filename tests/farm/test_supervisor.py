@@ -22,7 +22,21 @@ sys.stdin.read()
 """
 
 
-def test_a_task_that_leaks_while_it_works_is_ended_and_another_host_comes() -> None:
+#: A host that joins. The first one's scheduler goes.
+LEFT = """
+import json, os, sys
+def say(**line): print(json.dumps(line), flush=True)
+say(event="ready", worker=sys.argv[1], pid=os.getpid())
+if sys.argv[1].endswith("-1"):
+    print("Traceback (most recent call last): of Dask's", file=sys.stderr)
+    say(event="left")
+else:
+    sys.stdin.read()
+"""
+
+
+def loss_of_the_first(program: str) -> Any:
+    """Run hosts until the second one is ready. Return what was told of the first."""
     ready: list[Any] = []
     losses: list[Any] = []
 
@@ -32,7 +46,7 @@ def test_a_task_that_leaks_while_it_works_is_ended_and_another_host_comes() -> N
             supervisor.stop()
 
     supervisor = Supervisor(
-        lambda name: [sys.executable, "-S", "-c", HOST, name],
+        lambda name: [sys.executable, "-S", "-c", program, name],
         "here",
         joined,
         losses.append,
@@ -41,5 +55,16 @@ def test_a_task_that_leaks_while_it_works_is_ended_and_another_host_comes() -> N
     supervisor.run()
     assert ready == ["here-1", "here-2"]
     (loss,) = losses
+    return loss
+
+
+def test_a_host_whose_scheduler_goes_says_so_and_another_joins_it() -> None:
+    why = loss_of_the_first(LEFT)["why"]
+    assert why.startswith("the scheduler is gone, and the host ended; start the scheduler again")
+    assert "Traceback" not in why
+
+
+def test_a_task_that_leaks_while_it_works_is_ended_and_another_host_comes() -> None:
+    loss = loss_of_the_first(HOST)
     assert (loss["worker"], loss["key"]) == ("here-1", "k")
     assert "more than 2 times --max-memory" in loss["why"]
