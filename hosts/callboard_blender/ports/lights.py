@@ -16,6 +16,7 @@ from callboard_blender.application.names import changed, find, made, objects, vi
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts import surroundings
 from callboard_blender.parts.copies import own_data
+from callboard_blender.parts.world import world_of
 from callboard_blender.ports.edit import home
 
 _KINDS = {"SUN": "sun", "POINT": "point", "SPOT": "spot", "AREA": "area"}
@@ -46,7 +47,7 @@ class BlenderLights:
             "power": data.energy,
             "intensity": data.energy,
             "exposure": getattr(data, "exposure", 0.0),
-            "size": _size(data) if "size" in own else None,
+            "size": _size(obj) if "size" in own else None,
             "angle": _angle(data) if "angle" in own else None,
             "blend": data.spot_blend if "blend" in own else None,
         }
@@ -104,11 +105,23 @@ def _find(name: str) -> bpy.types.Object:
     return obj
 
 
-def _size(data: Any) -> list[float]:
+def _size(obj: bpy.types.Object) -> list[float]:
+    data = obj.data
     if data.type != "AREA":
         return [2 * data.shadow_soft_size] * 2
     high = data.size_y if data.shape in ("RECTANGLE", "ELLIPSE") else data.size
-    return [data.size, high]
+    across, along = _area_scale(obj)
+    return [data.size * across, high * along]
+
+
+def _area_scale(obj: bpy.types.Object) -> tuple[float, float]:
+    """Return scene units per unit of an area light: scaling the object scales what shines."""
+    try:
+        placed = world_of(obj)
+    except HostError:  # Blender doesn't evaluate it
+        placed = obj.matrix_world
+    axes = placed.to_scale()
+    return abs(axes.x) or 1.0, abs(axes.y) or 1.0
 
 
 def _set_size(obj: bpy.types.Object, size: Any) -> None:
@@ -119,6 +132,8 @@ def _set_size(obj: bpy.types.Object, size: Any) -> None:
             raise HostError(f"'{obj.name}' is round, so its size is one number, its diameter")
         data.shadow_soft_size = wide / 2
         return
+    across, along = _area_scale(obj)
+    wide, high = wide / across, high / along
     round_ = data.shape in ("DISK", "ELLIPSE")
     if wide != high:
         data.shape = "ELLIPSE" if round_ else "RECTANGLE"
