@@ -13,6 +13,7 @@ from callboard.app import Callboard
 from callboard.guest.inbox import MainThreadInbox
 from callboard.panel.status import Snapshot
 from callboard.settings import SettingsError, config_from
+from callboard_blender.application.busy import POPUP
 from callboard_blender.application.kept_roots import KeptRoots
 from callboard_blender.application.main_thread import TimerInbox, window_is_gone
 from callboard_blender.host import BlenderHost
@@ -43,6 +44,8 @@ class BlenderServer:
         self._inbox: TimerInbox | MainThreadInbox | None = None
         self._host: BlenderHost | None = None
         self._leave: list[Callable[[], None]] = []
+        #: Called on the main thread after the panels were told to show a new snapshot.
+        self.on_show: Callable[[], None] = lambda: None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -82,6 +85,11 @@ class BlenderServer:
         if self.roots is not None:
             self.roots.follow(self.snapshot)
         redraw()
+        self.on_show()
+
+    def is_held_by_popup(self) -> bool:
+        """Return whether a menu, a pop-up or a text field is open."""
+        return self._host is not None and self._host.may_run("change") == POPUP
 
     def redraw_soon(self) -> None:
         """Redraw what shows the server's state. Call it from any thread."""

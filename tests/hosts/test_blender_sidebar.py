@@ -96,6 +96,24 @@ def test_a_question_shows_in_the_header_and_is_allowed_once_all_of_it_was_shown(
     assert "callboard_addon/" not in gui.output(), "a traceback of ours"
 
 
+def test_a_pop_up_closes_when_its_question_ends(gui: Gui) -> None:
+    held = "answer = residence.is_held_by_popup()"
+    with gui.client() as client:
+        gui.run(
+            "from callboard_blender.addon import residence\n"
+            "residence.app.controls.restore('script.execute')"
+        )
+        params = {"name": "script__execute", "arguments": {"code": "1"}}
+        client.start("tools/call", params, id=41)
+        gui.wait(lambda: gui.run("answer = len(residence.snapshot.questions)") == 1, "it")
+        gui.key("Escape")  # the pointer is over the view
+        gui.run("with artist(): bpy.ops.callboard.details('INVOKE_DEFAULT')")
+        gui.wait(lambda: gui.run(held), "the pop-up")
+        client.notify("notifications/cancelled", {"requestId": 41})
+        gui.wait(lambda: not gui.run(held), "its end")
+        assert "callboard_addon/" not in gui.output(), "a traceback of ours"
+
+
 def client_name(gui: Gui) -> str:
     return str(gui.run(f"{DRAWN}answer = questions[0].client"))
 

@@ -24,6 +24,8 @@ _TASKS = (
 #: one.
 _JOBS = {"RENDER": "rendering", "OBJECT_BAKE": "baking"}
 _RENDERING = "RENDER_OT_render"
+#: What the artist is doing while a part of the interface takes all events.
+POPUP = "a menu, a pop-up or a text field that is open"
 _DRAGS = {
     "TRANSFORM_OT_translate": "dragging",
     "TRANSFORM_OT_rotate": "rotating",
@@ -100,7 +102,7 @@ class Busy:
 def _in_words(operator: str | None) -> str:
     """Return what the artist is doing, in the artist's words."""
     if operator is None:
-        return "a menu, a pop-up or a text field that is open"
+        return POPUP
     verb = _DRAGS.get(operator)
     if verb is None:
         return f"using {_label(operator)}"

@@ -12,6 +12,7 @@ from typing import Any
 import blf
 import bpy
 
+from callboard_blender.application.main_thread import window_is_gone
 from callboard_blender.server import drawn, residence
 from callboard_ui import texts
 from callboard_ui.shown_text import arguments_text, one_line
@@ -41,6 +42,8 @@ class _Popup:
     page: int = 0
     size: _Size = _Size()
     opened: float = 0.0
+    #: The address of the window that it opened in, or 0 once it was closed here.
+    window: int = 0
 
 
 _popup = _Popup()
@@ -77,6 +80,7 @@ class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
         scale = context.preferences.system.ui_scale
         size = fitting(context.window.width / scale, context.window.height / scale)
         show(self.question, size)
+        _popup.window = context.window.as_pointer()
         manager = context.window_manager
         result: set[str] = manager.invoke_popup(self, width=size.width)
         return result
@@ -117,6 +121,20 @@ def show(question: str, size: _Size) -> None:
     """Begin a pop-up with the question's first page."""
     _popup.question, _popup.page, _popup.size = question, 0, size
     _popup.opened = monotonic()
+
+
+def close_ended() -> None:
+    """Close the pop-up whose question has ended, because its buttons would do nothing."""
+    asked = {one.id for one in residence.snapshot.questions}
+    if not _popup.window or _popup.question in asked or window_is_gone():
+        return
+    for window in bpy.context.window_manager.windows:
+        if window.as_pointer() == _popup.window and residence.is_held_by_popup():
+            window.screen = window.screen  # closes the window's pop-ups
+    _popup.window = 0
+
+
+residence.on_show = close_ended
 
 
 def draw_mark(header: Any, context: Any) -> None:
