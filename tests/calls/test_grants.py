@@ -10,17 +10,21 @@ from typing import Any
 
 import pytest
 
-from callboard.calls.grants import Grants
+from callboard.calls.consent import Decision
+from callboard.calls.grants import Grants, ToolOrigin
 from callboard.calls.project_rules import rules_file
 from callboard.clients.book import ClientBook
 from callboard.clients.holder import LOCAL, SILENCE, TokenHolder
 from callboard.protocol.peer import ClientInfo, Peer
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
+from callboard.skills.load import load_skill
+from callboard.skills.serving.skill_tools import SkillTools
 from callboard.workspace.projects import project_of
 from callboard_testing.fake_client import FakeClient
 from callboard_testing.fake_host import FakeHost
 from clients.panel_artist import Artist, Way, in_thread
 from serving import Served, served
+from skills.skill_tree import write_skill
 from stateless_client import Stateless
 from waiting import until
 
@@ -179,7 +183,8 @@ def test_the_panel_sees_who_may_connect(book: ClientBook) -> None:
             assert artist.seen.clients[0].holder == "one"
 
 
-def test_what_was_allowed_ends_when_the_tool_is_another() -> None:
+@pytest.mark.parametrize("decision", ["allow_tool", "allow_session", "allow_project"])
+def test_what_was_allowed_ends_when_the_tool_is_another(decision: Decision) -> None:
     with served() as server, server.client() as client:
         artist = Artist(server)
         artist.controls.set_consent_policy("destructive", "ask")
@@ -191,12 +196,41 @@ def test_what_was_allowed_ends_when_the_tool_is_another() -> None:
         def call() -> bool:
             return "result" in client.request("tools/call", {"name": "wipe", "arguments": {}})
 
-        assert artist.answers("allow_tool", call)
+        assert artist.answers(decision, call)
         assert call()
         register("wipe", lambda: "gone", "Wipes the disk.", **hint)
         asked = in_thread(call)
         (question,) = until(lambda: artist.seen.questions, "a question")
-        assert "you allowed wipe, whose description, arguments or origin changed" in question.why
+        assert "you allowed wipe, whose description changed since then" in question.why
         assert artist.seen.grants == ()
         artist.controls.answer(question.id, "refuse")
         assert not asked.result(20)
+
+
+def test_a_grant_for_a_kind_is_for_what_was_there_and_what_ships() -> None:
+    one, another = ToolOrigin("a", "b", "c"), ToolOrigin("a", "b", "d")
+    grants = Grants()
+    peer = Peer("REST", NEWEST_WITH_SESSIONS, ClientInfo(), {}, LOCAL)
+    grants.add(peer, "script", None, "project", {"run": one})
+    assert grants.cover(peer, "script", "run", one, is_shipped=False)
+    assert not grants.cover(peer, "script", "run", another, is_shipped=False)
+    assert not grants.cover(peer, "script", "installed_later", one, is_shipped=False)
+    assert grants.cover(peer, "script", "script__execute", another, is_shipped=True)
+    assert one.changed(another) == ["arguments"]
+
+
+def test_a_skill_of_the_same_name_elsewhere_or_with_another_script_is_another(
+    tmp_path: Path,
+) -> None:
+    files = {"tools.yaml": "tools: [go]", "scripts/go.py": "def main():\n    return 1\n"}
+    here, elsewhere = (write_skill(tmp_path / name, "s", files=files) for name in ("a", "b"))
+
+    def origin(folder: Path) -> ToolOrigin:
+        (tool,) = SkillTools(load_skill(folder)).tools
+        return tool.origin
+
+    first = origin(here)
+    assert origin(here) == first
+    assert first.changed(origin(elsewhere)) == ["origin"]
+    (here / "scripts" / "go.py").write_text("def main():\n    return 2\n")
+    assert first.changed(origin(here)) == ["origin"]

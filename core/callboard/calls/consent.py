@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 
 from callboard.calls.batch_references import require_shown
 from callboard.calls.call import Call
-from callboard.calls.grants import ConsentPolicy, Grant, Grants, Scope, Subject
-from callboard.calls.tools import BATCH, Tool
+from callboard.calls.grants import ConsentPolicy, Grant, Grants, Scope, Subject, ToolOrigin
+from callboard.calls.tools import BATCH, Tool, ToolRegistry
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.clients.owner import Owner
@@ -77,11 +77,11 @@ class Question(NamedTuple):
 class ConsentDesk:
     """The open questions and the policies in force. Used on the server's loop."""
 
-    def __init__(self, where: str, origin_of: Callable[[str], str] = lambda tool: "") -> None:
-        """``where`` says where the artist finds the desk. ``origin_of`` returns a fingerprint that
-        distinguishes a tool from another of the same name."""
+    def __init__(self, where: str, tools: ToolRegistry | None = None) -> None:
+        """``where`` says where the artist finds the desk. Grants are for ``tools`` as they are when
+        they are given."""
         self.where = where
-        self._origin_of = origin_of
+        self._tools = ToolRegistry() if tools is None else tools
         #: Called with true when the desk becomes attended, and with false when it no longer is.
         self.attendance: Changes[[bool]] = Changes()
         self.policies = dict(DEFAULT_POLICIES)
@@ -204,9 +204,8 @@ class ConsentDesk:
         once = all(self.policies[subject] == "ask_once" for subject in asked)
         suggests: Decision = "allow_session" if once else "allow"
         why = " and ".join(_WHY[subject] for subject in asked)
-        if changed:
-            others = ", ".join(changed)
-            why += f"; you allowed {others}, whose description, arguments or origin changed"
+        for tool, parts in changed.items():
+            why += f"; you allowed {tool}, whose {' and '.join(parts)} changed since then"
         answer = await self._ask(call, next(iter(asked)), suggests, why)
         if answer == "refuse":
             raise _refused(call, "the artist refused it")
@@ -214,24 +213,31 @@ class ConsentDesk:
         if scope is None:
             return
         for subject, tools in asked.items():
-            for tool in tools if answer == "allow_tool" else (None,):
-                origin = "" if tool is None else self._origin_of(tool)
-                self.grants.add(call.request.peer, subject, tool, scope, origin)
+            for one in tools if answer == "allow_tool" else (None,):
+                self.grants.add(call.request.peer, subject, one, scope, self._origins(one))
         self._decided()
 
-    def _end_outdated(self, call: Call, concerned: Concerned) -> list[str]:
-        """End the grants of tools whose origin changed. Return the tools' names."""
-        named = {tool: self._origin_of(tool) for tools in concerned.values() for tool in tools}
+    def _origins(self, tool: str | None) -> dict[str, ToolOrigin]:
+        named = self._tools.all() if tool is None else [self._tools.get(tool)]
+        return {one.name: one.origin for one in named if tool is not None or not one.is_shipped}
+
+    def _end_outdated(self, call: Call, concerned: Concerned) -> dict[str, list[str]]:
+        """End the grants of tools that changed. Return what changed, by the tools' names."""
+        named = {tool: self._tools.get(tool) for tools in concerned.values() for tool in tools}
+        changed: dict[str, list[str]] = {}
 
         def is_outdated(grant: Grant) -> bool:
-            return grant.client == call.request.peer.holder and grant.origin != named.get(
-                grant.tool or "", grant.origin
-            )
+            parts = {
+                name: tool.origin.changed(grant.origins[name])
+                for name, tool in named.items()
+                if grant.client == call.request.peer.holder and name in grant.origins
+            }
+            changed.update((name, what) for name, what in parts.items() if what)
+            return any(parts.values())
 
-        ended = self.grants.remove(is_outdated)
-        if ended:
+        if self.grants.remove(is_outdated):
             self._decided()
-        return sorted({str(grant.tool) for grant in ended})
+        return changed
 
     def _asks(self, call: Call, subject: Subject, tools: Sequence[str]) -> bool:
         """Return whether the artist must be asked about the subject. Raises RefusedByArtist when
@@ -241,8 +247,10 @@ class ConsentDesk:
             raise _refused(call, self._settings_refuse(subject))
         if policy == "allow" or not self.attended:
             return False
+        named = [self._tools.get(tool) for tool in tools]
         return not all(
-            self.grants.cover(peer, subject, tool, self._origin_of(tool)) for tool in tools
+            self.grants.cover(peer, subject, tool.name, tool.origin, is_shipped=tool.is_shipped)
+            for tool in named
         )
 
     def _settings_refuse(self, subject: Subject) -> str:

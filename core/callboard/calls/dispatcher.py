@@ -105,7 +105,7 @@ class Dispatcher(RunningCalls):
         if host.undo is not None:
             host.undo.stepped.watch(self.changed.undone)
         self.changes_ended.watch(self.changed.call_ended)
-        self.consent = ConsentDesk(host.where, lambda name: self.tools.get(name).origin)
+        self.consent = ConsentDesk(host.where, tools)
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
         self.platform = platform
         #: A tool reported that the resource with this URI changed.

@@ -7,8 +7,9 @@ Permission for a single call isn't a grant: it ends with its call and isn't kept
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from time import monotonic, time
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from callboard.clients.holder import SILENCE, TokenHolder
@@ -19,13 +20,31 @@ ConsentPolicy = Literal["ask", "ask_once", "allow", "refuse"]
 Scope = Literal["session", "project"]
 
 
+class ToolOrigin(NamedTuple):
+    """Fingerprints of a tool as it was when the artist allowed it something. A tool of the same
+    name with another origin isn't the one that was allowed."""
+
+    origin: str = ""
+    description: str = ""
+    arguments: str = ""
+
+    def changed(self, other: ToolOrigin) -> list[str]:
+        """Return the names of what differs."""
+        pairs = zip(self._fields, self, other, strict=True)
+        return [name for name, one, two in pairs if one != two]
+
+
+_NONE = ToolOrigin()
+
+
 class Grant(NamedTuple):
     """One rule: ``client`` may do what ``subject`` is about with ``tool``, or with any tool when
     that is None.
 
     ``made`` is Unix time in seconds. ``by`` names the grant's maker. ``session`` is the session
-    with which the grant ends, or empty for a client without one. ``origin`` distinguishes the tool,
-    as it was then, from others of its name.
+    with which the grant ends, or empty for a client without one. ``origins`` are the tools as they
+    were then: the one tool, or all tools of other authors, since a grant for any tool covers what
+    ships and what was there.
     """
 
     id: str
@@ -36,7 +55,13 @@ class Grant(NamedTuple):
     made: float
     by: str = "artist"
     session: str = ""
-    origin: str = ""
+    origins: Mapping[str, ToolOrigin] = MappingProxyType({})
+
+    def covers(self, tool: str, origin: ToolOrigin, is_shipped: bool) -> bool:
+        """Return whether it is for the tool of that name and origin."""
+        if self.tool is None and is_shipped:
+            return True
+        return self.tool in (None, tool) and self.origins.get(tool, _NONE) == origin
 
 
 class Grants:
@@ -62,14 +87,22 @@ class Grants:
         kept.update((id, one) for id, one in self._grants.items() if one.scope != "project")
         self._grants = kept
 
-    def cover(self, peer: Peer, subject: Subject, tool: str, origin: str = "") -> bool:
+    def cover(
+        self,
+        peer: Peer,
+        subject: Subject,
+        tool: str,
+        origin: ToolOrigin = _NONE,
+        *,
+        is_shipped: bool = True,
+    ) -> bool:
         """Return whether a grant lets this peer do that without a question."""
         self._expire()
         session = peer.session
         covered = any(
             grant.client == peer.holder
             and grant.subject == subject
-            and (grant.tool is None or (grant.tool, grant.origin) == (tool, origin))
+            and grant.covers(tool, origin, is_shipped)
             and (grant.scope == "project" or grant.session == session)
             for grant in self._grants.values()
         )
@@ -78,11 +111,18 @@ class Grants:
         return covered
 
     def add(
-        self, peer: Peer, subject: Subject, tool: str | None, scope: Scope, origin: str = ""
+        self,
+        peer: Peer,
+        subject: Subject,
+        tool: str | None,
+        scope: Scope,
+        origins: Mapping[str, ToolOrigin] = MappingProxyType({}),
     ) -> Grant:
         session = peer.session if scope == "session" else ""
         id = secrets.token_hex(8)
-        grant = Grant(id, peer.holder, subject, tool, scope, time(), session=session, origin=origin)
+        grant = Grant(
+            id, peer.holder, subject, tool, scope, time(), session=session, origins=origins
+        )
         self._grants[id] = grant
         if not session:
             self._heard[peer.holder] = self._clock()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_args
 
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import ConsentDesk
-from callboard.calls.grants import ConsentPolicy, Grant, Subject
+from callboard.calls.grants import ConsentPolicy, Grant, Subject, ToolOrigin
 from callboard.clients.holder import TokenHolder
 from callboard.ground.private_file import read_private, write_private
 from callboard.workspace.projects import project_file
@@ -117,8 +117,17 @@ def _grant(value: Any) -> Grant:
         "project",
         float(made),
         by,
-        origin=str(value.get("origin", "")),
+        origins=_origins(value.get("origins")),
     )
+
+
+def _origins(value: Any) -> dict[str, ToolOrigin]:
+    """Return the origins of tools. Grants of earlier versions have none, so they are for tools that
+    ship."""
+    origins = {} if value is None else {name: ToolOrigin(*of) for name, of in value.items()}
+    if not all(isinstance(text, str) for origin in origins.values() for text in origin):
+        raise ValueError("an origin is none")
+    return origins
 
 
 def _written(grant: Grant) -> dict[str, Any]:
@@ -130,5 +139,5 @@ def _written(grant: Grant) -> dict[str, Any]:
         "tool": grant.tool,
         "made": round(grant.made, 3),
         "by": grant.by,
-        "origin": grant.origin,
+        "origins": grant.origins,
     }

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from callboard.calls.capabilities import Offer, missing
 from callboard.calls.entry import Entry, entry_of
-from callboard.calls.grants import Subject
+from callboard.calls.grants import Subject, ToolOrigin
 from callboard.calls.invisible import shown
 from callboard.calls.json_schema import Validator, has_patterns
 from callboard.calls.listed_entry import short_annotations, short_schema
@@ -50,6 +50,11 @@ AS_JOB = "as-job"
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
+def _fingerprint(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 @dataclass(frozen=True, eq=False)
 class Tool:
     """One callable tool. ``load`` finds its function at the first call, after the gate."""
@@ -68,6 +73,8 @@ class Tool:
     icons: tuple[Mapping[str, Any], ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
     skill: str | None = None
+    #: Returns the folder and the digest of the skill or the bundle.
+    source: Callable[[], str] = str
     #: True when its function checks patterns itself, in another process. Matching one here may take
     #: forever, and would block the host's interpreter.
     own_patterns: bool = False
@@ -159,10 +166,15 @@ class Tool:
         return PathFields.called_as_files(self.input_schema, self.uses_files)
 
     @cached_property
-    def origin(self) -> str:
-        """A fingerprint of the tool's skill, description and arguments."""
-        description = json.dumps([self.skill, self.description, self.input_schema], default=str)
-        return hashlib.sha256(description.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    def origin(self) -> ToolOrigin:
+        """Fingerprints of what a grant for the tool is bound to. Reads a skill's scripts."""
+        parts = (f"{self.skill} {self.source()}", self.description, self.input_schema)
+        return ToolOrigin(*(_fingerprint(part) for part in parts))
+
+    @property
+    def is_shipped(self) -> bool:
+        """True unless the tool is of a bundle, of another author's skill or of a program."""
+        return self.ours or self.internal or self.ships
 
     @cached_property
     def concern(self) -> Literal["script", "destructive"] | None:

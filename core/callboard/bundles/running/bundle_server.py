@@ -251,7 +251,9 @@ class BundleServer:
     async def _list(self, connection: Conversation, talk: Dialect) -> None:
         entries = await listed(connection, talk, "tools")
         # Schemas are compiled here, and they may be large.
-        self.tools = await asyncio.to_thread(tools_of, self.name, entries, self._call)
+        self.tools = await asyncio.to_thread(
+            tools_of, self.name, self.bundle.folder, entries, self._call
+        )
         self.prompts = await self._offered(connection, talk, "prompts", prompts_of)
         templates = await self._offered(connection, talk, "resourceTemplates", resources_of)
         self.resources = [

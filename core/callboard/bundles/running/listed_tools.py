@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from callboard.bundles.installed.manifest import folder_name
@@ -41,12 +42,13 @@ def prefix(bundle: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]", "_", folder_name(bundle)) + "__"
 
 
-def tools_of(bundle: str, entries: list[Any], run: RunTool) -> list[Tool]:
-    """Return the tools that can be served, in the list's order. Others are logged and left out."""
+def tools_of(bundle: str, folder: Path, entries: list[Any], run: RunTool) -> list[Tool]:
+    """Return the tools that can be served, in the list's order. Others are logged and left out.
+    ``folder`` is of the installed version, so that no other one has the tools' origin."""
     by_name: dict[str, Tool] = {}
     for entry in entries:
         try:
-            tool = _tool(bundle, entry, run)
+            tool = _tool(bundle, folder, entry, run)
         except (SkillError, ValueError) as error:
             name = entry.get("name") if isinstance(entry, dict) else None
             log.warning("%s: tool %.80r isn't served: %s", bundle, name, error)
@@ -55,7 +57,7 @@ def tools_of(bundle: str, entries: list[Any], run: RunTool) -> list[Tool]:
     return list(by_name.values())
 
 
-def _tool(bundle: str, entry: Any, run: RunTool) -> Tool:
+def _tool(bundle: str, folder: Path, entry: Any, run: RunTool) -> Tool:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
         raise ValueError("it has no name")
     own = entry["name"]
@@ -89,6 +91,7 @@ def _tool(bundle: str, entry: Any, run: RunTool) -> Tool:
         else (),
         meta=_theirs(entry.get("_meta")),
         skill=bundle,
+        source=lambda: str(folder),
         own_patterns=True,
     )
     tool.arguments.compile()

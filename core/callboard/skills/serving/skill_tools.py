@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from contextlib import suppress
 from functools import partial
 
 from callboard.calls.entry import Entry
@@ -23,6 +25,7 @@ class SkillTools:
         self._scripts: SkillScripts = SkillScripts(
             metadata, None if older is None else older._scripts
         )
+        self._digest = ""
         #: The replacement, once the skill was loaded again.
         self.newer: SkillTools | None = None
         self.tools = [self._tool(declared) for declared in metadata.tools]
@@ -63,5 +66,19 @@ class SkillTools:
             icons=declared.icons,
             meta=meta,
             skill=self.metadata.name,
+            source=self._source,
             ships=self._ships,
         )
+
+    def _source(self) -> str:
+        """Return the folder and the digest of its scripts. Where nobody else may write, the name is
+        enough."""
+        if self._ships:
+            return ""
+        if not self._digest:
+            digest = hashlib.sha256()
+            for script in sorted(self.metadata.path.rglob("*.py")):
+                with suppress(OSError):  # then it can't be imported either
+                    digest.update(script.read_bytes())
+            self._digest = digest.hexdigest()
+        return f"{self.metadata.path} {self._digest}"
