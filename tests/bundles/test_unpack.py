@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import struct
@@ -13,6 +14,9 @@ import bundle_files
 import pytest
 
 from callboard.bundles.installed.unpack import UnpackError, unpack
+from callboard.errors import HostError
+from callboard_programs.install.archive import contents
+from hostile.archives import package_of
 
 
 @pytest.fixture
@@ -84,6 +88,44 @@ def test_a_name_that_leads_out_or_not_everywhere_is_refused(
     with pytest.raises(UnpackError):
         unpack(pack(tmp_path / "a.zip", ("good", b"1"), (name, b"2")), target)
     assert everything_in(tmp_path / "outer") == ["target"]
+
+
+GOOD, EVIL = ("a.txt", b"good"), ("b.txt", b"evil")
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [[("a.txt", 0)], [("a.txt", 0), ("b.txt", 0)], [("a.txt", 1), ("b.txt", 0)]],
+    ids=["one isn't listed", "one is listed twice", "names are exchanged"],
+)
+def test_an_archive_of_two_readings_is_refused(
+    tmp_path: Path, target: Path, listed: list[tuple[str, int]]
+) -> None:
+    path = tmp_path / "a.zip"
+    path.write_bytes(package_of([GOOD, EVIL], [("a.txt", 0), ("b.txt", 1)]))
+    unpack(path, target)
+    assert everything_in(target) == ["a.txt", "b.txt"]
+    path.write_bytes(package_of([GOOD, EVIL], listed))
+    with pytest.raises(UnpackError, match="entr"):
+        unpack(path, target / "other")
+    with pytest.raises(HostError, match="entr"):
+        contents(path)
+
+
+def test_an_archive_that_was_written_as_a_stream_is_fine(tmp_path: Path, target: Path) -> None:
+    """The sizes of its entries follow their content."""
+
+    class Stream(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+    stream = Stream()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in (GOOD, EVIL):
+            archive.writestr(name, data)
+    (tmp_path / "a.zip").write_bytes(stream.getvalue())
+    unpack(tmp_path / "a.zip", target)
+    assert everything_in(target) == ["a.txt", "b.txt"]
 
 
 def test_a_name_cut_by_a_null_is_refused(tmp_path: Path, target: Path) -> None:

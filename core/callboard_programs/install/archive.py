@@ -11,6 +11,7 @@ from pathlib import Path
 
 from callboard.errors import HostError
 from callboard.ground.version import __version__
+from callboard.ground.zip_readings import check_readings
 
 #: Maximum bytes that an archive may unpack to. Our largest one, with Qt for every system, needs a
 #: third of that.
@@ -22,6 +23,7 @@ def contents(archive: Path) -> dict[str, bytes]:
     HostError when the archive can't be read, or has a name that leads out of the folder."""
     try:
         with zipfile.ZipFile(archive) as opened:
+            check_readings(opened)
             files = [each for each in opened.infolist() if not each.is_dir()]
             if sum(each.file_size for each in files) > _LARGEST:
                 raise HostError(f"{archive.name} unpacks to more than any archive of callboard's")
@@ -32,7 +34,13 @@ def contents(archive: Path) -> dict[str, bytes]:
             return {each.filename: opened.read(each) for each in files}
     except OSError as error:
         raise HostError(f"can't read {archive}: {error.strerror or error}") from None
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except (
+        zipfile.BadZipFile,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        UnicodeDecodeError,
+    ) as error:
         raise HostError(f"can't read {archive}: {error}") from None
 
 

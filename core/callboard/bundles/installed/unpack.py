@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from callboard.errors import SkillError
+from callboard.ground.zip_readings import check_readings
 
 MAX_FILES = 10_000
 MAX_TOTAL = 512 * 2**20
@@ -61,7 +62,9 @@ def unpack(
     elif source.is_file():
         try:
             with zipfile.ZipFile(source) as archive:
-                _write(_checked(_archive_entries(archive), max_files), target, max_total)
+                entries = _checked(_archive_entries(archive), max_files)
+                check_readings(archive)
+                _write(entries, target, max_total)
         except _DAMAGED as error:
             raise UnpackError(f"the archive is damaged or of an unknown kind: {error}") from None
     else:

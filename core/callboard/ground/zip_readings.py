@@ -1,0 +1,61 @@
+"""Refuses a ZIP archive that can be read in two ways.
+
+Some programs walk from one entry to the next; others read the directory at the archive's end. An
+archive in which the two differ could show a check something else than what is used later.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import struct
+import zipfile
+
+#: Signature, version, flags, method, time, date, CRC, both sizes, lengths of name and extra field.
+_LOCAL = struct.Struct("<4s5H3I2H")
+#: UTF-8 names.
+_UTF8 = 0x800
+#: The CRC and both sizes follow the content.
+_DESCRIBED = 0x8
+#: Flags that tell how well an entry was packed.
+_PACKING = 0x6
+
+
+def check_readings(archive: zipfile.ZipFile) -> None:
+    """Raise BadZipFile where the entries and the directory differ, or where two entries have one
+    name. Raises OSError."""
+    stream = archive.fp
+    assert stream is not None
+    at = 0
+    for entry in sorted(archive.infolist(), key=lambda entry: entry.header_offset):
+        stream.seek(at)
+        head = stream.read(_LOCAL.size)
+        if entry.header_offset != at or len(head) < _LOCAL.size:
+            raise zipfile.BadZipFile("it has bytes between its entries")
+        sign, _, flags, method, _, _, crc, size, whole, name_size, extra = _LOCAL.unpack(head)
+        name = stream.read(name_size).decode("utf-8" if flags & _UTF8 else "cp437")
+        facts = (entry.CRC, entry.compress_size, entry.file_size)
+        same = (b"PK\3\4", entry.flag_bits & ~_PACKING, entry.compress_type, entry.orig_filename)
+        is_later = flags & _DESCRIBED and (crc, size, whole) == (0, 0, 0)
+        if (sign, flags & ~_PACKING, method, name) != same or (
+            (crc, size, whole) != facts and not is_later
+        ):
+            raise zipfile.BadZipFile("an entry and the directory disagree about it")
+        at += _LOCAL.size + name_size + extra + entry.compress_size
+        if flags & _DESCRIBED:
+            stream.seek(at)
+            at += _described(stream.read(24), facts)
+    if at != archive.start_dir:
+        raise zipfile.BadZipFile("it has entries that its directory doesn't name")
+    names = [posixpath.normpath(entry.orig_filename) for entry in archive.infolist()]
+    if len(set(names)) < len(names):
+        raise zipfile.BadZipFile("two of its entries have one name")
+
+
+def _described(after: bytes, facts: tuple[int, int, int]) -> int:
+    """Return how many bytes the description after an entry's content has."""
+    for sign in (b"PK\7\x08", b""):
+        for form in ("<III", "<IQQ"):
+            description = sign + struct.pack(form, *facts)
+            if after.startswith(description):
+                return len(description)
+    raise zipfile.BadZipFile("an entry and what follows it disagree about it")
