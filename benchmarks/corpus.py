@@ -1,9 +1,10 @@
 """Every changing tool, tried with seeds on each file of a folder: does it lose anything?
 
     python benchmarks/corpus.py FOLDER [--changes N] [--seed N] [--files N] [--match TEXT]
-        [--jobs N] [--python PYTHON] [--keep FOLDER] [--replay JSON]
+        [--host HOST] [--jobs N] [--python PYTHON] [--keep FOLDER] [--replay JSON]
 
-Files are .blend, glTF, FBX, OBJ and USD. Blender (the wheel ``bpy``) opens or imports each. Each
+Files are .blend, glTF, FBX, OBJ and USD. Blender (the wheel ``bpy``) opens or imports each; with
+``--host openusd`` the OpenUSD host opens those of USD. Each
 file is changed in a process of its own by tools and arguments that the seed draws, through the host
 as a server calls it. Everything that the file holds is compared before and after each change, and
 again once it is undone. A process without callboard then reads what was saved. A failure is one of:
@@ -41,6 +42,7 @@ from typing import Any
 
 SUFFIXES = {
     "blender": (".blend", ".gltf", ".glb", ".fbx", ".obj", ".usd", ".usda", ".usdc", ".usdz"),
+    "openusd": (".usd", ".usda", ".usdc", ".usdz"),
 }
 #: Seconds that one file may take, and that one replay may.
 DEADLINE, REPLAY = 400, 120
@@ -368,6 +370,7 @@ def report(
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--host", choices=SUFFIXES, default="blender")
     parser.add_argument("--changes", type=int, default=100, help="that are tried on each file")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--files", type=int, help="how many, drawn by the seed")
@@ -384,13 +387,13 @@ def main() -> int:
         print("\n" + json.dumps(told), flush=True)
         return 0
     with TemporaryDirectory(prefix="callboard-corpus-") as folder:
-        corpus = Corpus("blender", options.python, Path(folder))
+        corpus = Corpus(options.host, options.python, Path(folder))
         if options.replay:
             job = json.loads(options.replay)
             print(json.dumps(corpus.outcome(job["file"], calls=job["calls"],
                                             without=job["without"]), indent=1))  # fmt: skip
             return 0
-        suffixes = SUFFIXES["blender"]
+        suffixes = SUFFIXES[options.host]
         files = sorted(
             str(path)
             for path in options.folder.resolve().rglob("*")

@@ -93,7 +93,7 @@ MAY = {
 #: Blender writes relative paths anew for the folder of the saved file.
 PATHS = ("filepath", "filepath_raw")
 #: What Blender doesn't write to files, or fills in when it opens one.
-NOT_SAVED = r"^Image Render Result|^Image Viewer Node"
+NOT_SAVED = r"^Image Render Result|^Image Viewer Node|library_weak_reference"
 #: What no tool changes on the way.
 KEPT = r"fake_user|asset_data|\['|animation_data|constraints|particle|rigid_body|parent_(bone|type)"
 
