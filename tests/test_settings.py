@@ -185,10 +185,10 @@ def test_a_pinned_folder_that_isnt_there_is_told_with_its_line(
     with served(skills=True, announce=True, skill_paths=config_from({}).skill_paths) as server:
         (failure,) = server.app.catalog.failures
         assert (failure.skill, failure.kind) == ("intake/0.9.9", "missing")
-        assert "this skill path isn't there" in failure.message
+        assert "this skill path doesn't exist" in failure.message
         monkeypatch.delenv("CALLBOARD_PROJECT")
         assert main(["doctor"]) == 1  # in a shell that knows nothing of the project
-        assert ": intake/0.9.9: this skill path isn't there" in capsys.readouterr().out
+        assert ": intake/0.9.9: this skill path doesn't exist" in capsys.readouterr().out
 
 
 def test_a_project_without_a_file_is_told_with_those_that_have_one(

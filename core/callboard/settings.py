@@ -58,7 +58,7 @@ SETTINGS = (
     ServerSetting("deny", "words", "capabilities that are withdrawn", (), adds=True),
     ServerSetting("allow", "words", "capabilities offered even without an artist", ()),
     ServerSetting("port", "port", "0 lets the system choose", 0),
-    ServerSetting("call_timeout", "seconds", "a call's time if its tool sets none", 300.0),
+    ServerSetting("call_timeout", "seconds", "a call's time limit if its tool sets none", 300.0),
     ServerSetting("poll_skills", "yes or no", "whether to poll for changed skills", False),
     ServerSetting("records", "yes or no", "whether calls are recorded", True),
     ServerSetting("record_results", "yes or no", "whether results are recorded too", False),
@@ -287,7 +287,7 @@ def _file(label: str, path: Path, *, needed: bool = False) -> Source:
     except OSError as error:
         raise SettingsError(f"{label} can't be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise SettingsError(f"{label} isn't UTF-8; save it as that") from None
+        raise SettingsError(f"{label} isn't UTF-8; save it as UTF-8") from None
     return _read(label, path, text)
 
 
@@ -339,7 +339,7 @@ def _checked(setting: ServerSetting, value: Any, where: str, folder: Path) -> An
     elif setting.kind == "text":
         good, needed = isinstance(value, str), "a text"
     elif setting.kind == "count":
-        good, needed = type(value) is int and value > 0, "a whole number from 1 on"
+        good, needed = type(value) is int and value > 0, "a whole number of at least 1"
     elif setting.kind == "seconds":
         good = type(value) in (int, float) and 0 < value < math.inf
         needed = "a number of seconds"

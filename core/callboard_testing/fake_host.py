@@ -188,7 +188,7 @@ class HostThread:
         self.host.post(lambda: None)
         self._thread.join(DEADLINE)
         if self._thread.is_alive():
-            raise TimeoutError("the fake host's main thread hangs")
+            raise TimeoutError("the fake host's main thread is stuck")
         if self._failure is not None:
             raise self._failure
 

@@ -223,7 +223,7 @@ def _autostart() -> None:
 
 
 def unregister() -> None:
-    """Undo everything that ``register`` did, and end everything that the artist started."""
+    """Undo the work of ``register``, and end everything that the artist started."""
     if bpy.app.timers.is_registered(_autostart):
         bpy.app.timers.unregister(_autostart)
     residence.end()

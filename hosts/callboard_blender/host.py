@@ -143,7 +143,7 @@ class BlenderHost(host.Host):
 
     def misreads(self, path: str) -> str | None:
         """Return how Blender would misread the path, or None. It turns backslashes into slashes,
-        takes two leading slashes for the scene's folder, and cuts a path that is too long."""
+        treats two leading slashes as the scene's folder, and cuts a path that is too long."""
         if path.startswith("//"):
             return "begins with two slashes, which Blender takes for the scene's folder; write one"
         if len(os.fsencode(path)) > _LONGEST:
@@ -170,7 +170,7 @@ class BlenderHost(host.Host):
 
 
 def _end(temporary: str, code: int) -> None:
-    """End the process here, because the destructors of Blender's module now and then hang or
+    """End the process here, because the destructors of Blender's module occasionally hang or
     crash."""
     shutil.rmtree(temporary, ignore_errors=True)
     logging.shutdown()

@@ -52,11 +52,11 @@ class BlenderServer:
         return self.app.controls.status.snapshot if self.app is not None else Snapshot()
 
     def start(self, settings: Settings) -> bool:
-        """Start serving. When that fails, return False and set ``problem`` to the reason."""
+        """Start serving. On failure, return False and set ``problem`` to the reason."""
         if self.app is not None:
             return True
         self.problem = None
-        # Without a user interface no timer fires; then `serve` lends the main thread.
+        # Without a user interface no timer fires. In that case `serve` provides the main thread.
         inbox = MainThreadInbox() if bpy.app.background else TimerInbox()
         host = BlenderHost(inbox.post)
         given = {"port": settings.port, "skill_paths": settings.skills}
@@ -150,7 +150,7 @@ class BlenderServer:
         redraw()
 
     def end(self) -> None:
-        """Stop, and end what outlives a single server. Idempotent."""
+        """Stop, and end everything that outlives a single server. Idempotent."""
         self.stop()
         window, self.window = self.window, None
         if window is not None:
@@ -159,7 +159,7 @@ class BlenderServer:
 
 #: The server of this Blender.
 residence = BlenderServer()
-#: The texts of headers and status bars as they were drawn last or will be.
+#: The texts of headers and status bars, as last drawn or about to be drawn.
 drawn = {texts.waiting(Snapshot())}
 
 

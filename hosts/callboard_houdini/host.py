@@ -98,7 +98,8 @@ class HoudiniHost(QtHost):
         steps, tell = self._steps, self.tell("scene")
 
         def scene() -> None:
-            # Houdini doesn't report an undo, but it reports the effect on nodes and the selection.
+            # Houdini doesn't report an undo, but it reports the changes to nodes and to the
+            # selection.
             steps.catch_up()
             tell()
 
@@ -116,8 +117,8 @@ class HoudiniHost(QtHost):
 
     def misreads(self, path: str) -> str | None:
         """Return how Houdini would misread the path, or None. It replaces variables and runs code
-        between backticks. The frame's number is allowed in a file's name, because it leads to no
-        other folder."""
+        between backticks. The frame's number is allowed in a file's name, because it can't lead to
+        another folder."""
         folder, _, name = path.replace("\\", "/").rpartition("/")
         return (
             from_elsewhere(path)

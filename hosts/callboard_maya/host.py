@@ -46,7 +46,7 @@ from callboard_qt import HISTORY, Dialog, Post, QtHost, no_dialog
 
 SKILLS = Path(__file__).parent / "skills"
 
-#: Events after which the scene may read differently.
+#: Events after which reading the scene may give different results.
 SCENE_EVENTS = ("DagObjectCreated", "NameChanged", "SelectionChanged", "Undo", "Redo")
 PROJECT_EVENTS = ("SceneOpened", "NewSceneOpened", "SceneSaved", "workspaceChanged")
 

@@ -1,1 +1,1 @@
-"""The standalone host: an OpenUSD stage as the scene, no application needed."""
+"""The standalone host: an OpenUSD stage as the scene, without an application."""

@@ -36,8 +36,8 @@ class QtHost(host.Host):
         """Register all callbacks. The ports exist by then."""
 
     def _open(self, ports: dict[str, object]) -> None:
-        """Offer these ports, without those that draw in views when there are no windows, and start
-        listening. This is the last step of making a host."""
+        """Offer these ports and start listening. Without windows, leave out the ports that draw in
+        views. This is the last step of making a host."""
         if self._identity.headless:
             for capability in (host.VIEWPORT, LOOK):
                 ports.pop(capability, None)
@@ -56,9 +56,9 @@ class QtHost(host.Host):
         self._post(fn)
 
     def may_run(self, work: host.Work) -> str | None:
-        """Return why nothing may run now. During a load, a save or a render not even reading may,
-        because the scene is between two states. Qt's modal dialogs hold back posted functions
-        anyway."""
+        """Return why nothing may run now. During a load, a save or a render, not even reading is
+        allowed, because the scene is between two states. Qt's modal dialogs hold back posted
+        functions anyway."""
         messages = self._messages
         return self._native_dialog() or (messages.holds() if messages is not None else None)
 

@@ -184,7 +184,7 @@ def test_a_sites_bundle_serves_everybody_and_nobody_writes_there(
     site.mkdir()
     monkeypatch.setenv("CALLBOARD_SITE", str(site))
     status, _, err = command("install-skill", source, "--scope", "site", "--set", "a=b")
-    assert (status, "answers are kept for one user" in err) == (1, True)
+    assert (status, "answers are saved for each user" in err) == (1, True)
     assert command("install-skill", source, "--scope", "site")[0] == 0
     assert "rig 1.0.0  (site)" in command("skills", "--installed")[1]
     (state,) = site.glob("bundles/*/current.json")

@@ -66,5 +66,5 @@ def test_what_never_went_out_is_not_said_to_be_put_back(
         calling.stdin.close()
         told = calling.stderr.read()
         assert calling.wait(DEADLINE) == 130
-    assert "the call had not gone out, and nothing has run" in told
+    assert "the call wasn't sent, so nothing has run" in told
     assert "changes are undone" not in told

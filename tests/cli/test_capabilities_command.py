@@ -62,7 +62,7 @@ def test_it_holds_after_a_restart_as_what_the_panel_withdrew_does(run: Run) -> N
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["withdraw"], "name what to withdraw"),
+        (["withdraw"], "name the capabilities to withdraw"),
         (
             ["withdraw", "scene.mutat"],
             "no capability 'scene.mutat' here; there are usd, scene.read",

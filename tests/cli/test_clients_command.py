@@ -104,7 +104,7 @@ def test_the_gateways_address_stays_and_the_token_is_the_clients_own(run: Run, h
     assert entries[1]["url"] == f"{entries[0]['url']}/blender_2"
     status, _, complaint = run("config", "cursor", "--gateway", "--instance", "../v1")
     assert status == 1
-    assert "can't be a name of the gateway's" in complaint
+    assert "can't be one of the gateway's names" in complaint
 
 
 def test_a_client_that_starts_programs_reaches_the_gateway_by_the_bridge(run: Run) -> None:
@@ -114,7 +114,7 @@ def test_a_client_that_starts_programs_reaches_the_gateway_by_the_bridge(run: Ru
     assert arguments[-3:] == ["--gateway", "--instance", "blender_2"]
     status, _, complaint = run(*words, "../v1")
     assert status == 1
-    assert "can't be a name of the gateway's" in complaint
+    assert "can't be one of the gateway's names" in complaint
 
 
 def test_no_token_gets_into_a_file_that_the_project_shares(
@@ -160,7 +160,7 @@ def test_an_address_with_a_token_lets_that_client_in(run: Run, home: Path) -> No
 def test_a_name_that_is_none_is_refused(run: Run) -> None:
     status, _, err = run("config", "other", "--name", "a\x1b[2J")
     assert status == 1
-    assert "can't name a client" in err
+    assert "can't be a client's name" in err
     assert "\x1b" not in err
 
 

@@ -36,7 +36,7 @@ def little_room() -> Iterator[None]:
 def test_a_full_disk_leaves_the_picture_that_was_there(tmp_path: Path, little_room: None) -> None:
     there = tmp_path / "look.png"
     there.write_bytes(b"yesterday's")
-    with pytest.raises(HostError, match=r"can't be kept in .*look\.png"):
+    with pytest.raises(HostError, match=r"can't be saved in .*look\.png"):
         keep(files_in({"content": [picture(LARGE)]}), str(there), "look")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
         "look.png": b"yesterday's"
@@ -48,7 +48,7 @@ def test_a_full_disk_leaves_no_half_of_an_answer(tmp_path: Path, little_room: No
     result = TaskResult(0, "", "done", {}, 1, "", content=answer)
     kept = TaskFiles(tmp_path, "look").keep(result)
     assert kept.status == "failed"
-    assert f"can't be kept in {tmp_path}" in kept.value["message"]
+    assert f"can't be saved in {tmp_path}" in kept.value["message"]
     assert not list(tmp_path.iterdir())
 
 
@@ -88,7 +88,7 @@ def test_thousands_of_pictures_have_a_name_each(tmp_path: Path) -> None:
     ],
 )
 def test_what_holds_nothing_is_a_sentence(block: dict[str, Any]) -> None:
-    with pytest.raises(SkillError, match="that is broken: it holds nothing"):
+    with pytest.raises(SkillError, match="that is broken: it is empty"):
         files_in({"content": [block]})
 
 

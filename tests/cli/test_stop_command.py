@@ -89,7 +89,7 @@ def test_it_ends_what_holds_the_main_thread_and_puts_it_back(
     out = capsys.readouterr().out
     assert outcome["status"] == 0
     assert "ended hold of local after" in out
-    assert "its changes were put back" in out
+    assert "its changes were undone" in out
     assert outcome["refused"]["code"] == REFUSED_BY_ARTIST
     assert "Half" not in json.dumps(outcome["objects"])
 
@@ -100,7 +100,7 @@ def test_it_says_when_nothing_runs_and_what_can_not_be_ended(
     monkeypatch.setattr("callboard.rest.stopping.PATIENCE", 0.1)
     with served(announce=True) as server, server.client() as client:
         assert main(["stop"]) == 0
-        assert "no call runs there" in capsys.readouterr().out
+        assert "no call is running" in capsys.readouterr().out
         gate = threading.Event()
         begun = threading.Event()
 

@@ -369,12 +369,12 @@ def test_the_page_tells_what_the_terminal_tells(report_on: Callable[..., dict[st
     page = _Page()
     page.feed(render(week))
     texts = [word.strip() for word in page.words if word.strip()]
-    for heading in ("Not built", "Refused here", "What changed", "Called, and not there"):
+    for heading in ("Not built", "Refused here", "What changed", "Called, but not there"):
         assert heading in texts
     assert texts.index("Not built") < texts.index("wish a") < texts.index("Refused here")
     assert "hologram" in texts[texts.index("Refused here") : texts.index("What changed")]
     assert texts[texts.index("No longer asked for") + 1] == "fly a kite"
-    assert texts[texts.index("Called, and not there") + 5] == "sculpt"
+    assert texts[texts.index("Called, but not there") + 5] == "sculpt"
     assert f"+{week['more']['topMissingCapabilities']} more" in texts
 
 

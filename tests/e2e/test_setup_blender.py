@@ -189,7 +189,7 @@ def test_a_setup_that_was_killed_is_undone_and_meanwhile_no_other_begins(
         for more in ([], ["--undo"]):
             refused = other(*more)
             assert refused.returncode == 1, refused
-            assert "another `callboard setup` is at work" in refused.stderr
+            assert "another `callboard setup` is running" in refused.stderr
     finally:
         begun.kill()
         begun.wait()

@@ -93,9 +93,9 @@ def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_a
         # A client that took the name meanwhile wasn't meant.
         _, another = ClientBook().make("ada")
         status, answer = visitor.act("approve", asking["id"])
-        assert (status, "isn't asking any more" in answer["detail"]) == (400, True)
+        assert (status, "is no longer asking" in answer["detail"]) == (400, True)
         heard.nobody_asks()
-        with pytest.raises(HostError, match="may not come"):
+        with pytest.raises(HostError, match="may not connect"):
             told_to(gateway, another)
         asking = heard.newcomer()
         assert visitor.act("turn_away", asking["id"]) == (200, {"done": True})
@@ -108,7 +108,7 @@ def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_a
         ClientBook().approve("ada")
         assert told_to(gateway, another)["structuredContent"] == {"instances": []}
         _, third = ClientBook().make("ada")
-        with pytest.raises(HostError, match="may not come"):
+        with pytest.raises(HostError, match="may not connect"):
             told_to(gateway, third)
         assert visitor.act("approve", heard.newcomer()["id"])[0] == 200
         heard.nobody_asks()
@@ -187,7 +187,7 @@ def test_one_that_shows_another_certificate_is_told_nothing() -> None:
         port = server.sockets[0].getsockname()[1]
         meant = own_certificate("127.0.0.1").fingerprint()
         client = HttpClient(Endpoint.at(f"https://127.0.0.1:{port}/mcp#sha256={meant}", "secret"))
-        with pytest.raises(Unreachable, match="another certificate"):
+        with pytest.raises(Unreachable, match="a different certificate"):
             await client.open({"name": "far", "version": "1"}, {})
         await over.wait()
         server.close()
@@ -231,7 +231,7 @@ def test_the_bridge_of_another_machine_says_why_it_is_refused_and_gets_in_once_a
     assert "instances__list" in str(listed["result"])
     assert called["result"]["structuredContent"] == {"instances": []}
     wrong = right.partition("#")[0] + "#sha256=" + "0" * 64
-    check("the gateway shows another certificate than the one in its address", wrong)
+    check("the gateway presents a different certificate from the one in its address", wrong)
     book.revoke("ada")
     check("the bearer token is missing, unknown or revoked")
 
@@ -245,7 +245,7 @@ def test_a_token_that_others_may_read_is_not_used(
     file.chmod(0o644)
     address = "https://127.0.0.1:9/mcp#sha256=" + "0" * 64
     assert main(["connect", address, "--token-file", str(file)]) == 1
-    assert f"others may read {file}, and the token in it: chmod 600" in capsys.readouterr().err
+    assert f"other users can read {file}, and the token in it: chmod 600" in capsys.readouterr().err
 
 
 @needs("openssl")

@@ -35,7 +35,7 @@ def test_a_link_works_once_and_is_made_for_the_gateways_own_token_only() -> None
         assert request(gateway.url, "GET", path, {})[0] == 401
         client = {"Authorization": f"Bearer {ClientBook().make('cursor')[1]}"}
         status, _, body = request(gateway.url, "POST", "/page/link", client)
-        assert (status, b"not that of a client" in body) == (403, True)
+        assert (status, b"not a client's token" in body) == (403, True)
         assert request(gateway.url, "POST", "/page/link", {})[0] == 401
         assert request(gateway.url, "POST", "/page/link", Visitor(gateway).headers)[0] == 401
 

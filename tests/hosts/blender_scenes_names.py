@@ -157,7 +157,7 @@ def test_an_override_is_made_and_keeps_what_is_changed(rig: Rig) -> None:
     rig.tool("scene__transform", name="Lid", translate=[0, 0, 5])
     rig.tool("blender_modelling__add_modifier", name="Lid", kind="bevel")
     rig.tool("animation__set_keys", name="Base", keys=[{"frame": 5, "scale": [2, 2, 2]}])
-    assert "bring it back" in refused(lambda: rig.tool("scene__delete", name="Lid"))
+    assert "restore it" in refused(lambda: rig.tool("scene__delete", name="Lid"))
     assert "linked" in refused(
         lambda: rig.tool("blender_modelling__shade", name="Lid", smooth=True)
     )
@@ -201,7 +201,7 @@ def test_changes_of_overrides_are_there_after_the_next_load(rig: Rig) -> None:
     answers.append({"object": rig.read.get("Baked")})
     gone = {"name": "Hung", "modifier": "Bevel"}
     refusal = refused(lambda: rig.tool("blender_modelling__remove_modifier", **gone))
-    assert "bring it back" in refusal
+    assert "restore it" in refusal
     saved = rig.reopened()
     for answer in answers:
         answered = answer["object"]

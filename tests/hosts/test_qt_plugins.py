@@ -321,11 +321,11 @@ def test_a_busy_that_never_ends_is_forgotten(monkeypatch: pytest.MonkeyPatch) ->
     now = [0.0]
     monkeypatch.setattr("callboard_qt.application.messages.monotonic", lambda: now[0])
     messages = Messages("Maya")
-    messages.note("a command that takes long", True)
+    messages.note("a long command", True)
     messages.note("rendering", True)
     assert messages.holds() == "rendering"
     messages.note("rendering", False)
-    assert messages.holds() == messages.busy_with() == "a command that takes long"
+    assert messages.holds() == messages.busy_with() == "a long command"
     now[0] += 3600
     assert messages.holds() is messages.busy_with() is None
 

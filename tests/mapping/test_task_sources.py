@@ -142,7 +142,7 @@ def test_a_scheduler_by_tls_needs_certificates(capsys: pytest.CaptureFixture[str
 def test_an_empty_file_is_no_result(tmp_path: Path) -> None:
     path = tmp_path / "frame.exr"
     path.write_bytes(b"")
-    with pytest.raises(SkillError, match="was written and is empty"):
+    with pytest.raises(SkillError, match="was written but is empty"):
         artefacts_of({"path": str(path)}, 0.0)
 
 

@@ -122,7 +122,7 @@ def test_what_the_client_wrote_since_stays(run: Run, home: Path) -> None:
     assert run("--yes", "--no-trial")[0] == 0
     status, out, _ = run("--undo", "--yes")
     assert status == 0
-    assert "was changed since" in out
+    assert "has been changed since" in out
     assert json.loads(path.read_bytes()) == {"mcpServers": {"mine": {"command": "y"}}}
     assert (home / ".codex" / "config.toml").read_bytes() == CODEX
 
@@ -229,7 +229,10 @@ def test_where_no_client_is_it_says_how_to_name_one(
         monkeypatch.setenv(variable, str(tmp_path / "artist"))
     monkeypatch.setenv("MAYA_APP_DIR", str(tmp_path / "maya"))
     (tmp_path / "maya" / "2026").mkdir(parents=True)
-    assert "no client: none was found here; --client NAME" in run("--dry-run")[1]
+    assert (
+        "no client: none was found on this machine; specify one with --client NAME"
+        in run("--dry-run")[1]
+    )
     _, out, wrong = run("--yes")
     assert "start the application" in out, wrong
     assert "callboard config other" in out

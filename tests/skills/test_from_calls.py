@@ -135,7 +135,7 @@ def test_a_group_is_named_by_the_tool_that_adds_to_it(made):
 
 def test_too_large_a_run_is_refused(skills):
     notes = [call("studio__publish", note=f"{number} {'x' * 30_000}") for number in range(40)]
-    with pytest.raises(SkillError, match="larger than 1048576 bytes; take fewer calls"):
+    with pytest.raises(SkillError, match="larger than 1048576 bytes; use fewer calls"):
         make_skill("again", notes, skills, REDACT)
 
 

@@ -81,7 +81,7 @@ def test_what_can_not_be_had_leaves_what_was_brought(
     with served(skills=True, skill_paths=[skill.parent]) as server, server.client() as client:
         assert client.call("shots__go")["structuredContent"] == {"version": "1.0"}
         (failure,) = until(lambda: server.app.catalog.failures, "a finding")
-        assert "requires other packages than are vendored" in failure.message
+        assert "requires packages other than those vendored" in failure.message
 
 
 def test_numbers_of_versions_are_compared() -> None:

@@ -180,7 +180,7 @@ def test_a_client_is_connected_after_seeing_what_changes(open_panel: Any, tmp_pa
     dialog.name.selectAll()
     shown.qtbot.keyClicks(dialog.name, "my cursor")
     shown.click(dialog.write)
-    shown.until(lambda: reads(dialog, "can't name a client"))
+    shown.until(lambda: reads(dialog, "can't be a client's name"))
     dialog.name.selectAll()
     shown.qtbot.keyClicks(dialog.name, "my-cursor")
     shown.click(dialog.write)

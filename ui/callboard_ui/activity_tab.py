@@ -289,9 +289,9 @@ class ActivityTab(QWidget):
         elif self._changes_only:
             text = self.tr("No changes yet.")
         elif self._history is None:
-            text = self.tr("Calls aren't recorded; only running ones show.")
+            text = self.tr("Calls aren't recorded; only running calls appear.")
         else:
-            text = self.tr("No calls yet. Clients' calls show here.")
+            text = self.tr("No calls yet. Clients' calls appear here.")
         self._note.setText(text)
         tint(self._note, "dim")
         self._note.setVisible(bool(text))

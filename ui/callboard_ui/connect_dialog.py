@@ -203,7 +203,7 @@ class ConnectDialog(QDialog):
         if self._format.shared:
             return self.tr(
                 "It holds a secret token, and the client's file is shared with the project: copy "
-                "it, and paste it where only you read it."
+                "it, and paste it where only you can read it."
             )
         return self.tr("It holds a secret token: it goes into your client only.")
 
@@ -263,7 +263,7 @@ class ConnectDialog(QDialog):
 
         def write(entry: dict[str, Any]) -> None:
             if planned(client, change.path, preview) != change:
-                raise PeerError(self.tr("the file changed meanwhile; check the change again"))
+                raise PeerError(self.tr("the file has changed; check the change again"))
             planned(client, change.path, entry).write()
 
         def written(nothing: object) -> None:

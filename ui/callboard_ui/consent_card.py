@@ -105,7 +105,7 @@ class ConsentCard(QFrame):
             return
         left = max(0, round(self.question.deadline - time()))
         self._left.setText(f"{left // 60}:{left % 60:02d}")
-        self._left.setToolTip(self.tr("Without an answer by then it is refused"))
+        self._left.setToolTip(self.tr("Refused if there is no answer by then"))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -114,7 +114,7 @@ class ConsentCard(QFrame):
 
     def _all_of_it(self) -> str:
         texts = {
-            "script": self.tr("All code of this client's, for this project"),
+            "script": self.tr("All of this client's code, for this project"),
             "destructive": self.tr("All deleting and replacing, for this project"),
             "outside_roots": self.tr("All writing outside roots, for this project"),
         }

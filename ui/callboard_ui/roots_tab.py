@@ -273,7 +273,7 @@ class RootsTab(QWidget):
                 f"{one_line(client.name)}: {_first(client.roots) or first or self.tr('nothing')}"
                 for client in self._snapshot.clients
             ]
-            self.workspace.show_text(self.tr("another for each client"), "\n".join(lines))
+            self.workspace.show_text(self.tr("different for each client"), "\n".join(lines))
         elif by_client:
             one = by_client[0]
             path = _first(one.roots)

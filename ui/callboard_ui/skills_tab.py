@@ -61,7 +61,7 @@ class SkillsTab(QWidget):
         self.about = plain(self, wrap=True)
         self.about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.reload = QPushButton(self.tr("Reload"), self)
-        self.reload.setToolTip(self.tr("Read the skills on disk again"))
+        self.reload.setToolTip(self.tr("Reload the skills from disk"))
         self.reload.clicked.connect(self._reload)
         self.folder = QPushButton(self.tr("Open Folder"), self)
         self.folder.setToolTip(self.tr("Open the selected skill's folder"))

@@ -157,7 +157,7 @@ def add_outcomes(call: Call, result: Json) -> None:
 
 def _put_back_in_words(undo: UndoStep | None) -> str:
     if undo is None:
-        return "nothing of the scene was changed, or this application has no undo"
+        return "nothing in the scene was changed, or this application has no undo"
     if undo.rolled_back is None:
         return "no call was run"
     if undo.rolled_back:

@@ -132,7 +132,7 @@ class Call:
             return "It keeps running beside the application, and its late answer is dropped."
         return (
             "It is ended, and its changes are rolled back, as soon as its code can be "
-            "interrupted; if it needs more time and takes a limit, give it a longer one."
+            "interrupted; if it needs more time and accepts a limit, pass a longer one."
         )
 
     def send_progress(self, done: float, total: float | None, message: str | None) -> None:

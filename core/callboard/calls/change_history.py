@@ -37,7 +37,7 @@ _DID = {
     "animation__bake": "baked",
     "render__still": "rendered",
     "render__turntable": "rendered",
-    "materials__assign": "gave a material to",
+    "materials__assign": "assigned a material to",
     "usd__import_usd": "imported",
     "assets__import": "imported",
     "assets__import_model": "imported",

@@ -121,7 +121,7 @@ class BaseContext:
         )
         if not all(isinstance(value, kind) for value, kind in zip(plain, kinds, strict=True)):
             raise SkillError(
-                f"tool '{self._call.tool.name}' must give ctx.progress finite numbers and a text"
+                f"tool '{self._call.tool.name}' must pass ctx.progress finite numbers and a string"
             )
         self._call.on_loop(self._call.send_progress, *plain)
 

@@ -59,7 +59,7 @@ class Validator:
         first rule that it breaks, and what :meth:`compile` raises. ``value`` stays unchanged."""
         compiled = self._compiled
         if self._whole_characters and half_a_character(value):
-            wrong = f"{self._name} holds half a surrogate pair in a text; send both halves or none"
+            wrong = f"{self._name} has half a surrogate pair in a string; send both halves or none"
             raise SchemaViolation(self._name, "text", wrong)
         try:
             compiled(value, name_prefix=self._name)

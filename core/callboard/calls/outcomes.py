@@ -78,7 +78,7 @@ def made(value: Any) -> Json:
     except BaseException as error:
         return results.failure(
             f"the tool returned something that can't be read ({results.name_of(error)}); return "
-            "dicts, lists, texts and numbers"
+            f"dicts, lists, strings and numbers"
         )
 
 

@@ -105,10 +105,10 @@ def _grant(value: Any) -> Grant:
     texts = [value[key] for key in ("id", "name", "client", "subject", "by")]
     tool, made = value["tool"], value["made"]
     if not all(isinstance(text, str) for text in texts) or not isinstance(made, (int, float)):
-        raise ValueError("a grant is none")
+        raise ValueError("a grant is malformed")
     id, name, client, subject, by = texts
     if subject not in get_args(Subject) or not isinstance(tool, (str, type(None))):
-        raise ValueError("a grant is none")
+        raise ValueError("a grant is malformed")
     return Grant(
         id,
         TokenHolder(name, client),

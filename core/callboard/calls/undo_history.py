@@ -93,7 +93,7 @@ def redo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
 
 
 _CHANGED_AFTER = (
-    "the scene was changed after '{}', or another one was opened; leave it to the artist, or "
+    "the scene was changed after '{}', or another scene was opened; leave it to the artist, or "
     "change it back with a call"
 )
 

@@ -52,7 +52,8 @@ class UndoStep:
         if self._steps > MOST_STEPS and not self._port.joins:
             raise SkillError(
                 f"it changes the scene in more than {MOST_STEPS} visits, and this application "
-                "can't make one undo step of them, so everything was rolled back; change more in "
+                f"can't combine them into one undo step, so everything was rolled back; change "
+                f"more in "
                 "each visit, or less in one call"
             )
 

@@ -122,7 +122,8 @@ class ClientBook:
         client of that name is revoked. Raises PeerError for an invalid name, and HostError."""
         if _NAME.fullmatch(name) is None or name in _RESERVED:
             raise PeerError(
-                f"{name[:80]!r} can't name a client; use up to 64 letters, digits, dots, dashes "
+                f"{name[:80]!r} can't be a client's name; use up to 64 letters, digits, dots, "
+                f"dashes "
                 f"and underscores, but not {' or '.join(sorted(_RESERVED))}"
             )
         token = new_token()
@@ -153,7 +154,7 @@ class ClientBook:
         isn't asking, and HostError."""
         with self._changing() as known:
             if not any(one.id == id and one.asks_from for one in known):
-                raise PeerError("that client isn't asking any more; see `callboard clients`")
+                raise PeerError("that client is no longer asking; see `callboard clients`")
             known[:] = [_answered(one, yes) if one.id == id else one for one in known]
 
     def revoke(self, name: str) -> KnownClient | None:

@@ -42,8 +42,8 @@ def read_token(name: str) -> str:
     token = None if known is None else _kept(known)
     if token is None:
         raise PeerError(
-            f"{name[:80]!r} may not connect, or not any more; `callboard config CLIENT --name NAME`"
-            " lets it in"
+            f"{name[:80]!r} may not connect, or may no longer do so; "
+            "`callboard config CLIENT --name NAME` lets it in"
         )
     return token
 

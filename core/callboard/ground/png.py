@@ -116,9 +116,9 @@ def _unpacked(packed: bytes, size: int) -> bytes:
     try:
         rows = zlib.decompressobj().decompress(packed, size)
     except zlib.error as error:
-        raise NotAPicture(f"its content is broken: {error}") from None
+        raise NotAPicture(f"its data is damaged: {error}") from None
     if len(rows) != size:
-        raise NotAPicture("its content is not complete")
+        raise NotAPicture("its data is incomplete")
     return rows
 
 
@@ -129,7 +129,7 @@ def _unfiltered(rows: bytes, stride: int, pixel: int) -> bytes:
     for at in range(0, len(rows), stride + 1):
         kind, line = rows[at], rows[at + 1 : at + 1 + stride]
         if kind not in _FILTERS:
-            raise NotAPicture("its content is broken: it has a row of an unknown kind")
+            raise NotAPicture("its data is damaged: it has a row of an unknown kind")
         above = _FILTERS[kind](line, above, pixel)
         lines.append(above)
     return b"".join(lines)

@@ -24,7 +24,7 @@ def seconds(text: str) -> float:
 def count(text: str) -> int:
     """Return a whole number, 1 or more."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} isn't a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} isn't a whole number of at least 1")
     return int(text)
 
 

@@ -23,7 +23,7 @@ def misread_by_usd(path: str) -> str | None:
         if text in path:
             return f"contains '{text}', where OpenUSD ends a file's name; use another name"
     if path.startswith("anon:"):
-        return "begins with 'anon:', which OpenUSD doesn't take for a file; use another name"
+        return "begins with 'anon:', which OpenUSD doesn't treat as a file's name; use another name"
     return None
 
 

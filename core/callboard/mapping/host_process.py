@@ -156,5 +156,5 @@ class HostProcess:
         words = self._words.read().decode("utf-8", "replace").strip()
         reported = f"the host ended with {ended}: {self._killed or otherwise}"
         return HostLost(
-            f"{reported}; its last words:\n{words}" if words else reported, code=self._code
+            f"{reported}; its last output:\n{words}" if words else reported, code=self._code
         )

@@ -253,7 +253,7 @@ def _require_same(reports: Reports, run: MapRun, kind: str, save: bool) -> None:
     if begun is not None and any(begun.get(key) != value for key, value in now.items()):
         raise InvalidParams(
             f"the run '{run.name}' was of {begun.get('tool')} on {begun.get('host')}, and can only "
-            "go on with the same; give another name"
+            f"continue with the same; give another name"
         )
 
 
@@ -274,4 +274,4 @@ def _environment(command: Sequence[str]) -> Mapping[str, str] | None:
 
 
 def _again(name: str) -> str:
-    return f"what is done is kept; the same farm__map with run: '{name}' goes on from there"
+    return f"what is done is kept; the same farm__map with run: '{name}' continues from there"

@@ -77,7 +77,9 @@ def frames_of(text: str, most: float = math.inf) -> list[int] | None:
             raise TooManyFrames(f"{text} are more than {most:,} frames")
         frames.update(dict.fromkeys(range(first, last + 1, step)))
     if not frames:
-        raise PeerError(f"--over {text} holds no frame; put the first before the last, as in 1-9")
+        raise PeerError(
+            f"--over {text} contains no frames; put the first before the last, as in 1-9"
+        )
     return list(frames)
 
 

@@ -97,7 +97,7 @@ def _here_only() -> Any:
             if origin(target) != origin(req.full_url):
                 fp.close()
                 raise HostError(
-                    f"{origin(req.full_url)} sends on to another server, {origin(target)[:200]};"
+                    f"{origin(req.full_url)} redirects to another server, {origin(target)[:200]};"
                     " nothing is fetched from there"
                 )
             return super().redirect_request(req, fp, 307 if code == 308 else code, *more)

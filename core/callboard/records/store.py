@@ -313,7 +313,7 @@ class Store:
             return False
         if self._journal is not None:
             self._journal.folded = 0
-        self._warn("The records database was damaged. It was set aside and a new one begun.")
+        self._warn("The records database was damaged. It was set aside, and a new one was begun.")
         self._wake.set()
         return False
 
@@ -378,8 +378,8 @@ class Store:
         if not self._warned:
             self._warned = True
             self._warn(
-                f"Calls can't be recorded ({reason}). They are kept in memory and written "
-                "once that works again."
+                f"Calls can't be recorded ({reason}). They are kept in memory, and written once "
+                f"recording works again."
             )
 
 

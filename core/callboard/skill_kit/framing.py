@@ -73,7 +73,7 @@ def filled(camera: Rows, fov: Sequence[float], points: Sequence[Point]) -> list[
     for point in points:
         x, y, z = _seen(point, camera[3], camera)
         if z >= 0:
-            raise HostError("the objects are behind the camera. The change was taken back.")
+            raise HostError("the objects are behind the camera. The change was undone.")
         parts = [max(parts[0], abs(x / -z) / wide), max(parts[1], abs(y / -z) / high)]
     return parts
 

@@ -24,9 +24,7 @@ def expect(right: bool, what: str, asked: object, actual: object) -> None:
 def expect_that(right: bool, instead: str) -> None:
     """Raise NotVerified unless ``right``. ``instead`` is half a sentence with the actual state."""
     if not right:
-        raise NotVerified(
-            f"the host did not do what was asked: {instead}. The change was taken back."
-        )
+        raise NotVerified(f"the host did not do what was asked: {instead}. The change was undone.")
 
 
 def near(a: float, b: float, tolerance: float = 1e-4) -> bool:

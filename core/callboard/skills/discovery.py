@@ -150,7 +150,7 @@ def scan(
         except FileNotFoundError:
             if search_path in named:
                 reason = (
-                    "this skill path isn't there; mount it, or correct the --skills, variable or "
+                    "this skill path doesn't exist; mount it, or correct the --skills, variable or "
                     "settings file that names it (`callboard doctor` shows the last two)"
                 )
                 skipped.append(Failure(shown_folder(search_path), ".", "missing", reason))

@@ -38,7 +38,9 @@ def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Fai
     except (OSError, ValueError):
         required = []
     if set(required) != set(skill.requires):
-        message = f"requires other packages than are vendored for Python {this_python()}; {remedy}"
+        message = (
+            f"requires packages other than those vendored for Python {this_python()}; {remedy}"
+        )
         line = written_line(skill.path, "requires")
         yield Failure(skill.name, SKILL_FILE, "missing", message, line)
     for brought in metadata.distributions(path=[str(folder)]):

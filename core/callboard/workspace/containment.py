@@ -234,7 +234,7 @@ class WorkspaceRoots:
         for root in self._innermost_roots(path):
             if root is not None and not self._os_path.isdir(root.path):
                 raise WorkspaceResolveError(
-                    f"the root {shown(root.name)} is gone: its folder doesn't exist any more; "
+                    f"the root {shown(root.name)} is gone: its folder no longer exists; "
                     "ask the artist to restore it, or to choose another root"
                 )
 

@@ -38,12 +38,12 @@ class FoundPaths:
         root = self._roots.above(real)
         if root is None:
             raise WorkspaceResolveError(
-                f"{shown(folder)} was moved out of the workspace meanwhile; nothing was written"
+                f"{shown(folder)} has been moved out of the workspace; nothing was written"
             )
         if root.read_only:
             raise WorkspaceResolveError(
-                f"{shown(folder)} was moved into the read-only root {shown(root.name)} meanwhile; "
-                "nothing was written"
+                f"{shown(folder)} was moved into the read-only root {shown(root.name)} since then; "
+                f"nothing was written"
             )
 
     def make(self, folder: str) -> None:

@@ -96,7 +96,7 @@ def require_one_meaning(path: str, flavour: Flavour) -> None:
     if flavour == "windows":
         if re.match(_DEVICE_PATH, path):
             raise WorkspaceResolveError(
-                f"{shown(path)} is a device path; write a drive's, such as C:\\folder\\file"
+                f"{shown(path)} is a device path; write a drive's path, such as C:\\folder\\file"
             )
         if re.match(_WAY_ROUND, path) or _server(path) in _this_machine():
             raise WorkspaceResolveError(
@@ -108,8 +108,7 @@ def require_one_meaning(path: str, flavour: Flavour) -> None:
         return
     if "\\" in path:
         raise WorkspaceResolveError(
-            f"{shown(path)} has a backslash, which some applications take for a separator here; "
-            "write /"
+            f"{shown(path)} has a backslash, which some applications treat as a separator; write /"
         )
     if path.startswith("//"):
         raise WorkspaceResolveError(

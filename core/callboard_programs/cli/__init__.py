@@ -14,32 +14,32 @@ from callboard.headless.command import run
 from callboard.headless.parser import Parser
 from callboard_programs.cli.examples import show_examples
 
-#: A line about each command, in the order of the help.
+#: One line about each command, in the order in which the help shows them.
 COMMANDS = {
-    "setup": "put callboard into the applications and clients here, or undo it",
+    "setup": "set up callboard in this machine's applications and clients, or undo that",
     "serve": "run a headless host with the server",
     "list": "list the running instances on this machine",
     "tools": "list a running host's tools, or show one tool's arguments",
     "call": "call one tool and print its result as JSON",
-    "stop": "end what holds a running host, such as a script without an end",
+    "stop": "end the call that holds up a running host, such as an endless script",
     "gateway": "one address for all instances of this machine",
     "run": "start a host, call one tool on one scene, and end it",
     "batch": "call one tool on many files, on several hosts",
     "farm": "run one tool over any number of tasks, on hosts of many machines",
-    "stdio": "bridge for clients that speak stdio only",
+    "stdio": "bridge for clients that support only stdio",
     "connect": "bridge to the gateway of another machine",
     "config": "print or write an MCP client's configuration",
     "clients": "list the clients that may connect; `clients revoke NAME`, `approve NAME`",
     "capabilities": "show what an instance offers; `capabilities withdraw NAME`, `restore NAME`",
     "lint": "check skills and bundles",
     "vendor": "put the packages that a skill requires into its folder",
-    "new-skill": "write a skill to start from, or one made of recorded calls",
+    "new-skill": "write a skill to start from, or one made from recorded calls",
     "new-bundle": "write a bundle with a server to start from",
     "pack": "check a bundle and make one file of it",
     "report": "show the top missing capabilities, calls, errors",
     "doctor": "show what is installed, what runs, and what is wrong",
     "install": "put callboard into Maya, Blender, Houdini or 3ds Max",
-    "uninstall": "take callboard out of it again",
+    "uninstall": "remove callboard from an application",
     "install-skill": "install or upgrade a skill bundle",
     "uninstall-skill": "remove an installed skill bundle",
     "skills": "list skills and installed bundles",

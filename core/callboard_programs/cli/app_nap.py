@@ -41,7 +41,7 @@ def _application(pid: int) -> Path | None:
 
 
 def _ask(*command: str) -> str:
-    """Return a system program's output, or an empty text if the program failed."""
+    """Return a system program's output, or an empty string if the program failed."""
     try:
         done = subprocess.run(
             command, capture_output=True, encoding="utf-8", errors="replace", timeout=5, check=True

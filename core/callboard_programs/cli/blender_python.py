@@ -1,6 +1,6 @@
 """The wrong Python library for Blender. A Blender that uses the system's Python, such as Debian's,
 loads the library of the first ``python3`` on the path. A library that was built differently doesn't
-fit."""
+work."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 
 def findings() -> list[tuple[bool, str]]:
     """Return a warning if a Blender that is started from here would load the wrong library. It is
-    only a warning because a Blender that is started from a menu may have another path."""
+    only a warning because a Blender that is started from a menu may have a different path."""
     program, first = shutil.which("blender"), shutil.which("python3")
     if sys.platform != "linux" or program is None or first is None:
         return []
     blender = Path(program).resolve()
-    # Snap's and Flatpak's programs have other names, and Blender's own builds include Python.
+    # Snap's and Flatpak's programs have different names, and Blender's own builds include Python.
     own = blender.parent / "python3"
     if not blender.name.startswith("blender") or not own.is_file():
         return []

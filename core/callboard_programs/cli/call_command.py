@@ -34,7 +34,7 @@ def add_call_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JSON",
         action="append",
         default=[],
-        help="the answer to a tool's question: its form, true or false; repeat it for the next one",
+        help="the answer to a tool's question: its form, true or false; repeat it for others",
     )
     parser.add_argument(
         "--out",
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
             "the call is cancelled and its changes are undone, unless it is a job, which continues"
         )
         if not went_out:
-            became = "the call had not gone out, and nothing has run"
+            became = "the call wasn't sent, so nothing has run"
         print(f"\ncallboard: stopped; {became}", file=sys.stderr)
         raise
 

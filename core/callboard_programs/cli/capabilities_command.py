@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         choices=("withdraw", "restore"),
         help="stop offering the named capabilities until they are restored, or offer them "
-        "again; without it, show what is offered",
+        "again; without an action, show what is offered",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="such as filesystem.write")
     parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.action and not arguments.names:
         raise PeerError(
-            f"name what to {arguments.action}; `callboard capabilities` lists the names"
+            f"name the capabilities to {arguments.action}; `callboard capabilities` lists them"
         )
     instance = choose(arguments.instance)
     change = {arguments.action: arguments.names} if arguments.action else None
@@ -44,8 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _ask(instance: Instance, change: Json | None) -> Json:
     if change is not None and instance.token is None:
         raise HostError(
-            f"{instance.id} needs no tokens, so it can't tell you from an agent: withdraw in "
-            "its panel, or start it with `--auth token`, or with `--deny NAME`"
+            f"{instance.id} needs no tokens, so it can't tell you from an agent: withdraw the "
+            f"capability in its panel, or start it with `--auth token`, or with `--deny NAME`"
         )
     answer = answer_of(instance, "GET" if change is None else "POST", PATH, change)
     if answer is None:

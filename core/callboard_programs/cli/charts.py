@@ -1,4 +1,4 @@
-"""Small SVG charts, coloured by the page's CSS variables so that they suit its light and dark
+"""Small SVG charts, coloured by the page's CSS variables so that they match its light and dark
 themes."""
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "revoke", help="stop a client from connecting; its open sessions end"
     )
     ending.add_argument("name", metavar="NAME")
-    approving = actions.add_parser("approve", help="let a client come from other machines, too")
+    approving = actions.add_parser("approve", help="let a client connect from other machines too")
     approving.add_argument("name", metavar="NAME")
     for action in (ending, approving):
         # Without SUPPRESS, the default would override a --json given before the action.
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         where = ", from other machines too" if one.remote else ""
         if one.asks_from:
             command = f"`callboard clients approve {one.name}`"
-            where = f", asks to come from {plain(one.asks_from)}: {command}"
+            where = f", asks to connect from {plain(one.asks_from)}: {command}"
         print(f"{one.name:<24} since {datetime.fromtimestamp(one.made):%Y-%m-%d %H:%M}{where}")
     return 0
 
@@ -57,7 +57,7 @@ def _approve(name: str, *, as_json: bool) -> int:
     if as_json:
         print(plain_json({"name": name, "approved": True}))
         return 0
-    print(f"{name} may connect from other machines, by `callboard gateway --listen`")
+    print(f"{name} may connect from other machines, through `callboard gateway --listen`")
     return 0
 
 
@@ -69,7 +69,8 @@ def _revoke(name: str, *, as_json: bool) -> int:
         return 0
     for silent in unanswered:
         print(
-            f"# {silent.id} ({silent.kind}) does not answer now; it will notice once it does",
+            f"# {silent.id} ({silent.kind}) doesn't answer now; it will notice the change once it "
+            f"answers",
             file=sys.stderr,
         )
     print(f"{name} can no longer connect")

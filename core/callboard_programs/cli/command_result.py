@@ -1,5 +1,5 @@
-"""The end of a command that calls a tool: prints the answer on stdout, or any failure in one
-shape."""
+"""The end of a command that calls a tool: prints the answer on stdout, and any failure in a uniform
+way."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def say(error: CallboardError) -> None:
 
 def run_and_print(work: Callable[[], Json], tool: str, out: str | None) -> int:
     """Run ``work``, which returns a ``tools/call`` result, and print its structured content, or its
-    content blocks if there is none. For a CallboardError, print a sentence on stderr and
+    content blocks if there is none. For a CallboardError, print its message on stderr and
     ``{"error": …}`` on stdout. Return the command's exit code. The answer's files go to ``out``: a
     file, or a folder in which they are named after the tool. Raises HostError, after printing, when
     ``out`` can't be written."""

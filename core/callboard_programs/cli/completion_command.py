@@ -11,9 +11,9 @@ from callboard.transport.instances import announced, folder
 from callboard_programs.cli.instance import tools_of
 
 SHELLS = ("bash", "fish", "powershell", "zsh")
-#: The placeholders of arguments that name a file or a folder without being parsed as a Path.
+#: The metavars of arguments that are a file or a folder but aren't parsed as a Path.
 _FILES = ("DIR", "FILE", "FILES", "WHAT")
-#: Sets completion up in a zsh where that hasn't been done.
+#: Sets completion up in a zsh that hasn't set it up yet.
 _COMPDEF = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }"
 
 

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         needs_bridge = False
     else:
         if arguments.gateway:
-            instance_path(arguments.instance)  # refuses a text that can't be an instance's name
+            instance_path(arguments.instance)  # refuses a string that can't be an instance's name
         needs_bridge = bridge() is None
         if arguments.write and needs_bridge:
             raise PeerError(NO_BRIDGE)
@@ -102,12 +102,12 @@ def _http_entry(known: ClientFormat, arguments: argparse.Namespace) -> dict[str,
     token."""
     option = "--gateway" if arguments.gateway else "--http"
     if known.stdio:
-        raise PeerError(f"{known.title} takes no local address; leave {option} out")
+        raise PeerError(f"{known.title} doesn't accept a local address; leave {option} out")
     if arguments.write and known.shared:
         raise PeerError(
             f"{known.path} is shared with the project, so a token must not go there; leave "
             f"{option} out, give --user for your own file, or leave --write out and paste it where "
-            "only you read it"
+            f"only you can read it"
         )
     name = arguments.name or arguments.client
     if arguments.gateway:

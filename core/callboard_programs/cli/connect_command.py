@@ -46,7 +46,9 @@ def _token(file: Path | None) -> str:
     else:
         try:
             if os.name != "nt" and file.stat().st_mode & 0o077:
-                raise PeerError(f"others may read {file}, and the token in it: chmod 600 {file}")
+                raise PeerError(
+                    f"other users can read {file}, and the token in it: chmod 600 {file}"
+                )
             token = read_private(file, _MOST_BYTES).decode("ascii").strip()
         except (OSError, ValueError) as error:
             raise PeerError(f"{file} can't be used as a token: {error}") from None

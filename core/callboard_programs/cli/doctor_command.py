@@ -170,8 +170,8 @@ def _variables() -> Iterator[tuple[bool, str]]:
 
 
 def _gateway() -> Iterator[tuple[bool, str]]:
-    """Yield the findings about the gateway, even about one that no longer runs but whose address
-    clients may still have."""
+    """Yield the findings about the gateway. A gateway that no longer runs is included, because
+    clients may still have its address."""
     from callboard_programs.gateway.kept_address import gateway_url, read_address
     from callboard_programs.gateway.running_gateway import folder, running_gateway
 
@@ -243,7 +243,7 @@ def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
     yield True, f"{len(skills)} skills are in the folders of this Python"
     for skill in skills:
         skipped += skill.failures
-        if skill.path.parent != BUNDLED:  # skills that ship were checked before release
+        if skill.path.parent != BUNDLED:  # bundled skills were checked before release
             skipped += script_failures(skill)
     sentences = {
         _sentence(failure.as_json()): (failure.kind == "replaced", failure.skill)

@@ -109,7 +109,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "report": (
         ("report", "of the last seven days"),
         ("report --since 24h --html report.html", "as a page"),
-        ("report --call ID", "one call whole, with its traceback"),
+        ("report --call ID", "one call in full, with its traceback"),
     ),
     "doctor": (
         ("doctor", "what is wrong, and how to fix it"),

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--flamenco", metavar="DIR", type=Path, help="the folder for a job of Flamenco 3"
     )
     parser.add_argument(
-        "--chunk", metavar="N", type=count, help="calls in one task of Flamenco's, on one host (10)"
+        "--chunk", metavar="N", type=count, help="calls in one Flamenco task, on one host (10)"
     )
     parser.add_argument("--name", help="the job's name; by default the tool's")
 

@@ -1,4 +1,4 @@
-"""Options that several of the farm's commands take."""
+"""Options shared by several of the farm's commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_needs(parser: argparse.ArgumentParser) -> None:
         type=amount,
         action="append",
         default=[],
-        help="hosts that offer it: gpu, host:blender-4.5.1, license-karma",
+        help="hosts that offer this: gpu, host:blender-4.5.1, license-karma",
     )
 
 
@@ -54,7 +54,9 @@ def certificates_of(arguments: argparse.Namespace) -> Certificates | None:
 
 def add_wear(parser: argparse.ArgumentParser) -> None:
     """Add the options that decide when a fresh host replaces a worn one."""
-    parser.add_argument("--max-tasks", metavar="N", type=count, help="a fresh host after this many")
+    parser.add_argument(
+        "--max-tasks", metavar="N", type=count, help="a fresh host after this many tasks"
+    )
     parser.add_argument(
         "--max-memory",
         metavar="BYTES",
@@ -71,7 +73,9 @@ def wear_options(arguments: argparse.Namespace) -> Sequence[str]:
 
 def add_attached(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--attached", action="store_true", help="for a program that starts it: ends with its stdin"
+        "--attached",
+        action="store_true",
+        help="for a program that starts this command: it ends when its stdin closes",
     )
 
 

@@ -117,7 +117,7 @@ def _remote(scheduler: str, security: Any) -> Any:
 
 
 def _tell(scheduler: str, security: Any, loss: Json) -> None:
-    """Tell all clients of the scheduler about a loss, if the scheduler still runs."""
+    """Report a loss to all clients of the scheduler, if the scheduler still runs."""
     print(f"callboard: {loss['why']}", file=sys.stderr, flush=True)
 
     async def tell() -> None:

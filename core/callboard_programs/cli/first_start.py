@@ -1,5 +1,4 @@
-"""Starts a bundle's server once before it is used, to see whether it runs and which tools it
-has."""
+"""Starts a bundle's server once before it is used, to check that it runs and to list its tools."""
 
 from __future__ import annotations
 
@@ -113,11 +112,11 @@ async def _tools(connection: Conversation, bundle: InstalledBundle) -> tuple[str
 
 
 def _shown(text: str) -> str:
-    """Return a text without characters that control a terminal."""
+    """Return a string without the characters that control a terminal."""
     return "".join(letter if letter.isprintable() else "�" for letter in text[:300])
 
 
 async def _answer(method: str, params: Json) -> Json:
     if method == "roots/list":
         return {"roots": []}
-    raise PeerError("no one can answer while the bundle is checked")
+    raise PeerError("no one can answer a question while the bundle is checked")

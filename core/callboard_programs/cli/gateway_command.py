@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--idle",
         type=seconds,
         metavar="SECONDS",
-        help="end after so long without an instance and a client",
+        help="end after this long without instances or clients",
     )
     parser.add_argument(
         "--listen",
@@ -78,15 +78,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _names() -> str:
     """Return a line for each name and the scene that it stands for. Raises HostError."""
     lines = [f"{name:<12} {plain(each.words)}" for name, each in kept_names().items()]
-    return "\n".join(lines) or "No name is given yet."
+    return "\n".join(lines) or "No names have been assigned yet."
 
 
 def _forget(wanted: list[str]) -> str:
     """Free the names, and return a line about them. Raises HostError, PeerError."""
     forgotten = forget(wanted)
     if not forgotten:
-        return "There is no name of an unsaved scene that is gone; nothing was changed."
-    return f"Forgotten: {', '.join(forgotten)}. The next scenes that have no name get these."
+        return "No name belongs to an unsaved scene that is gone; nothing was changed."
+    return f"Forgotten: {', '.join(forgotten)}. The next scenes without a name get these."
 
 
 def _outside(arguments: argparse.Namespace) -> Outside | None:
@@ -96,7 +96,7 @@ def _outside(arguments: argparse.Namespace) -> Outside | None:
     if arguments.listen is None:
         return None
     if arguments.auth == "none":
-        raise PeerError("other machines need a token each; leave --auth none out")
+        raise PeerError("every client on another machine needs a token; leave --auth none out")
     address, port = outside_address(arguments.listen)
     if arguments.certificate is None:
         return Outside(address, port, own_certificate(address))
@@ -138,7 +138,7 @@ async def _serve(gateway: Gateway, *, opens: bool) -> None:
             flush=True,
         )
         if opens:
-            # On a thread, because the browser may be slow and nothing else should wait for it.
+            # On a thread, because the browser may be slow, and nothing else should wait for it.
             loop.run_in_executor(None, _open, link)
 
     await gateway.serve(ready, ending)

@@ -1,4 +1,5 @@
-"""``callboard install``: puts callboard into a host the way that host's users install things."""
+"""``callboard install``: puts callboard into a host in the way that the host's users install
+things."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from callboard.client_files.known import NAME
 
 def install_link(client: str, entry: Mapping[str, Any]) -> str | None:
     """Return the link that gives ``client`` this entry, in the form that the client's documentation
-    prescribes, or None if the client has no such links. ``entry`` must not hold a token, because
+    prescribes, or None if the client has no such links. ``entry`` must not contain a token, because
     links stay in browsers' histories."""
     if client == "cursor":
         config = base64.b64encode(json.dumps(entry).encode()).decode("ascii")

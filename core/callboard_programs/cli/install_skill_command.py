@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     place = place_of(arguments)
     if arguments.scope == "site" and arguments.settings:
         raise PeerError(
-            "answers are kept for one user, so a bundle of the site's takes no --set; give its "
+            "answers are saved for each user, so a site's bundle doesn't accept --set; give its "
             "settings defaults in manifest.json"
         )
     try:
@@ -51,8 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.source, PROVIDED, check, settings=_settings(arguments.settings)
         )
         if arguments.scope == "site":
-            # Hosts can't write to the site's folder, so none of them can confirm that the version
-            # loads.
+            # Hosts can't write to the site's folder, so no host can confirm that the version loads.
             bundle = place.confirm(bundle.name)
     except OSError as error:
         raise HostError(f"it can't be installed: {error.strerror or error}") from None
@@ -72,7 +71,7 @@ def _reported(
     yield f"{bundle.name} {bundle.manifest.version} is installed."
     yield from seen
     if bundle.previous:
-        yield f"{bundle.previous} is kept until this version has been seen to load."
+        yield f"{bundle.previous} is kept until this version has loaded once."
     if bundle.missing:
         missing = ", ".join(bundle.missing)
         yield f"It asks for capabilities that this host does not provide: {missing}."

@@ -30,8 +30,8 @@ def choose(wanted: str | None) -> Instance:
 
 
 def scene_of(instance: Instance) -> str:
-    """Return the file name of the instance's open scene, or an empty text if the scene has no file.
-    It distinguishes two instances of the same kind."""
+    """Return the file name of the instance's open scene, or an empty string if the scene has no
+    file. The name tells two instances of the same kind apart."""
     return plain(Path(instance.scene).name) if instance.scene else ""
 
 

@@ -1,4 +1,5 @@
-"""``callboard new-bundle``: a bundle to start from, with a server that needs nothing but Python."""
+"""``callboard new-bundle``: writes a bundle to start from, with a server that needs nothing but
+Python."""
 
 from __future__ import annotations
 
@@ -63,8 +64,8 @@ _FILES = {
 }
 """,
     "server.py": '''\
-"""An MCP server over stdin and stdout, in plain Python: one message a line. Any library that speaks
-MCP will do as well, if the bundle brings it."""
+"""An MCP server over stdin and stdout, in plain Python: one message a line. Any library that
+supports MCP will do as well, if the bundle includes it."""
 
 import json
 import sys

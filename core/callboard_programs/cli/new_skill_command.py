@@ -1,4 +1,4 @@
-"""``callboard new-skill``: a skill to start from, which works and passes its own tests."""
+"""``callboard new-skill``: writes a skill to start from, which works and passes its own tests."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ def findings(folder: Path) -> Iterator[tuple[bool, str]]:
 
 
 def from_the_shop(prefix: str) -> bool:
-    """Return whether the Python at ``prefix`` came from Microsoft's store. Windows keeps the
-    AppData of such a Python apart."""
+    """Return whether the Python at ``prefix`` came from the Microsoft Store. Windows gives such a
+    Python an AppData folder of its own."""
     return "windowsapps" in [part.lower() for part in PureWindowsPath(prefix).parts]
 
 
@@ -76,7 +76,7 @@ if sys.platform == "win32":
         rights: dict[str, int] = {}
         try:
             if not acl:
-                return dict.fromkeys(_OTHERS, _READS)  # no list at all: everyone has every right
+                return dict.fromkeys(_OTHERS, _READS)  # without a list, everyone has every right
             count = ctypes.cast(acl, ctypes.POINTER(wintypes.WORD))[2]
             for number in range(count):
                 entry = ctypes.c_void_p()

@@ -25,7 +25,7 @@ _NEVER = ("n", "no", "false", "0")
 
 
 class Answers:
-    """``given`` are the texts of ``--answer``, in the order of the questions. An object fills in a
+    """``given`` has the values of ``--answer``, in the order of the questions. An object fills in a
     form. ``true`` and ``false`` mean yes and no. Raises PeerError for anything else."""
 
     def __init__(self, given: list[str]) -> None:
@@ -74,7 +74,9 @@ def _read(text: str) -> Json | bool:
 def _reported(params: Json) -> str:
     message, fields = plain(str(params.get("message", ""))), _fields(params)
     form = json.dumps(dict.fromkeys(fields, "…"), ensure_ascii=False) if fields else "true"
-    return f"the tool asks: {message}\nanswer with --answer '{form}', or call it at a terminal"
+    return (
+        f"the tool asks: {message}\nanswer with --answer '{form}', or make the call at a terminal"
+    )
 
 
 def _fields(params: Json) -> dict[str, Json]:
@@ -104,7 +106,7 @@ def _typed(params: Json) -> Json:
 
 
 def _field(name: str, schema: Mapping[str, Any], required: bool) -> Any:
-    """Return one field's value, asking again until it fits, or None if it is left out."""
+    """Return one field's value, or None if it is left out. Asks again until the value is valid."""
     label = schema.get("title") or name
     if about := schema.get("description"):
         label = f"{label} ({about})"
@@ -135,7 +137,7 @@ def _choices(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
-    """Return the value of a typed text. Raises ValueError for a text of another type."""
+    """Return the value that was typed. Raises ValueError for a value of a different type."""
     kind = schema.get("type")
     if kind == "boolean":
         if text.lower() not in _YES + _NEVER:

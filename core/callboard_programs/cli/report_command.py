@@ -1,4 +1,4 @@
-"""``callboard report``: missing capabilities that agents asked for, calls, and errors."""
+"""``callboard report``: missing capabilities, calls, and errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KINDS = (("errors", "failed"), ("refused", "refused"))
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", default="7d", help="30m, 12h, 7d, 2w, a date, or all")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--call", metavar="ID", help="one call whole, with its traceback")
+    which.add_argument("--call", metavar="ID", help="one call in full, with its traceback")
     which.add_argument(
         "--calls",
         metavar="N",
@@ -48,7 +48,8 @@ def _listed(text: str) -> int:
     number = count(text)
     if number > MAX_PAGE:
         raise argparse.ArgumentTypeError(
-            f"{number} are too many, {MAX_PAGE} at most; --since leaves older ones out, and the "
+            f"{number} calls are too many; {MAX_PAGE} is the maximum. --since leaves older calls "
+            f"out, and the "
             "report itself, without --calls, counts them all"
         )
     return number
@@ -118,7 +119,7 @@ def _list_calls(number: int, since: float | None, *, as_json: bool) -> int:
             )
         )
     if not calls:
-        print("No call is kept of that time; --since all looks at the others.")
+        print("No calls are kept from that time; --since all includes the others.")
     return 0
 
 
@@ -161,7 +162,10 @@ def _print_missing(report: dict[str, Any]) -> None:
     _print_more(report, "topMissingCapabilities")
     changes = report["changes"]
     if changes is not None and changes["callsBefore"]:
-        for key, title in (("new", "New since the time before"), ("gone", "No longer asked for")):
+        for key, title in (
+            ("new", "New since the previous period"),
+            ("gone", "No longer asked for"),
+        ):
             if changes[key]:
                 print(f"{title}: {', '.join(changes[key][:_SHOWN])}")
 

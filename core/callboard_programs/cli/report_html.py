@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: no script, no font, no request to anywhere."""
+"""The report as one self-contained page, which needs no script, no font and no network."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ _SOURCES = {"requested": "asked for", "refused": "refused here", "inferred": "in
 
 
 def render(report: dict[str, Any]) -> str:
-    """Return the page for the result of :func:`callboard.demand.report.build`. Everything in it
-    that came from outside is escaped."""
+    """Return the page for the result of :func:`callboard.demand.report.build`. Everything that came
+    from outside is escaped."""
     period = _period(report)
     return f"""<!doctype html>
 <html lang="en">
@@ -122,7 +122,7 @@ def _missing(report: dict[str, Any]) -> str:
     parts = (
         (
             "Not built",
-            "Asked for or missed by agents, and offered by no tool; most sessions first.",
+            "Requested or missed by agents, but not offered by any tool; most sessions first.",
             [entry for entry in entries if entry["capability"] not in here],
         ),
         (
@@ -151,7 +151,7 @@ def _request_text(entry: dict[str, Any], most: int) -> str:
 
 
 def _changes(changes: dict[str, Any] | None) -> str:
-    """Return the section about changes, or an empty text if there are no earlier calls to compare
+    """Return the section about changes, or an empty string if there are no earlier calls to compare
     with."""
     if changes is None or not changes["callsBefore"]:
         return ""
@@ -159,7 +159,8 @@ def _changes(changes: dict[str, Any] | None) -> str:
         f'<td>{title}</td><td class="name">{escape(", ".join(changes[key])) or "–"}</td>'
         for key, title in (("new", "New"), ("gone", "No longer asked for"))
     ]
-    about = f"Against the time before, as long, with {_count(changes['callsBefore'])} calls."
+    calls = _count(changes["callsBefore"])
+    about = f"Compared with the previous period of the same length, with {calls} calls."
     return _table("What changed", about, ("", "Capabilities"), rows, "")
 
 
@@ -170,9 +171,9 @@ def _unknown(entries: Sequence[dict[str, Any]]) -> str:
         f'<td class="number">{_count(entry["count"])}</td>'
         for entry in entries
     ]
-    about = "Names that agents called though no tool has them."
+    about = "Names that agents called, although no tool has that name."
     columns = ("Tool", "#Sessions", "#Times")
-    return _table("Called, and not there", about, columns, rows, "") if rows else ""
+    return _table("Called, but not there", about, columns, rows, "") if rows else ""
 
 
 _COLOURS = {"requested": "ok", "refused": "refused", "inferred": "soft"}
@@ -237,7 +238,7 @@ def _slowest(report: dict[str, Any]) -> str:
     ]
     return _table(
         "Slowest tools",
-        "95 of 100 calls took at most this long, waited so long, held the main thread so long.",
+        "95 of 100 calls took, waited and held the main thread for at most this long.",
         ("Tool", "#95 %", "", "#Median", "#Waiting", "#Main thread", "#Calls"),
         rows,
         "No tool has run.",
@@ -250,7 +251,7 @@ def _more(report: dict[str, Any], key: str) -> str:
 
 
 def _table(title: str, about: str, columns: Sequence[str], rows: Sequence[str], empty: str) -> str:
-    """Return a section with a table. ``columns`` that begin with ``#`` hold numbers."""
+    """Return a section with a table. ``columns`` that begin with ``#`` have numbers."""
     if not rows:
         return f'<section><h2>{title}</h2><p class="soft" style="margin: 0">{empty}</p></section>'
     heads = "".join(

@@ -24,7 +24,7 @@ _KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file"}
 
 class ResultFile(NamedTuple):
     """One file of a result. ``kind`` is its name for people. ``holder`` is the part of the result
-    that holds its bytes."""
+    that has the file's bytes."""
 
     kind: str
     data: bytes
@@ -69,7 +69,7 @@ def _require_writable(out: str, folder: Path) -> None:
 
 def keep(files: list[ResultFile], out: str, name: str) -> None:
     """Write the files. If ``out`` is a folder, they are named after ``name`` and overwrite nothing.
-    Otherwise the first one overwrites ``out``, and each further one gets a number. In the result,
+    Otherwise the first file overwrites ``out``, and each later file gets a number. In the result,
     the paths replace the bytes. The paths are also printed on stderr. Raises HostError."""
     path = Path(out)
     try:
@@ -81,9 +81,9 @@ def keep(files: list[ResultFile], out: str, name: str) -> None:
 
 
 def unkept(out: object, error: OSError) -> HostError:
-    """Return the error which says that the tool is done, and why its answer can't be kept."""
+    """Return the error saying that the tool has finished, and why its answer can't be saved."""
     why = error.strerror or type(error).__name__
-    return HostError(f"the tool is done, but its answer can't be kept in {out}: {why}")
+    return HostError(f"the tool has finished, but its answer can't be saved in {out}: {why}")
 
 
 def keep_beside(folder: Path, name: str, files: list[ResultFile]) -> Iterator[Path]:
@@ -118,7 +118,7 @@ def _point(file: ResultFile, written: Path) -> None:
 def _file(block: Json) -> ResultFile:
     holder = block.get("resource") if block["type"] == "resource" else block
     if not isinstance(holder, dict):
-        raise SkillError("the tool answered with a file that is broken: it holds nothing")
+        raise SkillError("the tool answered with a file that is broken: it is empty")
     kind = str(holder.get("mimeType", "application/octet-stream"))
     suffix = mimetypes.guess_extension(kind) or ".bin"
     reported = f"{_KINDS[block['type']]} ({kind})"
@@ -127,7 +127,7 @@ def _file(block: Json) -> ResultFile:
     try:
         encoded = holder.get("data") or holder.get("blob")
         if not isinstance(encoded, str):
-            raise ValueError("it holds nothing")
+            raise ValueError("it is empty")
         data = base64.b64decode(encoded, validate=True)
     except ValueError as error:
         raise SkillError(f"the tool answered with {reported} that is broken: {error}") from None

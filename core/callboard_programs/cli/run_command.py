@@ -24,8 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_host(parser)
     host_by_scene(parser)
     parser.add_argument("--scene", metavar="FILE", help="open this scene first")
-    parser.add_argument("--save", action="store_true", help="save the scene where it came from")
-    parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for all of it")
+    parser.add_argument("--save", action="store_true", help="save the scene to its own file")
+    parser.add_argument(
+        "--timeout", type=seconds, metavar="S", help="seconds for the whole command"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

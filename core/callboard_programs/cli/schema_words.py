@@ -1,4 +1,4 @@
-"""The values that a tool's argument takes, in words."""
+"""The values that a tool's argument accepts, in words."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from callboard_programs.setup.undo import undo
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
     parser.add_argument("--yes", action="store_true", help="don't ask")
-    parser.add_argument("--undo", action="store_true", help="put everything back as it was")
+    parser.add_argument("--undo", action="store_true", help="restore everything that was changed")
     parser.add_argument(
         "--host", choices=sorted(HOSTS), action="append", default=[], help="only this; repeatable"
     )
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gateway",
         action="store_true",
-        help="the gateway's address instead of the bridge, for clients that take one",
+        help="the gateway's address instead of the bridge, for clients that accept one",
     )
     parser.add_argument("--no-trial", action="store_true", help="don't try it with one call")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _undo(arguments: argparse.Namespace, tell: Tell) -> Json:
     if not (arguments.dry_run or arguments.yes) and read_kept() is not None:
         undo(lambda line: print(plain(line), file=sys.stderr), dry_run=True)
-        if not _agreed("put everything back?"):
+        if not _agreed("restore everything?"):
             raise PeerError("nothing was changed")
     return {"done": undo(tell, arguments.dry_run)}
 
@@ -103,10 +103,10 @@ def _done(intended: Plan, kept: Backup, arguments: argparse.Namespace, tell: Tel
         tell(trial)
     steps = ["start the application"] if intended.hosts else []
     if client is not None:
-        steps.append("restart your clients, or have them read their servers again")
+        steps.append("restart your clients, or have them reload their servers")
     elif not intended.clients:
         steps.append("let a client in: `callboard config other`")
-    tell("; ".join([*steps, "`callboard setup --undo` puts all back"]))
+    tell("; ".join([*steps, "`callboard setup --undo` restores everything"]))
     return {**_outcome(done), "trial": trial}
 
 

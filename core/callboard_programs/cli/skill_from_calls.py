@@ -76,7 +76,7 @@ def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord
         raise PeerError("no call succeeded in that time; try --since all, or name calls by id")
     last = newest[0]
     where = Filter(since=since, client=last.client_name, host=last.host)
-    # Hosts of one kind take turns, and trials in one aren't part of the work in another.
+    # Hosts of the same kind alternate, and trials in one host aren't part of the work in another.
     server = server_of(last.call_id)
     page = reader.recent(where, limit=MAX_PAGE).calls
     recent = [call for call in page if server_of(call.call_id) == server]

@@ -1,4 +1,4 @@
-"""``callboard stdio``: a bridge for clients that speak stdio only."""
+"""``callboard stdio``: a bridge for clients that support only stdio."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gateway",
         action="store_true",
-        help="all instances, or the one with that name there; starts the gateway if none runs",
+        help="all instances, or the one with this name; starts the gateway if none runs",
     )
     parser.add_argument("--client", metavar="NAME", help="present this client's token")
 

@@ -1,4 +1,5 @@
-"""``callboard stop``: ends what holds a running host, also while its main thread stands."""
+"""``callboard stop``: ends the calls that hold up a running host, even while its main thread is
+blocked."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     answer = answer_of(instance, "POST", PATH, {}, patience=PATIENCE + 3)
     if answer is None:
         raise HostError(
-            f"{instance.id} does not answer: compiled code holds all of it, and can't be ended "
-            "from outside. Wait for it, or end the application"
+            f"{instance.id} does not answer: compiled code holds the whole process, and can't be "
+            f"ended from outside. Wait for that code, or end the application"
         )
     if "ended" not in answer:
         raise PeerError(str(answer.get("detail") or "this instance runs an older callboard"))
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     if "holds" in answer:
         raise HostError(
             f"{plain(answer['holds'])} still runs, in compiled code that Python can't interrupt. "
-            "It ends, and its changes are put back, when that code returns"
+            "The call ends, and its changes are undone, when that code returns"
         )
     return 0
 
@@ -53,14 +54,14 @@ def _show(answer: Json) -> None:
         back = _BACK[one.get("rolled_back")]
         print(f"ended {what} of {who} after {one['seconds']:g} s{back}")
     if not answer["ended"] and "holds" not in answer:
-        print("no call runs there; nothing was ended")
+        print("no call is running; nothing was ended")
     elif answer["ended"]:
         print("the client was told that you cancelled it; it may call again")
 
 
-#: What became of a call's changes, by what the host says about rolling them back.
+#: The sentence about a call's changes, by the host's report about rolling them back.
 _BACK = {
-    True: "; its changes were put back",
-    False: "; some of its changes could not be put back: look at the scene",
+    True: "; its changes were undone",
+    False: "; some of its changes could not be undone: look at the scene",
     None: "",
 }

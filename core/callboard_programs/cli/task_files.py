@@ -20,8 +20,9 @@ from callboard_programs.farm.orders import UNSAVED
 
 
 def described_place(folder: Path | None) -> Json:
-    """Return the folder for the report's description of the work. A run with another folder is
-    other work, because the files of tasks that are already done would be missing in the new folder.
+    """Return the folder for the report's description of the work. A run with a different folder is
+    different work, because the files of tasks that are already done would be missing in the new
+    folder.
     """
     return {} if folder is None else {"out": str(folder.absolute())}
 
@@ -47,7 +48,7 @@ class TaskFiles:
 
     def keep(self, result: TaskResult) -> TaskResult:
         """Write the result's files, and return the result with them among the artefacts and without
-        their bytes. Return a failure if the files are broken or can't be written. Raises HostError
+        their bytes. Return a failure if the files are damaged or can't be written. Raises HostError
         for the log and the copies."""
         kept = self._with_files(result)
         if kept.about.get("unsaved"):
@@ -62,7 +63,9 @@ class TaskFiles:
                 for path in map(Path, result.artefacts):
                     shutil.copyfile(path, self._artefacts / f"{kept.index:06}-{path.name}")
         except OSError as error:
-            raise HostError(f"task {kept.index} is done, but not kept: {in_words(error)}") from None
+            raise HostError(
+                f"task {kept.index} is done, but its result isn't saved: {in_words(error)}"
+            ) from None
         return kept
 
     def _with_files(self, result: TaskResult) -> TaskResult:

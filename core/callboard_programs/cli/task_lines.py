@@ -49,7 +49,7 @@ def add_work(parser: argparse.ArgumentParser) -> None:
         metavar="NAME==VERSION",
         action="append",
         default=[],
-        help="hosts without this skill, in this version, refuse",
+        help="hosts without this version of the skill refuse",
     )
 
 
@@ -78,7 +78,9 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for the way each task is done, and its retries."""
     add_scene_options(parser)
     parser.add_argument(
-        "--scene", metavar="COLUMN", help="the column with a scene to open, which is no argument"
+        "--scene",
+        metavar="COLUMN",
+        help="the column with the scene to open, which isn't an argument",
     )
     parser.add_argument("--report", metavar="FILE", type=Path, help="a later run continues from it")
     parser.add_argument(
@@ -96,13 +98,13 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--logs", metavar="DIR", type=Path, help="a file for each task")
     parser.add_argument("--collect", metavar="DIR", type=Path, help="copies of what tasks wrote")
-    parser.add_argument("--max-failures", type=count, metavar="N", help="stop after so many")
+    parser.add_argument("--max-failures", type=count, metavar="N", help="stop after this many")
 
 
 def add_scene_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for a task's scene and time."""
-    parser.add_argument("--no-open", action="store_true", help="the tool itself takes the file")
-    parser.add_argument("--save", action="store_true", help="save each scene where it came from")
+    parser.add_argument("--no-open", action="store_true", help="the tool opens the file itself")
+    parser.add_argument("--save", action="store_true", help="save each scene to its own file")
     parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for each task")
 
 
@@ -113,8 +115,8 @@ def tell(sentence: str) -> None:
 
 
 def ended(work: Callable[[], int]) -> int:
-    """Do the work, and return the command's exit code. If an error ends it, print the error as
-    JSON."""
+    """Do the work, and return the command's exit code. If an error ends the work, print the error
+    as JSON."""
     try:
         return work()
     except CallboardError as error:

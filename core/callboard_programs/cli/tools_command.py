@@ -12,7 +12,7 @@ from callboard.ground.plain_text import plain, plain_json
 from callboard_programs.cli.instance import choose, tools_of
 from callboard_programs.cli.schema_words import meaning, taken
 
-#: Maximum characters of a tool's line.
+#: Maximum characters in a tool's line.
 _LONGEST = 200
 
 

@@ -1,4 +1,4 @@
-"""``callboard uninstall``: takes callboard out of a host again."""
+"""``callboard uninstall``: removes callboard from a host."""
 
 from __future__ import annotations
 

@@ -23,5 +23,5 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(plain_json({"name": arguments.name, "removed": True}))
         return 0
-    print(f"{arguments.name} is removed. Hosts that run forget it within seconds.")
+    print(f"{arguments.name} is removed. Running hosts drop it within seconds.")
     return 0

@@ -28,10 +28,12 @@ _ASK = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "skill", metavar="DIR|NAME", help="a skill's folder, or the name of one that is found"
+        "skill", metavar="DIR|NAME", help="a skill's folder, or the name of a skill that is found"
     )
     parser.add_argument(
-        "--host", metavar="HOST", help="of several of that name the one for it, such as blender"
+        "--host",
+        metavar="HOST",
+        help="if several skills have that name, the one for this host, such as blender",
     )
     parser.add_argument(
         "--python",
@@ -71,7 +73,8 @@ def _skill(given: str, host: str | None) -> SkillMetadata:
     folder = Path(given).absolute()
     if not folder.exists():
         candidates = _called(given, host)
-        # A skill without requirements can't be the one that is meant if another one has some.
+        # A skill without requirements isn't the one that is meant if another skill with this name
+        # has some.
         meant = [skill for skill in candidates if skill.requires] or candidates
         if len(meant) == 1:
             return meant[0]
@@ -127,7 +130,7 @@ def _version_of(python: str) -> str:
         raise PeerError(f"{python} can't be asked for its version: {error}") from None
     words = asked.stdout.split()
     if not words or _VERSION.fullmatch(words[-1]) is None:
-        raise PeerError(f"{python} is no Python; give a version, such as 3.11, or a program")
+        raise PeerError(f"{python} isn't a Python; give a version, such as 3.11, or a program")
     return words[-1]
 
 
@@ -143,7 +146,7 @@ def _vendor(skill: SkillMetadata, version: str) -> Path:
             shutil.rmtree(folder)
         new.rename(folder)
     except OSError as error:
-        raise HostError(f"{folder} can't be replaced: {error}; does a host use it?") from None
+        raise HostError(f"{folder} can't be replaced: {error}; is a host using it?") from None
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return folder
@@ -155,7 +158,7 @@ def _install(requires: Sequence[str], target: Path, version: str) -> None:
     if version != this_python():
         # Without these, a package that has no wheel would be built for this Python.
         command += ["--python-version", version, "--only-binary=:all:"]
-    # At a terminal, pip shows its progress on stderr, because stdout is for the result.
+    # At a terminal, pip's progress goes to stderr, because stdout is for the result.
     shows = sys.stderr is not None and sys.stderr.isatty()
     done = subprocess.run(
         [*command, *([] if shows else ["--quiet"]), "--", *requires],

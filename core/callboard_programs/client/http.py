@@ -1,4 +1,4 @@
-"""One HTTP request to a server of this machine, and its answer as it arrives."""
+"""One HTTP request to a server on this machine, and its answer as it arrives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Connected = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 #: Maximum bytes of an answer that isn't a stream.
 ANSWER_LIMIT = 256 * 1024 * 1024
-#: Messages of this many bytes or more are passed on in parts, if the receiver can take parts.
+#: Messages of this many bytes or more are passed on in parts, if the receiver supports that.
 LARGE = 1024 * 1024
 #: Maximum bytes that are read at once.
 _PART = 65_536
@@ -284,8 +284,8 @@ async def _connected(endpoint: Endpoint) -> Connected:
     if tls is not None and not tls.accepts(writer):
         writer.transport.abort()
         raise NotLetIn(
-            "the gateway shows another certificate than the one in its address; ask for its "
-            "address again, by a way that you trust"
+            "the gateway presents a different certificate from the one in its address; ask for its "
+            "address again, in a way that you trust"
         )
     if tls is None and endpoint.key is not None:
         try:

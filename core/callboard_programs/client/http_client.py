@@ -43,7 +43,7 @@ class RefusedByHttp(HostError):
 
 
 async def refuse(method: str, params: Json) -> Json:
-    """Refuse a request, for a client that can't be asked anything."""
+    """Refuse a request, because the client can't be asked anything."""
     raise MethodNotFound(f"Method not found: '{method[:80]}'")
 
 
@@ -53,7 +53,7 @@ def pass_over(method: str, params: Json) -> None:
 
 class HttpClient:
     """One conversation: each message is a POST, and the messages in its answer are received.
-    ``talk`` says how to speak to the server. If it is None, :meth:`open` finds that out. A caller
+    ``talk`` says how to speak to the server. If ``talk`` is None, :meth:`open` finds out. A caller
     that waits for an answer gets Unreachable when no server took the request, Broken when its
     answer broke off, RefusedByHttp when HTTP refused it, and RemoteError when MCP did."""
 

@@ -15,7 +15,7 @@ _FRAGMENT = re.compile(r"sha256=([0-9a-f]{64})")
 @dataclass(frozen=True)
 class Pinned:
     """A TLS context and the certificate that it expects. ``fingerprint`` is the certificate's
-    SHA-256, in hex. If it is None, this system itself must trust the certificate."""
+    SHA-256, in hex. If ``fingerprint`` is None, this system itself must trust the certificate."""
 
     context: ssl.SSLContext
     fingerprint: str | None
@@ -28,7 +28,7 @@ class Pinned:
             return Pinned(context, None)
         matched = _FRAGMENT.fullmatch(fragment)
         if matched is None:
-            raise ValueError("behind # there must be sha256= and 64 digits")
+            raise ValueError("after # there must be sha256= and 64 digits")
         # The fingerprint identifies the server, because no authority has signed such a certificate.
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         return Pinned(context, matched[1])

@@ -29,7 +29,7 @@ NOT_TEXT = ("image", "audio", "resource")
 
 Notified = Callable[[str, Json], None]
 
-#: The tool ran and failed, or its server did.
+#: The tool ran and failed, or its server failed.
 FAILED = "failed"
 #: The request is wrong, and would fail the same way again.
 WRONG = "wrong"

@@ -23,7 +23,7 @@ def artefacts_of(value: Any, since: float) -> dict[str, str]:
             if path.is_absolute() and path.is_file() and path.stat().st_mtime >= since:
                 if not path.stat().st_size:
                     raise SkillError(
-                        f"{text} was written and is empty, which is no result: check whether its "
+                        f"{text} was written but is empty, so it isn't a result: check whether its "
                         "disk is full, and run the task again"
                     )
                 written[text] = sha256(text)
@@ -33,7 +33,7 @@ def artefacts_of(value: Any, since: float) -> dict[str, str]:
 
 
 def sha256(path: str) -> str:
-    """Return a file's SHA-256 in hexadecimal, or an empty text if it can't be read."""
+    """Return a file's SHA-256 in hexadecimal, or an empty string if it can't be read."""
     digest = hashlib.sha256()
     try:
         with Path(path).open("rb") as file:

@@ -1,4 +1,4 @@
-"""The executor behind a Dask scheduler: orders go out to its hosts, answers come back."""
+"""The executor behind a Dask scheduler: orders go out to its hosts, and answers come back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from callboard_programs.farm.security import no_answer, quiet
 log = logging.getLogger(__name__)
 
 #: Seconds of work in each host's queue, and the minimum and maximum number of tasks in it: enough
-#: that no host waits for us, and few enough that another run's tasks soon have their turn.
+#: that no host waits for us, and few enough that another run's tasks soon get their turn.
 AHEAD, FEWEST, MOST = 0.5, 2, 64
 #: Seconds allowed for a supervisor to report why its host was lost.
 LOSS_PATIENCE = 5.0
@@ -58,7 +58,7 @@ class DaskHosts:
         #: Attempts whose worker is gone, with the time until which its supervisor may say why.
         self._orphans: list[tuple[float, str, str, Attempt]] = []
         self._counted, self._hosts = 0.0, 0
-        #: Seconds that a task has taken lately.
+        #: Seconds that a task has recently taken.
         self._pace = AHEAD / FEWEST
         #: The time since which no host has been suitable; infinite once the warning has been
         #: logged.
@@ -95,7 +95,7 @@ class DaskHosts:
         return 0 if room < window // 2 else room
 
     def _suiting(self) -> int:
-        """Return the number of suitable hosts. Log a warning when there has been none for a
+        """Return the number of suitable hosts. Log a warning if there have been none for a
         while."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
         needs = self._needs.items()
@@ -132,7 +132,7 @@ class DaskHosts:
     # -- back -------------------------------------------------------------------------------------
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
-        """Return the attempts that ended. Raises HostError when the scheduler goes away."""
+        """Return the attempts that have ended. Raises HostError when the scheduler goes away."""
         self._reported(len(self._out), self._hosts)
         finished = []
         for item in self._heard():
@@ -164,7 +164,7 @@ class DaskHosts:
             return
         try:
             answers = self._client.gather(futures)
-        except Exception as error:  # a worker took its results with it: redo only those
+        except Exception as error:  # a lost worker took its results with it: redo only those
             if len(futures) > 1:
                 for future in futures:
                     yield from self._fetched([future])
@@ -192,7 +192,8 @@ class DaskHosts:
         yield attempt, {"status": "failed", "value": failure(why)}
 
     def _settled(self) -> Iterator[tuple[Attempt, Loss]]:
-        """Yield the orphans whose host's end has been explained by now, or never will be."""
+        """Yield the orphans whose host's end has been explained, or whose time for an explanation
+        is over."""
         orphans, self._orphans = self._orphans, []
         for until, worker, key, attempt in orphans:
             loss = self._losses.get(worker)

@@ -53,7 +53,7 @@ class HostExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Do nothing: the process ends with its last task, or is ended."""
+        """Do nothing: the process ends with its last task, or is killed."""
 
 
 class HostWorker:
@@ -123,7 +123,7 @@ class HostWorker:
             self._report({"event": "cancelled", "key": key})
 
     async def _retire(self) -> None:
-        """Leave the farm in order, without losing a result or beginning a waiting task."""
+        """Leave the farm cleanly, without losing a result or beginning a waiting task."""
         patience = monotonic() + FETCHING
         # The last result may not have been fetched yet. Dask drops each result once it has been.
         while (
@@ -143,7 +143,7 @@ class HostWorker:
             self._report({"event": "recycled", "why": why})
             asyncio.run_coroutine_threadsafe(self._retire(), self._loop)
         except BaseException as error:
-            # Without this thread the worker would take tasks and never begin one.
+            # Without this thread the worker would accept tasks but never begin one.
             print(f"the host can't continue: {error}", file=sys.stderr, flush=True)
             os._exit(1)
 
@@ -181,8 +181,8 @@ class HostWorker:
                 raise
             answer = {"status": "failed"}
         if answer["status"] == "failed" and self._dispatcher.closed:
-            # A call that the host's end broke off isn't a failure: its worker is lost with the
-            # host.
+            # A call that was cut short by the host's end isn't a failure: its worker is lost with
+            # the host.
             threading.Event().wait()
         return answer
 

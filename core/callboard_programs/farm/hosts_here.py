@@ -44,7 +44,7 @@ class HostsHere:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        """End the hosts in order, or at once if work is unfinished."""
+        """Let the hosts shut down, or kill them at once if work is unfinished."""
         if kind is not None or self._out:
             self._stopped.set()
             with self._guard:
@@ -72,7 +72,7 @@ class HostsHere:
             thread.start()
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
-        """Return the attempts that ended. Raises HostError when no host starts."""
+        """Return the attempts that have ended. Raises HostError when no host starts."""
         try:
             # On Windows a wait without a deadline can't be interrupted by Ctrl-C.
             ended = self._ended.get(timeout=0.5)
@@ -89,8 +89,8 @@ class HostsHere:
     # -- on each host's thread --------------------------------------------------------------------
 
     def _serve(self) -> None:
-        """Run one host after another. A new one starts when the last one was lost and there is
-        work."""
+        """Run one host after another. A new host starts when the last one has been lost and there
+        is work."""
         held = self._next()
         while held is not None:
             host = WarmHost(self._options)
@@ -131,8 +131,8 @@ class HostsHere:
         return True
 
     def _hands_over(self, held: Attempt, error: HostError) -> bool:
-        """Leave this thread's work to the others because its host didn't start. Return whether they
-        take it, in which case the thread may end."""
+        """Leave this thread's work to the other threads because its host didn't start. Return
+        whether they take over, in which case this thread may end."""
         with self._guard:
             alone = self._serving == 1
             self._serving -= not alone

@@ -13,8 +13,8 @@ from callboard_programs.farm.orders import Work
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
-    """Make ``folder``, and write each text into a file with its name. Return the files' paths.
-    Raises PeerError."""
+    """Make ``folder``, and write each file under its name. Return the files' paths. Raises
+    PeerError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in texts.items():

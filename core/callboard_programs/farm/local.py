@@ -13,7 +13,7 @@ from callboard.errors import HostError
 from callboard.mapping.host_process import HostLost, HostProcess
 from callboard_programs.farm.security import quiet
 
-#: A worker may hold the interpreter for minutes. Supervisors end workers that hang. The client
+#: A worker may hold the interpreter for minutes. Supervisors end workers that are stuck. The client
 #: decides what happens to a lost host's tasks.
 SCHEDULING = {
     "distributed.scheduler.worker-ttl": None,

@@ -1,5 +1,4 @@
-"""A run's orders: the form in which hosts get them, the way they are performed, and the results
-that their answers become."""
+"""A run's orders: how hosts receive and perform them, and how their answers become results."""
 
 from __future__ import annotations
 
@@ -184,7 +183,7 @@ def _require(who: str, skill: str, wanted: str | None, has: str | None) -> None:
     if wanted is not None and has != wanted:
         raise InvalidParams(
             f"{who} has {skill} {has or 'without a version'}, but {wanted} is needed; install that "
-            "version there, or ask for the other"
+            "version there, or ask for the one it has"
         )
 
 

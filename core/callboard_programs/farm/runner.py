@@ -1,5 +1,5 @@
-"""One run over many tasks: sends the orders, tries again where a host was lost, and yields the
-results. There are two executors: hosts of this machine, and hosts behind a Dask scheduler."""
+"""One run over many tasks: sends the orders, tries again when a host is lost, and yields the
+results. There are two executors: hosts on this machine, and hosts behind a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ class Executor(Protocol):
     """Hosts that perform orders. Use it on one thread."""
 
     def room(self) -> int:
-        """Return the number of further attempts that it accepts now."""
+        """Return the number of further attempts that the executor accepts now."""
         ...
 
     def send(self, attempts: Sequence[Attempt]) -> None: ...
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
-        """Return the attempts that ended, each with its answer or its loss. Return none if half a
-        second passes without any. Raises HostError when no host is left for the remaining ones."""
+        """Return the attempts that have ended, each with its answer or its loss. Return none if
+        half a second passes without any. Raises HostError when no host is left for the remaining
+        ones."""
         ...
 
 

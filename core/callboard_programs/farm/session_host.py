@@ -31,8 +31,8 @@ _MOST = 10_000
 
 
 def enter(folder: Path, options: Sequence[str]) -> None:
-    """Start a host with those options of ``callboard serve``, and return once it serves. Raises
-    HostError."""
+    """Start a host with these options of ``callboard serve``, and return once the host serves.
+    Raises HostError."""
     state, words = folder / STATE, folder / WORDS
     if state.exists():
         raise HostError(
@@ -40,7 +40,8 @@ def enter(folder: Path, options: Sequence[str]) -> None:
         )
     keeper = [sys.executable, "-m", "callboard_programs.farm.session_host", str(folder), *options]
     with words.open("wb") as out:
-        # The keeper inherits no open handle, because a manager waits until our output is closed.
+        # The keeper doesn't inherit any open handle, because a manager waits until our output is
+        # closed.
         process = subprocess.Popen(
             keeper,
             stdin=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""The process beside a farm's host. It starts the host, watches it, ends it and starts the next
+"""The process beside a farm's host. It starts the host, watches and ends it, and starts the next
 one."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from callboard.mapping.host_process import START, HostLost, HostProcess
 LOOK = 0.25
 #: Seconds allowed for a cancelled task to end on its own.
 GRACE = 1.0
-#: Seconds after which a stopped process (SIGSTOP) is given up.
+#: Seconds after which a stopped process (SIGSTOP) is killed.
 STOPPED = 5.0
 #: Seconds for a host that is to be replaced to leave the farm.
 LEAVING = 30.0
@@ -67,7 +67,7 @@ class Supervisor:
         self._stopped = False
 
     def stop(self) -> None:
-        """End the host in order, and then :meth:`run`."""
+        """Let the host shut down, and then end :meth:`run`."""
         self._stopped = True
         self._heard.put(None)
 
@@ -126,7 +126,7 @@ class Supervisor:
         heard.put(None)
 
     def _take(self, line: Json) -> None:
-        """Take a line in which the host reports its state."""
+        """Handle a line in which the host reports its state."""
         event = line.get("event")
         if event == "ready":
             self._was_ready = True
@@ -145,7 +145,7 @@ class Supervisor:
             self._left = True
         elif event == "recycled":
             self._recycled = True
-            self._task = _Task("", monotonic() + LEAVING, "it didn't leave in order", None)
+            self._task = _Task("", monotonic() + LEAVING, "it didn't shut down properly", None)
 
 
 class _Watch:
@@ -157,12 +157,12 @@ class _Watch:
         self.look_at(process.pid)
 
     def look_at(self, pid: int) -> None:
-        """Watch this process. The one that was started may be a program that in turn starts the
-        host."""
+        """Watch this process. The process that was started may be a launcher that in turn starts
+        the host."""
         import psutil
 
         self._gone = psutil.Error
-        with suppress(psutil.Error):  # it may have ended since
+        with suppress(psutil.Error):  # the host may have ended since
             self._about: Any = psutil.Process(pid)
 
     def end_where_due(self, task: _Task | None) -> None:

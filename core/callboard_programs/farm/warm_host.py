@@ -1,4 +1,4 @@
-"""A headless host in a process of its own, which one program starts, uses and ends."""
+"""A headless host in a process of its own, started, used and ended by one program."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One address for many instances, which stays the same when they restart."""
+"""One address for many instances. The address stays the same when the instances restart."""

@@ -34,7 +34,7 @@ class Attachments:
         self.session = session
         self._names = names
         self._conversations: dict[str, HostConversation] = {}
-        #: The token that the session's client showed last.
+        #: The token that the session's client presented last.
         self.token = ""
         #: The instances whose tools are listed, in the order of attaching.
         self.listed: list[str] = []
@@ -93,7 +93,7 @@ class Attachments:
             listed = await asyncio.wait_for(self._listed_by(side, request), LIST_PATIENCE)
         except (CallboardError, asyncio.TimeoutError) as error:
             # The other instances' tools, and the gateway's own, don't wait for this instance.
-            log.warning("%s doesn't list its tools: %s", name, error or "it is late")
+            log.warning("%s doesn't list its tools: %s", name, error or "it took too long")
             listed = side.keeper.offline.known.lists["tools"]
         return [
             shown({**tool, "name": prefixed(name, tool["name"])})

@@ -1,4 +1,4 @@
-"""The certificate that the gateway shows to other machines."""
+"""The certificate that the gateway presents to other machines."""
 
 from __future__ import annotations
 

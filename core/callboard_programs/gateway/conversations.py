@@ -39,7 +39,8 @@ class HostConversation:
 
 
 def converse(name: str, names: HostNames, holder: TokenHolder, token: str) -> HostConversation:
-    """Begin a conversation with the token that the client showed. Call it on the gateway's loop."""
+    """Begin a conversation with the token that the client presented. Call it on the gateway's
+    loop."""
 
     def present(instance: Instance) -> str | None:
         # A client's own token is valid for every host of this user, but the gateway's token isn't.
@@ -79,7 +80,7 @@ class StatelessConversations:
         rewritten: bool = False,
     ) -> None:
         """Answer a request through that instance. ``rewritten`` is true for a request that the
-        gateway made out of another one, whose headers were already checked."""
+        gateway made from another request, whose headers have already been checked."""
         conversation = self._conversation(name, incoming, message)
         conversation.requests += 1
         try:

@@ -83,7 +83,7 @@ class Directory:
         return self._keepers[name][0]
 
     def _is_stale(self, name: str) -> bool:
-        """Return whether the connected instance has another name now."""
+        """Return whether the connected instance has a different name now."""
         link, entry = self._keepers[name][0].link, self._names.current().get(name)
         return link is not None and entry is not None and link.instance.id != entry.instance.id
 
@@ -98,7 +98,7 @@ class Directory:
         return dict(zip(serving, offered, strict=True))
 
     async def search(self, query: str, limit: int, only: str | None) -> list[Json]:
-        """Return the tools that fit best, of all instances or of one."""
+        """Return the best matching tools of all instances, or of one."""
         for name, known in (await self.offers()).items():
             if known is not None and self._indexed.get(name) is not known:
                 self._indexed[name] = known
@@ -132,7 +132,7 @@ async def _nothing_to_prepare(link: Link) -> None:
 
 
 def _as_skill(name: str, known: KnownHost) -> SkillMetadata:
-    """Return an instance's tools as a skill, because the search takes skills."""
+    """Return an instance's tools as a skill, because the search works on skills."""
     tools = tuple(
         ToolDeclaration(
             tool["name"],

@@ -15,7 +15,7 @@ from callboard_programs.relay.last_known import GATEWAY
 
 class GatewayFinder(OneServerFinder):
     """Finds the gateway's address, for all instances or for the named one. If the gateway can't be
-    started, each request tries again, and nothing else does."""
+    started, only the next request tries again."""
 
     def __init__(self, name: str | None) -> None:
         """Raises PeerError when ``name`` can't be an instance's name."""

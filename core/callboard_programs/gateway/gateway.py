@@ -49,9 +49,9 @@ class Gateway:
         idle: float | None = None,
         outside: Outside | None = None,
     ) -> None:
-        """If ``port`` is None, the gateway takes its last port again; 0 means any free one.
+        """If ``port`` is None, the gateway uses its last port again; 0 means any free port.
         ``token`` says whether clients need a token. The gateway ends after ``idle`` seconds in
-        which nothing needs it, or never if that is None. ``outside`` is the address for other
+        which nothing needs it, or never if ``idle`` is None. ``outside`` is the address for other
         machines, if there is one."""
         self.id = new_id()
         self._idle = idle
@@ -90,7 +90,7 @@ class Gateway:
     async def serve(self, ready: Callable[[], None], ending: asyncio.Event) -> None:
         """Call ``ready`` once the gateway serves, and return after ``ending`` is set. Raises
         HostError."""
-        kept_names()  # otherwise it would give the same names to other scenes
+        kept_names()  # otherwise it would assign the same names to other scenes
         try:
             self._listener.bind(self._port)
         except OSError as error:

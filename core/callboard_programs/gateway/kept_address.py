@@ -48,11 +48,11 @@ def gateway_url(name: str | None) -> str:
 
 
 def instance_path(name: str | None) -> str:
-    """Return the part that an instance's name adds to the gateway's address, or an empty text if
+    """Return the part that an instance's name adds to the gateway's address, or an empty string if
     there is no name. Raises PeerError when ``name`` can't be an instance's name."""
     if name is not None and NAME.fullmatch(name) is None:
         raise PeerError(
-            f"{name[:80]!r} can't be a name of the gateway's; give one like blender or blender_2"
+            f"{name[:80]!r} can't be one of the gateway's names; use one like blender or blender_2"
         )
     return "" if name is None else f"/{name}"
 

@@ -66,7 +66,7 @@ class SceneIdentity:
         return self.scene is not None and at == where and _key(self.scene) == _key(instance.scene)
 
     def is_unsaved_in(self, instance: Instance) -> bool:
-        """Return whether the scene was unsaved when last seen, in this instance."""
+        """Return whether the scene was unsaved when it was last seen in this instance."""
         return self.scene is None and self.instance == instance.id
 
     def leads_to(self, instance: Instance) -> bool:
@@ -95,7 +95,7 @@ def stamp() -> object:
 
 def kept_names() -> dict[str, SceneIdentity]:
     """Return the kept names, the oldest first. Raises HostError when the file can't be read,
-    because a gateway that began without names would give the same names to other scenes."""
+    because a gateway that began without names would assign the same names to other scenes."""
     try:
         value = json.loads(read_private(file(), _MOST_BYTES))
         return {name: _read(each) for name, each in value["names"].items()}
@@ -104,14 +104,14 @@ def kept_names() -> dict[str, SceneIdentity]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise HostError(
             f"the gateway's names can't be read ({file()}: {error}); fix the file, or "
-            "remove it, and every name is given again"
+            "remove it, and every name is assigned again"
         ) from None
 
 
 @contextmanager
 def changing() -> Iterator[dict[str, SceneIdentity]]:
     """Yield the names for the block to change, and save them at its end. No other process can
-    change them meanwhile. Raises HostError, OSError."""
+    change them during the block. Raises HostError, OSError."""
     path = file()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("ab") as locked:
@@ -137,7 +137,7 @@ def forget(wanted: Sequence[str]) -> list[str]:
             unknown = [name for name in wanted if name not in names and name != UNSAVED]
             if unknown:
                 name = unknown[0][:80]
-                raise PeerError(f"no name {name!r} is kept; see callboard gateway --names")
+                raise PeerError(f"the name {name!r} isn't kept; see callboard gateway --names")
             gone = [name for name, each in names.items() if UNSAVED in wanted and is_gone(each)]
             forgotten = [*dict.fromkeys([*(n for n in wanted if n != UNSAVED), *gone])]
             for name in forgotten:

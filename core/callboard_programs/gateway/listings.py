@@ -38,7 +38,8 @@ class Listing:
     one: str
 
     async def all(self, directory: Directory) -> Json:
-        """Return the list's result. An instance that fails doesn't hide the entries of others."""
+        """Return the list's result. If one instance fails, the entries of the others are still
+        listed."""
         running = await directory.running()
         answers = await asyncio.gather(
             *(self._of_one(directory, name, entry) for name, entry in running.items())
@@ -84,7 +85,9 @@ class Listing:
         listed = [
             shown({**each, self.field: self.named(name, each[self.field]), **of_instance})
             for each in entries
-            if not hides(each[self.field])  # a client couldn't ask for it by the text that it sees
+            if not hides(
+                each[self.field]
+            )  # a client couldn't request the entry by the text that it sees
         ]
         return listed, {**backend, "status": "ok", f"{self.one}_count": len(listed), **diagnostics}
 

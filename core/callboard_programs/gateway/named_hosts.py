@@ -39,7 +39,9 @@ class NamedHosts(StreamableHttp):
 
     def __call__(self, incoming: IncomingRequest) -> None:
         if NAME.fullmatch(_name(incoming)) is None:
-            incoming.refuse(Refusal(404, "no instance can have that name; /mcp lists them"))
+            incoming.refuse(
+                Refusal(404, "no instance can have that name; /mcp lists the instances")
+            )
         else:
             super().__call__(incoming)
 
@@ -75,7 +77,9 @@ class NamedHosts(StreamableHttp):
                 self._end(conversation)
         if client is not None:
             try:
-                self.sessions.room(incoming.holder)  # other sessions may have been opened meanwhile
+                self.sessions.room(
+                    incoming.holder
+                )  # other sessions may have been opened in the meantime
             except TooManySessions as full:
                 self._end(conversation)
                 refuse_session(incoming, message, full)
@@ -105,7 +109,7 @@ class NamedHosts(StreamableHttp):
 
     async def _in_session(self, session: Session, message: Request, reply: Reply) -> Json | None:
         conversation = self._in_sessions.get(session.id)
-        if conversation is None:  # the session ended before this began
+        if conversation is None:  # the session ended before this request began
             return jsonrpc.error_message(message.id, PeerError(SESSION_ENDED))
         if conversation.opening is not None and not conversation.opening.done():
             await asyncio.wait([conversation.opening])

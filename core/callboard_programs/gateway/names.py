@@ -44,8 +44,8 @@ class HostNames:
         return announced_files() != self._files or kept_names.stamp() != self._stamp
 
     def current(self) -> dict[str, ListedInstance]:
-        """Return the instances that ran at the last :meth:`refresh`, by name, in the order in which
-        the names were given."""
+        """Return the instances that were running at the last :meth:`refresh`, by name, in the order
+        in which the names were assigned."""
         with self._lock:
             return dict(self._named)
 
@@ -55,7 +55,7 @@ class HostNames:
             return self._kept.get(name)
 
     def kept(self) -> dict[str, SceneIdentity]:
-        """Return all names, as of the last :meth:`refresh`."""
+        """Return all names in the file, as of the last :meth:`refresh`."""
         with self._lock:
             return dict(self._kept)
 
@@ -87,8 +87,8 @@ class HostNames:
                     named, assigned = _assigned(names, running)
             self._complain("")
         except (HostError, OSError) as error:
-            # A name that can't be kept would lead elsewhere after the next start, so no new name is
-            # given.
+            # A name that can't be saved would lead to a different scene after the next start, so no
+            # new name is assigned.
             self._complain(f"no instance gets a new name: {error}")
             named, assigned = _assigned(dict(self._kept), running)
             assigned = {name: assigned[name] for name in self._kept}
@@ -105,9 +105,9 @@ class HostNames:
 def _assigned(
     kept: dict[str, SceneIdentity], running: Sequence[ListedInstance]
 ) -> tuple[dict[str, ListedInstance], dict[str, SceneIdentity]]:
-    """Return the instances by name, and the scenes that the names stand for afterwards. The surest
-    proof counts first: the scene that an instance never closed, then the scene's file, then the
-    instance of an unsaved scene."""
+    """Return the instances by name, and the scenes that the names stand for afterwards. The
+    strongest proof counts first: the scene that an instance never closed, then the scene's file,
+    then the instance of an unsaved scene."""
     named: dict[str, ListedInstance] = {}
     left = {entry.instance.id: entry for entry in running}
     proofs: tuple[Callable[[SceneIdentity, Instance], bool], ...] = (
@@ -138,8 +138,9 @@ def _free(kind: str, kept: dict[str, SceneIdentity]) -> str | None:
 
 
 class NameFinder(OneServerFinder):
-    """Finds the instance with a name, for one conversation. With ``remembers``, it never leads to a
-    different scene than before, even if the name was freed and given to another one."""
+    """Finds the instance with a name, for one conversation. With ``remembers``, the name never
+    leads to a different scene than before, even if it has been freed and assigned to another
+    scene."""
 
     def __init__(self, name: str, names: HostNames, *, remembers: bool = True) -> None:
         matched = NAME.fullmatch(name)
@@ -174,7 +175,7 @@ class NameFinder(OneServerFinder):
         return None
 
     def _miss(self, standing: SceneIdentity) -> None:
-        """Say why no instance is found although the name stands for a scene."""
+        """Explain why no instance is found although the name stands for a scene."""
         there = self._names.current()
         ended = all(entry.instance.id != standing.instance for entry in there.values())
         # A conversation that worked in this scene waits until the scene's file is open again.
@@ -226,8 +227,8 @@ def not_that_scene(
     again = " until it is open again" if saved else ""
     return NotThatScene(
         f"not that scene: {name!r} stands for {stood}, which isn't open. Retrying does not help"
-        f"{again}. Call by a name that is there: {listed or 'none'}. A person gives the name to "
-        f"another scene by `callboard gateway --forget {name}`.",
+        f"{again}. Call by a name that is there: {listed or 'none'}. A person can free the name "
+        f"for a different scene with `callboard gateway --forget {name}`.",
         data={
             "name": name,
             "stood_for": None if standing is None else standing.as_json(),

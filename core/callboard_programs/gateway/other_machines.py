@@ -23,7 +23,7 @@ PORT = 17798
 
 @dataclass(frozen=True)
 class Outside:
-    """This machine's address for other machines, and the certificate that it shows them."""
+    """This machine's address for other machines, and the certificate that it presents to them."""
 
     address: str
     port: int
@@ -44,7 +44,9 @@ def outside_address(text: str) -> tuple[str, int]:
             f"{text[:80]!r} isn't an address of this machine, such as 10.0.0.5"
         ) from None
     if parsed.is_unspecified or not 0 <= number < 65536:
-        raise PeerError("give the address of one network, such as 10.0.0.5, not that of all")
+        raise PeerError(
+            "give the address of one network, such as 10.0.0.5, not the one that stands for all"
+        )
     return address, number
 
 
@@ -78,7 +80,8 @@ class RemoteListener(Listener):
 
     async def open(self) -> None:
         """Bind the port. Raises HostError."""
-        # The gateway's own token is for this machine only. No client knows the new one here.
+        # The gateway's own token is for this machine only. No client knows the token that is made
+        # here.
         access = Access(self.port, new_token(), self._find, hosts=[self._host])
         await self.start(access, self._outside.certificate.context())
 
@@ -88,7 +91,7 @@ class RemoteListener(Listener):
             return None
         if known.remote:
             return self._clients.find(token)
-        why = "was turned away" if known.turned_away else "may not come from other machines yet"
+        why = "was turned away" if known.turned_away else "may not connect from other machines yet"
         return Refusal(
             403,
             f"{known.name} {why} (its token's fingerprint: {known.fingerprint}): on the machine of "

@@ -28,7 +28,9 @@ class OwnEndpoint(McpEndpoint):
         return session
 
     def receive(self, session: Session, message: Notification | Response) -> None:
-        self._server.received(session, message)  # before the session forgets which host asked
+        self._server.received(
+            session, message
+        )  # must come before the session forgets which host asked
         super().receive(session, message)
 
     def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
@@ -38,8 +40,8 @@ class OwnEndpoint(McpEndpoint):
         incoming.on_gone = self.start(self._pass_on(incoming, reply, message)).cancel
 
     async def _pass_on(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
-        """Answer with the host's own response. It may hold questions, and only that host can read
-        the state that comes back with their answers."""
+        """Answer with the host's own response. The response may contain questions, and only that
+        host can read the state that comes back with the answers."""
         try:
             self.stateless.check(message, incoming.headers, incoming.holder)
             self._server.shown_tokens[incoming.holder] = shown_token(incoming.headers)

@@ -49,7 +49,7 @@ class GatewayServer:
         #: The host that answers a session's request, by session id and request id.
         self._answering: dict[tuple[str, str | int], HostSide] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        #: The last token that each client without sessions showed.
+        #: The last token that each client without sessions presented.
         self.shown_tokens: dict[TokenHolder, str] = {}
 
     def introduce(self, peer: Peer) -> Json:
@@ -303,7 +303,8 @@ class GatewayServer:
 
 
 def inner_params(params: Json, arguments: Json) -> Json:
-    """Return the params of the call that ``tools__call`` stands for. All other params stay."""
+    """Return the params of the call that ``tools__call`` stands for. All other params stay the
+    same."""
     return {**params, "name": arguments["tool"], "arguments": arguments.get("arguments", {})}
 
 

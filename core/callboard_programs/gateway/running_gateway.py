@@ -66,9 +66,9 @@ def started_gateway() -> Instance:
 
 
 def _start(words: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a gateway. ``words`` takes its error output. Raises HostError."""
+    """Start a gateway. ``words`` receives its error output. Raises HostError."""
     command = [sys.executable, "-m", "callboard", "gateway", "--idle", f"{IDLE:g}"]
-    # It must not end with the process that starts it, nor get that process's Ctrl+C.
+    # The gateway must not end with the process that starts it, nor get that process's Ctrl+C.
     apart: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         new_group = subprocess.CREATE_NEW_PROCESS_GROUP

@@ -13,20 +13,22 @@ from callboard.errors import HostError
 from callboard.ground.version import __version__
 from callboard.ground.zip_readings import check_readings
 
-#: Maximum bytes that an archive may unpack to. Our largest one, with Qt for every system, needs a
-#: third of that.
+#: Maximum bytes that an archive may unpack to. Our largest archive, with Qt for every system, needs
+#: a third of this.
 _LARGEST = 1_000_000_000
 
 
 def contents(archive: Path) -> dict[str, bytes]:
     """Return the contents of the archive's files, by their names with forward slashes. Raises
-    HostError when the archive can't be read, or has a name that leads out of the folder."""
+    HostError when the archive can't be read, or contains a name that leads out of the folder."""
     try:
         with zipfile.ZipFile(archive) as opened:
             check_readings(opened)
             files = [each for each in opened.infolist() if not each.is_dir()]
             if sum(each.file_size for each in files) > _LARGEST:
-                raise HostError(f"{archive.name} unpacks to more than any archive of callboard's")
+                raise HostError(
+                    f"{archive.name} is larger when unpacked than any callboard archive"
+                )
             for each in files:
                 parts = each.filename.split("/")
                 if re.search(r"[\\:\0]", each.filename) or not {"", ".", ".."}.isdisjoint(parts):

@@ -1,6 +1,6 @@
-"""Puts callboard into Blender: an add-on in the user folder up to version 4.1, and from 4.2 on an
-extension that Blender itself installs. To enable it and save the preferences, Blender is started
-without a window."""
+"""Puts callboard into Blender: up to version 4.1 as an add-on in the user folder, and from 4.2 on
+as an extension that Blender itself installs. To enable it and save the preferences, Blender is
+started without a window."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from callboard_programs.install.placed_files import is_placed, place, remove
 ADDON = "callboard_addon"
 EXTENSION = "callboard"
 OLDEST, FIRST_EXTENSION = (3, 4), (4, 2)
-#: A file in the add-on's folder which shows that Blender has enabled the add-on. Blender's own
+#: A file in the add-on's folder that records that Blender has enabled the add-on. Blender's own
 #: record of that is binary.
 _ENABLED = ".callboard-enabled"
 #: Seconds for Blender to enable an add-on and save its preferences.
@@ -175,7 +175,7 @@ def _is_extension(blender: Blender) -> bool:
     except (OSError, UnicodeDecodeError):
         manifest = ""
     if 'maintainer = "The callboard authors"' not in manifest:
-        raise HostError(f"{blender.place} is not callboard's; move it away first")
+        raise HostError(f"{blender.place} wasn't made by callboard; move it away first")
     return True
 
 
@@ -211,7 +211,9 @@ def _blenders(folder: Path | None) -> list[Blender]:
             if v >= OLDEST
         ]
     if not blenders:
-        raise HostError("no Blender since 3.4 is on the path, and none has ever been started here")
+        raise HostError(
+            "no Blender 3.4 or later is on the path, and none has ever been started on this machine"
+        )
     return blenders
 
 
@@ -273,7 +275,7 @@ def _run(
 
 
 def _environment(blender: Blender) -> Iterator[tuple[str, str]]:
-    # Environment variables for this Python may be wrong for Blender's.
+    # Environment variables for this Python may be wrong for Blender's Python.
     yield from ((k, v) for k, v in os.environ.items() if not k.startswith("PYTHON"))
     if blender.program is not None:
         # A Blender that uses the system's Python finds the library beside the first python3.

@@ -10,7 +10,7 @@ import platformdirs
 
 def documents_folders() -> list[Path]:
     """Return all of these folders. OneDrive moves the folder. Applications' earlier files stay in
-    the old one, and versions that don't know of the move still write to it."""
+    the old folder, and versions that don't know about the move still write to it."""
     moved = (
         os.environ.get(name) for name in ("OneDrive", "OneDriveCommercial", "OneDriveConsumer")
     )

@@ -33,7 +33,7 @@ class Installer(Protocol):
         """Return the user's own files that the host writes when callboard is installed."""
 
     def made_elsewhere(self) -> list[Path]:
-        """Return further folders that the host makes whenever it starts."""
+        """Return the other folders that the host makes whenever it starts."""
 
 
 def installer(host: str) -> Installer:

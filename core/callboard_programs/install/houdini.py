@@ -29,8 +29,8 @@ def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[st
     places = _places(folder)
     if not places:
         raise HostError(
-            "no Houdini since 20.0 has ever been started here; "
-            "name its preferences folder with --dir"
+            "no Houdini 20.0 or later has ever been started on this machine; specify its "
+            "preferences folder with --dir"
         )
     return ARCHIVE.install(places, archive, dry_run)
 
@@ -40,7 +40,7 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
 
 
 def user_folders() -> dict[str, Path]:
-    """Return the folders of the versions that were started here."""
+    """Return the folders of the versions that have been started on this machine."""
     return {f"Houdini in {place}": place for place in _places(None)}
 
 

@@ -29,7 +29,7 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
 
 
 def user_folders() -> dict[str, Path]:
-    """Return the one folder for all versions, if one was started here."""
+    """Return the one folder for all versions, if one has been started on this machine."""
     local = os.environ.get("LOCALAPPDATA")
     if sys.platform != "win32" or not local or not (Path(local) / "Autodesk" / "3dsMax").is_dir():
         return {}
@@ -49,5 +49,5 @@ def made_elsewhere() -> list[Path]:
 def _user_folder() -> Path:
     roaming = os.environ.get("APPDATA")
     if sys.platform != "win32" or not roaming:
-        raise HostError("3ds Max runs on Windows; name an ApplicationPlugins folder with --dir")
+        raise HostError("3ds Max runs on Windows; specify an ApplicationPlugins folder with --dir")
     return Path(roaming) / "Autodesk" / "ApplicationPlugins"

@@ -21,7 +21,8 @@ def install(folder: Path | None, archive: Path | None, dry_run: bool) -> list[st
     places = _places(folder)
     if not places:
         raise HostError(
-            f"no Maya since {OLDEST} has ever been started here; name its user folder with --dir"
+            f"no Maya {OLDEST} or later has ever been started on this machine; specify its user "
+            f"folder with --dir"
         )
     lines = ARCHIVE.install(places, archive, dry_run)
     if lines and not dry_run:
@@ -34,7 +35,7 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
 
 
 def user_folders() -> dict[str, Path]:
-    """Return the folders of the versions that were started here."""
+    """Return the folders of the versions that have been started on this machine."""
     return {f"Maya {place.parent.name}": place.parent for place in _places(None)}
 
 

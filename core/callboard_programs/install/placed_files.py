@@ -1,5 +1,5 @@
 """The files that ``callboard install`` writes into a host's folders. Each one is noted, so that
-they can be renewed and removed without touching anything else."""
+they can be replaced and removed without touching anything else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def place(
     """Make ``folder`` hold ``files``, which maps names with forward slashes to contents. All files
     are below ``ours``, a folder for nothing else, except for the one named ``beside``. Return a
     line for the change, made or planned, or nothing if there is none. Raises HostError, before any
-    change, when that would overwrite a file that ``place`` didn't write."""
+    change, if a change would overwrite a file that ``place`` didn't write."""
     known = _receipt(folder, ours, beside)
     wanted = {name: _digest(data) for name, data in files.items()}
     there = {name: _digest_of(folder / name) for name in {*wanted, *known}}
@@ -42,8 +42,8 @@ def place(
     line = f"{'replace' if known else 'write'} {folder / ours} ({len(wanted)} files)"
     if dry_run:
         return [line]
-    # If this is cut short anywhere, the next run can finish or remove it: a file is in the list
-    # before it exists, and is gone before its line is removed.
+    # If this is interrupted anywhere, the next run can finish or undo the work: a file is in the
+    # list before it exists, and is gone before its line is removed.
     for name, digest in known.items():
         if wanted.get(name) != digest:
             _remove(folder, name)
@@ -82,7 +82,7 @@ def _receipt(folder: Path, ours: str, beside: str | None) -> dict[str, str]:
         return {}
     if not isinstance(digests, dict):
         return {}
-    # The list may have been changed: names that lead to other places are not ours.
+    # The list may have been tampered with: names that lead elsewhere are not ours.
     root = (folder / ours).resolve()
     return {
         name: digest

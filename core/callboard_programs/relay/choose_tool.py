@@ -36,8 +36,8 @@ TOOL: Json = {
 
 class HostChoice:
     """The choice of a host. Use it on the bridge's loop. ``running`` finds the hosts to choose
-    from. ``connected`` returns the id of the host that calls go to. ``connect`` connects to another
-    one, or raises HostError."""
+    from. ``connected`` returns the id of the host that calls go to. ``connect`` connects to a
+    different host, or raises HostError."""
 
     def __init__(
         self,
@@ -48,8 +48,8 @@ class HostChoice:
         self._running = running
         self._connected = connected
         self._connect = connect
-        #: True once there have been several hosts in this conversation. From then on, the tool is
-        #: listed.
+        #: True once there have been several hosts in this conversation. The tool is listed from
+        #: then on.
         self.offered = False
 
     def takes(self, request: Request | PeerRequest) -> bool:

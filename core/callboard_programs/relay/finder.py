@@ -37,7 +37,8 @@ class Finder(Protocol):
     def was_connected(self) -> bool: ...
 
     def find(self) -> Instance | None:
-        """Return the host to connect to, if it runs. Takes up to two seconds if one is silent."""
+        """Return the host to connect to, if it runs. Takes up to two seconds if an instance is
+        silent."""
 
     def connected(self, instance: Instance) -> None:
         """Note that the host is connected."""
@@ -49,12 +50,12 @@ class Finder(Protocol):
         """Make the next search a real one, even if no file has changed."""
 
     def leads_to(self, instance: Instance) -> bool:
-        """Return whether that instance is still the one that is meant, although files have changed.
-        Takes up to two seconds if one is silent."""
+        """Return whether that instance is still the one that is meant, even though files have
+        changed. Takes up to two seconds if an instance is silent."""
 
     def running(self) -> list[Instance]:
-        """Return the hosts that the agent may choose from. Takes up to two seconds if one is
-        silent."""
+        """Return the hosts that the agent may choose from. Takes up to two seconds if an instance
+        is silent."""
 
     def choose(self, instance: Instance) -> None:
         """Look for that instance from now on."""
@@ -63,7 +64,7 @@ class Finder(Protocol):
 class HostFinder:
     """Chooses among the running instances. ``wanted`` is the beginning of an id, a kind, or None
     for the only one. Once connected, it stays with that instance. After the instance has ended, it
-    takes later ones of the same kind."""
+    finds later instances of the same kind."""
 
     def __init__(self, wanted: str | None) -> None:
         #: The user's own choice, which limits the agent's.
@@ -79,7 +80,8 @@ class HostFinder:
         self.refusal: CallboardError | None = None
 
     def leads_to(self, instance: Instance) -> bool:
-        # The artist may open any scene in this instance. Only its successor must have the same one.
+        # The artist may open any scene in this instance. Only a successor must have the same scene
+        # open.
         self._last = instances.announced_as(instance.id) or self._last
         return True
 
@@ -89,8 +91,8 @@ class HostFinder:
         self.forget()
 
     def running(self) -> list[Instance]:
-        """Return the hosts that the agent may choose from. Takes up to two seconds if one is
-        silent."""
+        """Return the hosts that the agent may choose from. Takes up to two seconds if an instance
+        is silent."""
         serving = [entry.instance for entry in instances.listed() if entry.state == "serving"]
         return [i for i in serving if self._limit is None or _is_meant(i, self._limit)]
 
@@ -110,14 +112,15 @@ class HostFinder:
         return announced_files() != self._seen
 
     def find(self) -> Instance | None:
-        """Return the host to connect to, if it runs. Takes up to two seconds if one is silent."""
+        """Return the host to connect to, if it runs. Takes up to two seconds if an instance is
+        silent."""
         files = announced_files()
         running = instances.listed()
         serving = [entry.instance for entry in running if entry.state == "serving"]
         busy = [entry.instance for entry in running if entry.state == "busy"]
         silent = [entry.instance for entry in running if entry.state == "silent"]
         self.refusal = None
-        # The host that is meant may merely be late, which is no reason to take another one.
+        # The host that is meant may merely be slow, which is no reason to choose another host.
         chosen = self._choose([e.instance for e in running if e.state != "silent"])
         self._seen = files
         late = [] if chosen else self._choose(silent)
@@ -167,7 +170,7 @@ class HostFinder:
 
 
 class OneServerFinder(ABC):
-    """Finds one server and no other, without a choice. Call it from any thread."""
+    """Always finds the same server, and offers no choice. Call it from any thread."""
 
     undecided = False
 
@@ -229,5 +232,5 @@ def announced_files() -> object:
         try:
             files.append((path.name, path.stat().st_mtime_ns))
         except OSError:
-            continue  # it was withdrawn meanwhile
+            continue  # the file has since been removed
     return sorted(files)

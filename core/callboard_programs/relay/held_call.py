@@ -86,7 +86,7 @@ class HeldCall:
 
     def _ended(self, working: asyncio.Task[Json]) -> None:
         if not working.cancelled():
-            working.exception()  # perhaps no client returns to receive it
+            working.exception()  # perhaps no client returns to receive the result
         self.news.set()
 
     def cancel(self) -> None:
@@ -94,11 +94,11 @@ class HeldCall:
             self._working.cancel()
 
     def send(self, message: Json) -> bool:
-        """Take the host's questions and notifications."""
+        """Handle the host's questions and notifications."""
         if "id" in message:
             ask, id = _question(message), str(message["id"])
             name = _name(message)
-            # A name that was used before would find its old answer.
+            # A name that was used before would get its old answer.
             name = id if not name or name in self._ids else name
             self._ids[name], self._questions[name] = id, ask
             self.news.set()
@@ -154,8 +154,8 @@ class HeldCall:
 
     def check(self, response: Json) -> None:
         """Raises MissingClientCapability when the call failed because the client didn't declare a
-        capability that the host needed to ask it. The host's error says so, or the host had asked
-        anyway."""
+        capability that the host needed to ask it. Either the host's error says so, or the host had
+        asked despite the missing capability."""
         result, error = object_in(response, "result"), object_in(response, "error")
         if not error and result.get("isError") is not True:
             return

@@ -1,4 +1,4 @@
-"""One client's conversation with hosts, which goes on while hosts come and go."""
+"""One client's conversation with hosts, which continues while hosts come and go."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class RelayedClient:
 
 
 class HostSide:
-    """The host that a client's requests go to, and the client's session there. An era sees it as
-    its server. Use it on one loop."""
+    """The host that a client's requests go to, and the client's session there. Each era treats this
+    object as its server. Use it on one loop."""
 
     def __init__(
         self,
@@ -82,9 +82,9 @@ class HostSide:
         present: Present = own_token,
         holder: TokenHolder = LOCAL,
     ) -> None:
-        """``channel`` takes messages that don't belong to any of the client's requests. By default,
-        the client's session takes them. ``present`` returns the token for a host. ``holder``
-        identifies the client."""
+        """``channel`` receives messages that don't belong to any of the client's requests. By
+        default, the client's session receives them. ``present`` returns the token for a host.
+        ``holder`` identifies the client."""
         self._channel = channel or self
         self._holder = holder
         self._relay = Relay(self._channel)
@@ -105,7 +105,7 @@ class HostSide:
         await self.keeper.run()
 
     async def end(self) -> None:
-        """Tell the host that the client is gone, and give the connection up."""
+        """Tell the host that the client is gone, and drop the connection."""
         if self._onto_sessions is not None:
             await self._onto_sessions[0].close()
         await self.keeper.end()
@@ -139,7 +139,8 @@ class HostSide:
     # -- what the client says -------------------------------------------------------------------
 
     async def initialize(self, request: Request) -> Json:
-        """Return the response. Unless it is an error, ``client`` is a new one afterwards."""
+        """Return the response. Unless the response is an error, ``client`` is a new client
+        afterwards."""
         self.keeper.hear(request)
         link = await self.keeper.current()
         try:
@@ -195,7 +196,7 @@ class HostSide:
         return _STATUSES.get(code, 200), response
 
     async def receive(self, message: Notification | Response) -> None:
-        """Take a message of the client's session that needs no answer."""
+        """Handle a message from the client's session that needs no answer."""
         client = self.client
         if client is None:
             return
@@ -410,7 +411,7 @@ def _remember(session: Session, request: SessionRequest) -> None:
 
 
 async def _restore(connection: HostConnection, wishes: Session) -> None:
-    """Give a new host the settings that the client gave to earlier hosts."""
+    """Send a new host the settings that the client sent to earlier hosts."""
     await connection.send(jsonrpc.notification_message("notifications/initialized"))
     requests: list[tuple[str, Json]] = [
         ("resources/subscribe", {"uri": uri}) for uri in sorted(wishes.watched)

@@ -1,4 +1,4 @@
-"""The last known introduction and lists of a host, kept for when it doesn't run."""
+"""The last known introduction and lists of a host, kept for times when it isn't running."""
 
 from __future__ import annotations
 

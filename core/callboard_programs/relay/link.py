@@ -62,15 +62,15 @@ class Link:
         client_info: Json,
         key: str | None = None,
     ) -> None:
-        """``on_notification`` takes the notifications on that stream. ``client_info`` is the
+        """``on_notification`` receives the notifications on that stream. ``client_info`` is the
         client's own name and version, which hosts show to their artist. ``key`` is the instance's
         own token. The instance must prove that it has that token before it gets the client's."""
         self.instance = instance
         self._file = file_of(instance.id)
         #: The time at which the instance's file was written, as of the last time it was read.
         self.written: object = None
-        #: The era that the host speaks. It is known to be a single one once the host has refused
-        #: the other.
+        #: The era that the host speaks. Only after the host has refused the other era is it certain
+        #: that the host has a single era.
         self.era: Literal["both", "sessions", "stateless"] = "both"
         self.session: HostConnection | None = None
         self.opening = asyncio.Lock()
@@ -128,7 +128,7 @@ class Link:
         self.close()
 
     async def while_open(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Return the result of the work. Raises Broken when the connection is given up first."""
+        """Return the result of the work. Raises Broken if the connection is dropped first."""
         working = asyncio.ensure_future(work)
         closing = asyncio.ensure_future(self.closed.wait())
         try:
@@ -258,7 +258,7 @@ class Link:
 
 
 class HostConnection:
-    """The client's session with a host, as the host knows it."""
+    """The client's session with a host, as the host sees it."""
 
     def __init__(self, link: Link, response: Json, headers: Mapping[str, str]) -> None:
         self.link = link
@@ -306,8 +306,8 @@ class HostConnection:
                 await self.link.while_open(pump(answer))
         except (Unreachable, Broken):
             pass
-        # Without the stream, the client would miss the host's questions and notifications, so start
-        # over.
+        # Without the stream, the client would miss the host's questions and notifications, so the
+        # session starts over.
         self.link.close()
 
     async def send(self, message: Json) -> None:
@@ -344,7 +344,7 @@ def _knows_no_such_request(error: RemoteError | HostError) -> bool:
 
 
 async def soon(event: asyncio.Event, ending: asyncio.Task[Any]) -> None:
-    """Wait for an event as long as a host may take for it, or until the task has ended."""
+    """Wait for an event until a host's time for it is over, or until the task has ended."""
     waiting = asyncio.ensure_future(event.wait())
     try:
         await asyncio.wait([waiting, ending], timeout=QUICK, return_when=asyncio.FIRST_COMPLETED)

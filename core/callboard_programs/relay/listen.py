@@ -22,7 +22,7 @@ _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 
 class ListenStream:
-    """One stream. It acknowledges once, and reports every list as changed when another host
+    """One stream. It acknowledges once, and reports every list as changed when a different host
     answers."""
 
     def __init__(self, request: Request, channel: Channel) -> None:
@@ -49,7 +49,7 @@ class ListenStream:
                 self._listener.tell(f"notifications/{topic}/list_changed", {})
 
     def send(self, message: Json) -> bool:
-        """Take a message from a host's stream."""
+        """Handle a message from a host's stream."""
         if message["method"] != _ACKNOWLEDGED:
             self._channel.send(message)
         elif self._listener is None:
@@ -73,7 +73,7 @@ class ListenStream:
             self._begin_again(self._listener)
 
     def notified(self, method: str, params: Json) -> None:
-        """Take a notification that a host sent to a session."""
+        """Handle a notification that a host sent to a session."""
         listener = self._listener
         if listener is None:
             return
@@ -130,7 +130,7 @@ class ListenStreams:
         await link.closed.wait()
 
     def notified(self, method: str, params: Json) -> None:
-        """Take a notification that a host sent to a session."""
+        """Handle a notification that a host sent to a session."""
         for stream in self._streams:
             stream.notified(method, params)
 

@@ -13,7 +13,7 @@ from callboard_programs.client.http import NotLetIn
 from callboard_programs.relay.choose_tool import TOOL, HostChoice
 from callboard_programs.relay.last_known import LISTS, KnownHost
 
-#: The beginning of every answer that is given in a host's place.
+#: The beginning of every answer that is sent in a host's place.
 HOST_OFFLINE_TEXT = "host offline: start Maya/Blender… or run callboard serve"
 HOST_LOST_TEXT = (
     "the host went away during this call, and how far the call got is not known; look at the scene "
@@ -24,7 +24,7 @@ HOST_LOST_READING_TEXT = (
     "the host is back"
 )
 
-#: The reason for an empty list of prompts, in the form that a host gives it.
+#: The reason for an empty list of prompts, in the form that a host uses.
 _NO_PROMPTS: Json = {
     "enabled": True,
     "loaded_skill_count": 0,
@@ -48,7 +48,7 @@ _READING = ("prompts/get", "resources/read", "completion/complete", "tasks/get",
 
 
 class OfflineServer:
-    """The stand-in for a host's server: introduces itself as the last host did, gives that host's
+    """The stand-in for a host's server: introduces itself as the last host did, returns that host's
     lists, and says why everything else can't be done."""
 
     def __init__(self, known: KnownHost, choice: HostChoice) -> None:
@@ -70,7 +70,7 @@ class OfflineServer:
     async def handle(self, request: PeerRequest) -> Json:
         method = request.method
         if isinstance(self.refusal, NotLetIn):
-            self.check()  # the lists that it gave before mean nothing now
+            self.check()  # the lists from before mean nothing now
         if method in _LIST_KEYS:
             key = _LIST_KEYS[method]
             result: Json = {key: copy.deepcopy(self.known.lists[key])}
@@ -104,7 +104,7 @@ class OfflineServer:
 
 
 class LostServer:
-    """Answers requests that a host took and never answered."""
+    """Answers requests that a host accepted but never answered."""
 
     def __init__(self, offline: OfflineServer) -> None:
         self._offline = offline
@@ -119,8 +119,8 @@ class LostServer:
 
 
 def refuse(method: str, text: str) -> Json:
-    """Return a result for a call that no host performs, because agents read results, while errors
-    are shown to people. Raises HostOffline for anything but a tool's call."""
+    """Return a result for a call that no host can perform, because agents read results, while
+    errors are shown to people. Raises HostOffline for anything but a tool's call."""
     if method != "tools/call":
         raise HostOffline(text)
     return {"content": [{"type": "text", "text": text}], "isError": True}

@@ -1,7 +1,7 @@
-"""A client without sessions on a host that knows only sessions. Each call has a session to itself
-while it lasts, so that the host's questions in that session belong to the call. A question ends the
-client's request (2026-07-28, Multi Round-Trip Requests), and the host's call waits for the next
-round."""
+"""Connects a client without sessions to a host that supports only sessions. Each call has a session
+to itself until it ends, so that the host's questions in that session belong to the call. A question
+ends the client's request (2026-07-28, Multi Round-Trip Requests), and the host's call waits for the
+next round."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from callboard_programs.relay.reconnect import Reconnector
 from callboard_programs.relay.relay import Relay, result_of
 
 #: Seconds for which a session is reused, so that its facts about the client, such as roots, are
-#: never older than that.
+#: never older than this.
 FRESH = 60.0
 #: Maximum sessions kept for further calls, and maximum calls that wait for their clients' answers.
 IDLE_LIMIT, HELD_LIMIT = 8, 64
@@ -45,7 +45,7 @@ SendRequest = Callable[
 
 
 class OntoSessions:
-    """The server under the stateless era, for one client. Use it on one loop."""
+    """The server beneath the stateless era, for one client. Use it on one loop."""
 
     def __init__(
         self, keeper: Reconnector, relay: Relay, send_request: SendRequest, lost: LostServer
@@ -71,7 +71,7 @@ class OntoSessions:
             call = self._held.pop(str(request.answers[_HELD]), None)
             if call is None:
                 raise InvalidParams(
-                    "the application does not wait for this answer any more; send the request "
+                    "the application no longer waits for this answer; send the request "
                     "again without requestState"
                 )
             return await self._go_on(call, request)
@@ -107,7 +107,7 @@ class OntoSessions:
             result = await link.ask(request.method, _of_session(request))
         except RefusedByHttp as refused:
             if refused.status == 404:
-                raise Unreachable("the host does not know this session any more") from None
+                raise Unreachable("the host no longer knows this session") from None
             raise
         if self._keeper.choice.offered:
             self._keeper.choice.add_to(request, {"result": result})
@@ -166,7 +166,7 @@ class OntoSessions:
         call.cancel()
         if call.expiry is not None:
             call.expiry.cancel()
-        params = {"requestId": call.id, "reason": "the client does not wait any more"}
+        params = {"requestId": call.id, "reason": "the client no longer waits"}
         connection = call.session.connection
 
         async def tell() -> None:
@@ -205,7 +205,9 @@ class OntoSessions:
             if stream.status < 400:
                 await self._relay.follow(stream, connection, session)
             else:
-                await link.closed.wait()  # without it, the host asks on the call's own stream
+                await (
+                    link.closed.wait()
+                )  # without this stream, the host asks on the call's own stream
 
         try:
             await soon(listening, connection.read(pump))

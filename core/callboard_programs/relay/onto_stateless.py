@@ -45,7 +45,7 @@ class OntoStateless(HostConnection):
     """The stand-in for the client's session on the host. Use it on one loop."""
 
     def __init__(self, link: Link, client: Json, session: Session) -> None:
-        """``client`` is the client's own name and version. ``session`` is its session on this
+        """``client`` has the client's own name and version. ``session`` is its session on this
         side."""
         super().__init__(link, {}, {})
         self._session = session
@@ -105,7 +105,7 @@ class OntoStateless(HostConnection):
             elif asks[key].method == "elicitation/create":
                 given[key] = {"action": "cancel"}
             else:
-                raise answer  # there is no way to tell the host
+                raise answer  # the host can't be told
         return given
 
 

@@ -1,4 +1,4 @@
-"""The pages of hosts' lists. Nothing in them is trusted to have the right form."""
+"""The pages of hosts' lists. Nothing in the lists is assumed to be well-formed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MOST_PAGES = 100
 
 
 async def pages(ask: Callable[[Json], Awaitable[Json]]) -> AsyncGenerator[Json, None]:
-    """Yield every page. ``ask`` takes the params and returns one page. Raises what ``ask`` raises,
-    and HostError for a list without an end."""
+    """Yield every page. ``ask`` takes the params and returns one page. Raises the errors of
+    ``ask``, and HostError for an endless list."""
     params: Json = {}
     for _ in range(MOST_PAGES):
         page = await ask(params)

@@ -1,4 +1,5 @@
-"""Keeps a client connected: looks for a host while there is none, and learns what it offers."""
+"""Keeps a client connected: looks for a host while there is none, and reads what that host
+offers."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ class Reconnector:
     ) -> None:
         """``prepare`` makes a new connection ready for requests, and may raise HostError. ``tell``
         is called when requests begin to go to it, and when there are several hosts to choose from.
-        ``reported`` takes a host's notifications about its lists."""
+        ``reported`` receives a host's notifications about its lists."""
         self._present = present
         self._reported = reported
         #: The client's own name and version, which this object's own requests carry too.
@@ -77,7 +78,7 @@ class Reconnector:
         self._learning: asyncio.Task[None] | None = None
 
     def hear(self, request: Request) -> None:
-        """Take the client's name from a request that has it, and begin to look for hosts."""
+        """Read the client's name from a request that contains it, and begin to look for hosts."""
         meta = request.params.get("_meta")
         info = request.params.get("clientInfo") or (
             meta.get(CLIENT_KEY) if isinstance(meta, dict) else None
@@ -128,7 +129,7 @@ class Reconnector:
         return True
 
     def drop(self, link: Link) -> None:
-        """Give a connection up, and look for another one."""
+        """Drop a connection, and look for another host."""
         link.close()
         if self.link is link:
             self.link = None
@@ -220,7 +221,7 @@ class Reconnector:
             self._finder.forget()
             return None
         except asyncio.CancelledError:
-            link.close()  # no one else knows of this link yet
+            link.close()  # nothing else uses this link yet
             raise
         self._connecting = None
         self._finder.connected(instance)

@@ -25,7 +25,7 @@ class Relay:
     _ask_ids = itertools.count(1)
 
     def __init__(self, channel: Channel) -> None:
-        """``channel`` takes the messages that don't belong to any of the client's requests."""
+        """``channel`` receives the messages that don't belong to any of the client's requests."""
         self._channel = channel
         self._asked: dict[Id, tuple[HostConnection, Id]] = {}
 
@@ -37,15 +37,15 @@ class Relay:
         channel: Channel,
         session: HostConnection | None = None,
     ) -> Json | None:
-        """Return the host's response, or None if its answer ends without one. ``channel`` takes the
-        messages before it. Raises Unreachable, Broken, and Answered when ``channel`` took a large
-        response itself."""
+        """Return the host's response, or None if its answer ends without one. ``channel`` receives
+        the messages before the response. Raises Unreachable, Broken, and Answered if ``channel``
+        has passed on a large response itself."""
         message = jsonrpc.encode(
             jsonrpc.request_message(request.id, request.method, request.params)
         )
         async with link.post(message, headers) as answer:
             if session is not None and answer.status == 404:
-                raise Unreachable("the host does not know this session any more")
+                raise Unreachable("the host no longer knows this session")
             if answer.status >= 400:
                 return _refusal(request, answer.status, await answer.body())
             return await self._pump(answer, session, request.id, channel)
@@ -57,7 +57,7 @@ class Relay:
         await self._pump(answer, session, None, channel or self._channel)
 
     async def answered(self, answer: Response) -> None:
-        """Give the client's answer to the host that asked, if the host still waits."""
+        """Pass the client's answer to the host that asked, if the host is still waiting."""
         session, host_id = self._asked.pop(answer.id, (None, answer.id))
         if session is not None:
             failed = answer.error is not None
@@ -93,7 +93,7 @@ class Relay:
         finally:
             for own_id in asked:
                 if self._asked.pop(own_id, None) is not None:
-                    params = {"requestId": own_id, "reason": "the host does not wait any more"}
+                    params = {"requestId": own_id, "reason": "the host no longer waits"}
                     self._channel.send(jsonrpc.notification_message(CANCELLED, params))
 
     def _pass_on(self, channel: Channel, message: Json) -> None:
@@ -112,8 +112,8 @@ def result_of(response: Json) -> Json:
 
 
 def _outlet(channel: Channel, id: Id) -> ResponseChannel | None:
-    """Return the outlet that takes the response to that request. Responses to our own requests go
-    to no client."""
+    """Return the outlet for the response to that request. Responses to our own requests go to no
+    client."""
     while isinstance(channel, SessionRequest):
         if channel.id != id:
             return None

@@ -19,7 +19,7 @@ Tell = Callable[[str], None]
 def set_up(plan: Plan, kept: Backup, tell: Tell) -> Plan:
     """Install and configure. Each line for ``tell`` reports a finished step. Return the plan, in
     which a client whose file can't be written is marked as refused. Raises CallboardError, OSError.
-    The steps finished by then can be undone."""
+    The steps that were finished before the error can be undone."""
     kept.save()
     for host in plan.hosts:
         _install(host, kept, tell)

@@ -1,4 +1,4 @@
-"""The state before setup, kept in one file, so that everything can be put back byte for byte."""
+"""The state before setup, kept in one file, so that everything can be restored byte for byte."""
 
 from __future__ import annotations
 
@@ -119,13 +119,13 @@ def only_one() -> Iterator[None]:
             lock(opened.fileno())
         except OSError:
             raise HostError(
-                "another `callboard setup` is at work; wait until it has ended"
+                "another `callboard setup` is running; wait until it has ended"
             ) from None
         yield
 
 
 def read_kept() -> Backup | None:
-    """Return what earlier setups changed, or None if there was none. Raises HostError."""
+    """Return the changes of earlier setups, or None if there were none. Raises HostError."""
     try:
         value = json.loads(read_private(_file(), _MOST_BYTES))
         files = {path: BackupFile(**each) for path, each in value.pop("files").items()}
@@ -153,8 +153,8 @@ def digest(path: Path) -> str | None:
 
 
 def put_back(path: Path, file: BackupFile) -> None:
-    """Restore the file's bytes and mode, or remove it if there was none. Raises OSError,
-    HostError."""
+    """Restore the file's bytes and mode, or remove the file if there was none before. Raises
+    OSError, HostError."""
     before = file.bytes_before
     if before is None:
         path.unlink(missing_ok=True)
@@ -188,7 +188,7 @@ def forget(folders: Iterable[str]) -> None:
 
 
 def end_kept() -> None:
-    """Remove the notes, because there is nothing left to put back. Raises OSError."""
+    """Remove the notes, because there is nothing left to restore. Raises OSError."""
     for path in (_file(), data_folder() / "setup.lock"):
         path.unlink(missing_ok=True)
 

@@ -76,7 +76,10 @@ class Plan:
             else:
                 lines.append(f"leave {client.path}: callboard is in it already")
         if not self.clients:
-            lines.append("write for no client: none was found here; --client NAME names one")
+            lines.append(
+                "write for no client: none was found on this machine; specify one with --client "
+                "NAME"
+            )
         return lines
 
     def as_json(self) -> Json:
@@ -113,8 +116,8 @@ def _hosts(wanted: Sequence[str]) -> list[HostPlan]:
     everything = [HostPlan(host, installer(host).user_folders()) for host in wanted or HOSTS]
     if wanted and (absent := [each.host for each in everything if not each.versions]):
         raise PeerError(
-            f"no {' and no '.join(absent)} is on this machine, or none was ever started; "
-            "see `callboard install --help` for naming its folder"
+            f"no {' and no '.join(absent)} is on this machine, or it has never been started; "
+            f"`callboard install --help` says how to specify its folder"
         )
     return [each for each in everything if each.versions]
 

@@ -1,4 +1,4 @@
-"""One call the way a client makes it: through the bridge to a host."""
+"""One trial call, made as a client would make it: through the bridge to a host."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def try_out(client: str, tell: Callable[[str], None]) -> str:
         return _call(client, serving[0])
     with _started(tell) as instance:
         if instance is None:
-            return "nothing to try now: start the application, then ask your client for its scene"
+            return "nothing to try yet: start the application, then ask your client for its scene"
         return _call(client, instance)
 
 

@@ -1,4 +1,4 @@
-"""Puts everything back as it was before setup."""
+"""Restores everything to its state before setup."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _USERS = ("bundles", SETTINGS)
 
 
 def undo(tell: Tell, dry_run: bool = False) -> bool:
-    """Put everything back, and return whether all of it could be. A later call tries the rest
+    """Restore everything, and return whether that succeeded completely. A later call tries the rest
     again. Raises HostError while callboard runs anywhere or another setup is running, and when
     callboard can't be removed from a host."""
     if not data_folder().is_dir():
@@ -58,14 +58,14 @@ def _nothing(tell: Tell) -> bool:
 
 
 def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:
-    """Undo everything except callboard's own folders. Files that could not be put back stay in the
+    """Undo everything except callboard's own folders. Files that could not be restored stay in the
     notes."""
     running = [f"{each.instance.name} (pid {each.instance.pid})" for each in listed()]
     if running and not dry_run:
         raise HostError(f"callboard runs in {', '.join(running)}; quit that first, then undo")
     whole = {path for path, file in kept.files.items() if file.is_as_left(Path(path))}
     for host in kept.hosts:
-        # Before the files, because a host may write to its own once more.
+        # Before the files, because a host may write to its own files once more.
         whole |= _uninstall(host, kept, tell, dry_run)
     left = {
         path: file
@@ -86,13 +86,13 @@ def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:
 
 
 def _uninstall(host: str, kept: Backup, tell: Tell, dry_run: bool) -> set[str]:
-    """Remove callboard from a host. Files and folders that the host makes meanwhile are noted as
+    """Remove callboard from a host. Files and folders that the host makes during this are noted as
     made by setup. Return those files."""
     how = installer(host)
     places = how.user_folders().values()
     before = {name for place in places for name in listing(place)}
     if kept.seen is not None:
-        # Setup was killed. Of everything that appeared meanwhile, only empty folders are certainly
+        # Setup was killed. Of everything that has appeared since, only empty folders are certainly
         # not the user's.
         kept.folders += [n.rstrip("/") for n in before - {*kept.seen} if n.endswith("/")]
     for line in how.uninstall(None, dry_run):
@@ -108,16 +108,16 @@ def _undo_file(path: Path, file: BackupFile, whole: bool, tell: Tell, dry_run: b
     try:
         if whole:
             if file.client is not None:
-                tell(f"put {path} back as it was")
+                tell(f"restore {path}")
             if not dry_run:
                 put_back(path, file)
         elif file.client is None:
             if path.exists() and file.before is not None:
-                tell(f"leave {path}: it was changed since")
+                tell(f"leave {path}: it has been changed since")
         else:
             change = without(formats()[file.client].users, path)
             if change.difference:
-                tell(f"take callboard out of {path}: it was changed since, the rest stays")
+                tell(f"remove callboard from {path}: it has been changed since, and the rest stays")
                 if not dry_run:
                     change.write()
         return True

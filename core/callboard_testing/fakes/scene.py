@@ -229,7 +229,7 @@ class FakeFiles:
     def save(self, path: str | None) -> Json:
         target = path or self._scene.info()["file"]
         if target is None:
-            raise HostError("the scene was never saved; give a path")
+            raise HostError("the scene has never been saved; give a path")
         written = _write(self._scene, target)
         self._scene.saved(target)
         return {"path": target, "bytes": written}

@@ -175,7 +175,7 @@ def _lint_invisible(
         written.append((f"resource '{shown(one.name)}'", (skill.resources or SKILL_FILE, 1), texts))
     for what, place, texts in written:
         if any(hides(text) for text in texts if text):
-            yield Finding(*place, "error", f"{what} has invisible text; take it out")
+            yield Finding(*place, "error", f"{what} has invisible text; remove it")
 
 
 def _raw(value: Any) -> str:
@@ -194,7 +194,7 @@ def _lint_tests(skill: SkillMetadata) -> Iterator[Finding]:
         for number, line in enumerate(_lines(skill, shown), 1):
             if "callboard_skill" in line:
                 message = (
-                    "takes 'callboard_skill', and there is no tests/conftest.py that brings it; "
+                    "takes 'callboard_skill', and there is no tests/conftest.py that provides it; "
                     "write `from callboard_testing.pytest_plugin import *` into it"
                 )
                 yield Finding(shown, number, "warning", message)

@@ -13,7 +13,7 @@ _POINTER = 8
 @dataclass(frozen=True)
 class Member:
     """One member of a structure. ``kind`` is its type, or the type it points at. ``offset`` and
-    ``size`` are bytes, of all ``count`` elements together."""
+    ``size`` are in bytes; ``size`` covers all ``count`` elements."""
 
     name: str
     kind: str

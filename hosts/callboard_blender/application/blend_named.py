@@ -1,8 +1,8 @@
 """The files that a .blend file uses, read from its blocks before Blender opens it: Blender reads
 libraries, and their libraries, as soon as it opens a file.
 
-Every text with room for a path counts, except texts that name outputs, which are checked when
-something is written, and texts that nothing reads. So a kind of path that a later Blender adds
+Every string with room for a path counts, except strings that name outputs, which are checked when
+something is written, and strings that nothing reads. So a kind of path that a later Blender adds
 counts too.
 
 Blender trusts the labels in a file, so these may lie. A file may call a path's field something
@@ -25,18 +25,18 @@ from typing import IO, Protocol
 from callboard.host import held_to_roots, of_many, outside, refuse_outside, unreadable
 from callboard_blender.application.blend_layout import Member, Structure, structures
 
-#: The fewest bytes of a text field that has room for a path.
+#: The minimum size in bytes of a string field with room for a path.
 _ROOM = 768
-#: Texts that name no file to read.
+#: Strings that don't name a file to read.
 _OTHERS = re.compile(
     r"FileGlobal\.|FileSelectParams\.|RenderData\.|BakeData\.|NodeImageMultiFile|Script\.|"
     r"DynamicPaintSurface\.|FluidsimSettings\.|LibraryWeakReference\.|ImagePackedFile\.|"
     r"CacheObjectPath\.|KeyingSet\.|Brush\.icon|Editing\.act_|bPathCompare\.|b?User|bTheme\.|"
     r"Library\.filepath_abs|.*object_path$"
 )
-#: Structures that hold a file's bare name. Another text holds its folder.
+#: Structures with a file's bare name. A different string has the file's folder.
 _BARE = {"StripElem", "StripProxy"}
-#: Structures with texts of any kind, which may be paths.
+#: Structures with strings of any kind, which may be paths.
 _TEXTS = {"bNodeSocketValueString"}
 _PACKED = {"PackedFile", "ImagePackedFile"}
 _MOST_BYTES = 2**28
@@ -107,7 +107,7 @@ def place_of(text: str, file: str) -> str:
 
 
 class _Paths:
-    """The fields that Blender takes for paths."""
+    """The fields that Blender treats as paths."""
 
     def __init__(self, blenders: Callable[[], Sequence[Structure]]) -> None:
         known = blenders()
@@ -132,7 +132,7 @@ class _Paths:
         self.most = max(self.places, default=-_LONGEST) + _LONGEST
 
     def check(self, known: Sequence[Structure]) -> None:
-        """Raise ValueError when a file's layout calls a path something else."""
+        """Raise ValueError when a file's layout declares a path as something else."""
         if len({each.name for each in known}) < len(known):
             raise ValueError("two of its structures have one name")
         for each in known:
@@ -183,7 +183,7 @@ _Group = dict[int, tuple[Structure, bytes]]
 
 
 def _read(file: str, paths: _Paths) -> set[tuple[str, str]]:
-    """Return each path in the file with the structure that holds it. Raises ValueError, OSError,
+    """Return each path in the file with the structure that contains it. Raises ValueError, OSError,
     EOFError or struct.error when this isn't a .blend file, and ImportError when it can't be
     unpacked."""
     layout = next((_layout(block, paths) for *_, block in _blocks(file, code=b"DNA1")), None)
@@ -278,8 +278,8 @@ def _is_path(holder: str, member: Member) -> bool:
 def _texts(
     by_name: dict[str, Structure], kind: Structure, fields: Collection[tuple[str, str]] = ()
 ) -> Iterator[tuple[str, int, int]]:
-    """Yield the structure that holds each path, with the path's offset and size in ``kind``. Those
-    of ``fields`` count even if they have less room, as in files of old versions."""
+    """Yield the structure that contains each path, with the path's offset and size in ``kind``.
+    Those of ``fields`` count even if they have less room, as in files of old versions."""
     waiting = [(kind, 0, 0)]
     while waiting:
         at, start, depth = waiting.pop()
@@ -353,7 +353,8 @@ def _blocks(
                 yield name, index, address, start
 
 
-#: Before 5.0, and since: code, then length, address, structure and count in different orders.
+#: The formats before 5.0 and from 5.0 on: the code, then length, address, structure and count, in
+#: different orders.
 _SHORT = struct.Struct("<4siQii")
 _LONG = struct.Struct("<4siQqq")
 

@@ -13,7 +13,8 @@ from callboard.host import Work
 from callboard_blender.application.main_thread import window_is_gone
 from callboard_blender.application.window_events import WindowEvents
 
-#: Each task in the artist's words, the handler that starts it, and those that end it.
+#: Each task in the artist's words, the handler that reports its start, and the handlers that report
+#: its end.
 _TASKS = (
     ("rendering", "render_init", ("render_complete", "render_cancel")),
     ("opening a file", "load_pre", ("load_post", "load_post_fail")),
@@ -83,7 +84,7 @@ class Busy:
     def _add(self, name: str, note: Callable[[], None]) -> None:
         handlers = getattr(bpy.app.handlers, name, None)
         if handlers is None:
-            return  # the handlers for failures exist since 4.0
+            return  # the handlers for failures exist in 4.0 and later
 
         @persistent  # type: ignore[untyped-decorator]
         def noted(*_: object) -> None:

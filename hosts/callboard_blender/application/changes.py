@@ -17,14 +17,14 @@ from callboard_blender.application.names import forget
 
 
 class Changes:
-    """Listens to Blender's handlers. ``touched`` is True once the running step changed something.
-    ``foreign`` is True once anything else changed something after our last step, which then isn't
-    the newest change. ``unsaved`` is True after a change since the last load or save; background
-    mode needs it, because there Blender calls a new scene modified."""
+    """Listens to Blender's handlers. ``touched`` is True once the running step has changed
+    something. ``foreign`` is True once anything else has made a change after our last step, which
+    then isn't the newest change. ``unsaved`` is True after a change since the last load or save;
+    background mode needs this, because Blender reports a new scene there as modified."""
 
     def __init__(self, scene_replaced: Callable[[], None]) -> None:
         self._scene_replaced = scene_replaced
-        #: Called when reading the scene would give another result.
+        #: Called when reading the scene would give a different result.
         self.noticed: Watch[[]] = Watch()
         self.in_step = False
         self._unnoticed = False
@@ -33,21 +33,21 @@ class Changes:
         #: True once anything but our steps has changed the scene after Blender's last change of
         #: state.
         self.strayed = False
-        #: True once the running step opened a file.
+        #: True once the running step has opened a file.
         self.replaced = False
-        #: True once the running step itself went to another state of Blender's undo stack.
+        #: True once the running step itself has gone to another state of Blender's undo stack.
         self.stepped = False
         #: Called after an undo or redo, when the other state is already current.
         self.went: Watch[[]] = Watch()
         #: Called when another file is open and the undo stack holds nothing of ours.
         self.emptied: Watch[[]] = Watch()
-        #: Called when the scene was written, maybe to a new file.
+        #: Called when the scene has been written, perhaps to a new file.
         self.saved: Watch[[]] = Watch()
         #: The artist's mode when the running step began.
         self.mode = Mode()
         self.unsaved = False
-        #: True after a step of ours saved or opened a file. With windows Blender calls the file
-        #: clean only after its next events.
+        #: True after a step of ours saved or opened a file. With windows, Blender marks the file as
+        #: unmodified only after its next events.
         self._settling = False
         #: True while Blender's undo stack holds the state that the next step starts from.
         self.based = not bpy.app.background
@@ -94,7 +94,7 @@ class Changes:
         def render_ends(*_: object) -> None:
             if self._added and updated not in handlers.depsgraph_update_post:
                 handlers.depsgraph_update_post.append(updated)
-            # Blender reported none of the artist's changes meanwhile.
+            # Blender did not report any of the artist's changes in the meantime.
             forget()
             self.touch()
 
@@ -107,7 +107,8 @@ class Changes:
         ]
         if not bpy.app.background and bpy.app.version < (4, 0):
             # A render in a thread of its own calls the update handler on that thread, which now and
-            # then crashes Blender 3.4. Later handlers report what the artist does meanwhile.
+            # then crashes Blender 3.4. Later handlers report what the artist does during the
+            # render.
             added += [
                 (handlers.render_init, render_begins),
                 (handlers.render_complete, render_ends),

@@ -27,7 +27,7 @@ class KeptRoots:
         self._opened = False
 
     def opened(self) -> None:
-        """Note that another file is open: the previous file's folders don't apply to it."""
+        """Note that another file is open, to which the previous file's folders don't apply."""
         self._opened = True
 
     def follow(self, shown: Snapshot) -> None:

@@ -36,7 +36,7 @@ def refuse_linked_data(obj: bpy.types.Object) -> None:
 
 
 def refuse_kept_by_library(obj: bpy.types.Object, doomed: set[bpy.types.Object]) -> None:
-    """Raise HostError when the object would be back after opening this file again."""
+    """Raise HostError when a deleted object would be back after opening this file again."""
     if obj.library is not None:
         back = next((c for c in obj.users_collection if c.library is not None), None)
         if back is not None or obj.is_library_indirect:
@@ -49,15 +49,15 @@ def refuse_kept_by_library(obj: bpy.types.Object, doomed: set[bpy.types.Object])
         root = override.hierarchy_root
         if root != obj and root not in doomed:
             raise HostError(
-                f"'{obj.name_full}' is a part of the override '{root.name if root else '?'}', which"
-                " would bring it back; hide it, or delete the whole override"
+                f"'{obj.name_full}' is a part of the override '{root.name if root else '?'}', "
+                f"which would restore it; hide it, or delete the whole override"
             )
 
 
 def is_brought(obj: bpy.types.Object, kind: str, name: str) -> bool:
-    """Return whether the object is an override whose linked object brings this entry of its
-    ``constraints`` or ``modifiers``. Such an entry can be switched off, but comes back when
-    removed."""
+    """Return whether the object is an override, and this entry of its ``constraints`` or
+    ``modifiers`` comes from the linked object. Such an entry can be switched off, but comes back
+    when it is removed."""
     override = obj.override_library
     # `is_override_data` isn't true in 4.2.
     return override is not None and name in getattr(override.reference, kind)

@@ -2,7 +2,7 @@
 path of a linked object contains its library's name.
 
 Blender searches linearly for a name. So this module lists the objects once and uses the list until
-``forget`` reports that the scene has changed.
+``forget`` is called because the scene has changed.
 """
 
 from __future__ import annotations
@@ -65,8 +65,9 @@ class Listed:
 _index: Listed | None = None
 #: Number of calls of ``forget``.
 _forgotten = 0
-#: Objects made since Blender last evaluated the scene. They are where their own transform puts
-#: them. Evaluating the scene for each new object would take longer the more objects there are.
+#: Objects made since Blender last evaluated the scene. Their own transform alone determines their
+#: place. Evaluating the scene for each new object would take longer and longer as objects are
+#: added.
 _new: set[bpy.types.Object] = set()
 
 
@@ -123,13 +124,13 @@ def made(obj: bpy.types.Object) -> str:
 
 
 def is_new(obj: bpy.types.Object) -> bool:
-    """Return whether Blender hasn't evaluated the object yet, so that it is where its own transform
-    puts it."""
+    """Return whether Blender hasn't evaluated the object yet, so that its own transform alone
+    determines its place."""
     return obj in _new
 
 
 def settle(obj: bpy.types.Object | None = None) -> None:
-    """Have Blender evaluate what changed, unless the object is new."""
+    """Have Blender evaluate the changes, unless the object is new."""
     if obj not in _new:
         view_layer().update()
         _new.clear()
@@ -141,7 +142,7 @@ def objects() -> list[bpy.types.Object]:
 
 
 def listed() -> Listed:
-    """Return the same objects, also by their full paths."""
+    """Return the same objects, together with an index by full path."""
     # Blender reports only now what a script added or removed a moment ago.
     settle()
     return _current()
@@ -209,5 +210,5 @@ def _look_up(name: str) -> bpy.types.Object | None:
     obj = _current().paths.get(name)
     try:
         return obj if obj is not None and obj.name_full == name else None
-    except ReferenceError:  # it was removed
+    except ReferenceError:  # the object was removed
         return None

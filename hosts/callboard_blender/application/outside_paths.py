@@ -57,7 +57,7 @@ def _writing() -> Sequence[Any]:
     shown: Any = scene()
     if not held_to_roots():
         return ()
-    if hasattr(shown, "compositing_node_group"):  # since 5.0
+    if hasattr(shown, "compositing_node_group"):  # in 5.0 and later
         tree = shown.compositing_node_group
     else:
         tree = shown.node_tree if shown.use_nodes else None

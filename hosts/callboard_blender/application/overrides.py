@@ -1,9 +1,9 @@
 """Operators inside ``temp_override``, which up to Python 3.11 need the interpreter to themselves.
 
-An operator releases the interpreter lock while it runs, and takes it when needed. Inside
+An operator releases the interpreter lock while it runs, and takes the lock when it needs it. Inside
 ``temp_override`` Blender looks into a Python dictionary for parts of the context, and takes the
-lock only if no thread at all holds it. Since Python 3.12 that check covers only its own thread. In
-earlier versions, another thread that runs Python at that moment crashes Blender: see
+lock only if no thread at all holds it. From Python 3.12 on, that check covers only its own thread.
+In earlier versions, another thread that runs Python at that moment crashes Blender: see
 docs/decisions/0392.
 """
 
@@ -22,7 +22,7 @@ from callboard.host import ThreadPause
 #: True when this Blender has the fault.
 NEEDED = sys.version_info < (3, 12)
 
-#: Overrides that may be active: those with a reference elsewhere, such as in a with block. They
+#: Overrides that may be active because something else refers to them, such as a with block. They
 #: aren't wrapped, because an exception inside a wrapper would leave Blender's own override entered.
 _made: list[Any] = []
 #: References to an override during the check when nothing else holds it.
@@ -82,7 +82,8 @@ def _wrap() -> Callable[[], None]:
         return _made[-1]
 
     def restore() -> None:
-        # If other code has since put its own replacement over ours, leave that one: it calls ours.
+        # If other code has since replaced our function with its own, leave that replacement,
+        # because it calls ours.
         if operators._op_call is call_while_paused:
             operators._op_call = call
         if context.temp_override is temp_override:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def reader() -> Iterator[Callable[[int], int | None]]:
-    """Yield a function that returns the eight bytes at an address, or None when it isn't
+    """Yield a function that returns the eight bytes at an address, or None when that memory isn't
     readable."""
     if sys.platform == "win32":
         yield _of_windows

@@ -1,8 +1,8 @@
 """A mark in each state of Blender's undo stack that says which of our steps it holds.
 
-Blender reports that it went to another state, but not to which. So each state names itself in an
-unused palette: Blender keeps such data in its undo stack, writes it into no file, and lists no name
-that begins with a dot.
+Blender reports that it has gone to another state, but not which one. So each state identifies
+itself in an unused palette: Blender keeps such data in its undo stack, doesn't write it into files,
+and doesn't list names that begin with a dot.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class StateMark:
 
     @contextmanager
     def on_top(self, step: int, *, ours: bool) -> Iterator[None]:
-        """Mark the state that is saved inside: ``step`` is the newest of ours in it, and ``ours``
-        is True when nothing else came after it."""
+        """Mark the state that is saved inside: ``step`` is our newest step in that state, and
+        ``ours`` is True when nothing else came after that step."""
         self.prepare()
         palette = bpy.data.palettes[_NAME]
         palette[_STEP] = f"{self._own} {step} {'ours' if ours else ''}"

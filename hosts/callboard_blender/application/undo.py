@@ -30,7 +30,7 @@ HISTORY = 30
 class _Begun:
     label: str
     unsaved: bool
-    #: True when only a state equal to the existing one had to be pushed.
+    #: True when the only pushed state was equal to the existing one.
     based_again: bool
 
 
@@ -118,7 +118,7 @@ class BlenderUndo:
             view_layer().update()
         changes.in_step = False
         if changes.replaced:
-            # Opening a file clears Blender's stack and leaves no window until the next tick.
+            # Opening a file clears Blender's stack, and there is no window until the next tick.
             return ""
         if changes.stepped:
             # The earlier states are no longer below the current one.
@@ -206,8 +206,8 @@ class BlenderUndo:
         changes.foreign, changes.stepped, self._steps = kept
 
     def _push(self, label: str, number: int | None = None) -> bool:
-        """Save the state, as the artist's own if ``number`` is None. What was undone can't be
-        redone afterwards."""
+        """Save the state, as the artist's own if ``number`` is None. After that, no undone step can
+        be redone."""
         if not _may_undo():
             return False
         while self._known and self._known[-1].first > self._at:
@@ -216,7 +216,7 @@ class BlenderUndo:
             return _push(label)
 
     def _went(self) -> None:
-        """Take note that Blender went to another state after an undo or redo."""
+        """Note that Blender has gone to another state in an undo or redo."""
         changes, before = self._changes, self._at
         self._at, ours = self._mark.read()
         with changes.unnoticed():

@@ -1,9 +1,9 @@
 """Names that Blender can keep apart.
 
-Up to 4.4 Blender counts by the number after the last dot, and miscounts if it would write that
-number differently: once ``a.1`` is gone, a copy of ``a.001`` is called ``a.001`` too. If two
-objects share a name, the next undo loses one of them or crashes Blender. Seen in 3.4, 4.2 and 4.3;
-gone in 4.5.
+Up to 4.4, Blender numbers copies from the number after the last dot, and miscounts if it would
+format that number differently: once ``a.1`` is gone, a copy of ``a.001`` is called ``a.001`` too.
+If two objects share a name, the next undo loses one of them or crashes Blender. Seen in 3.4, 4.2
+and 4.3; gone in 4.5.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import bpy
 from callboard.errors import HostError
 
 _COUNTS_WELL = (4, 5, 0)
-#: The number from which Blender shortens the name instead.
+#: The number from which on Blender shortens the name instead.
 _TOO_MANY = 10**9
 #: Maximum bytes of a name in Blender.
 _ROOM = 63

@@ -1,5 +1,4 @@
-"""The artist's 3D view, and views in general: a matrix into the eye's space, and one that
-projects."""
+"""The artist's 3D view, and views in general: a view matrix and a projection matrix."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ class View:
 
 
 def find_view() -> View | None:
-    """Return the largest 3D view that is shown, or else one of a hidden workspace."""
+    """Return the largest 3D view that is shown, or else one in a hidden workspace."""
     windows = bpy.context.window_manager.windows
     shown = [view for window in windows for view in _views(window, window.screen)]
     if shown:
@@ -59,7 +58,7 @@ def in_a_window() -> AbstractContextManager[Any]:
 
 
 def as_the_artist(view: View, width: int, height: int) -> tuple[Matrix, Matrix]:
-    """Return the artist's view. The picture holds at least what the view shows, undistorted."""
+    """Return the artist's view. The picture contains at least what the view shows, undistorted."""
     shown = view.space.region_3d
     camera = view.space.camera if view.space.use_local_camera else scene().camera
     if shown.view_perspective == "CAMERA" and camera is not None and camera.type == "CAMERA":

@@ -1,10 +1,10 @@
-"""The operators that take a window's events, such as a drag, a menu or a text field.
+"""The operators and widgets that take a window's events, such as a drag, a menu or a text field.
 
 Such an operator keeps pointers to what it works on, and Blender crashes when that is deleted. Since
 Blender 4.2 Python can see operators, but never menus or text fields. So this module reads Blender's
 own list in memory. Each file that Blender writes describes its structures, so nothing is guessed.
-Since 5.1 the list is in a structure that files don't describe; the list is searched for once,
-without touching an address that isn't readable.
+From 5.1 on, the list is in a structure that files don't describe. This module searches for the list
+once, without touching unreadable addresses.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from callboard_blender.application.readable_memory import reader
 
 log = logging.getLogger(__name__)
 
-#: Returns the eight bytes at an address, or None when it isn't readable.
+#: Returns the eight bytes at an address, or None when the address isn't readable.
 Read = Callable[[int], "int | None"]
 
 #: Kinds of handlers, as in Blender's wm_event_system.h. The fourth is for drops. The last is always
@@ -41,8 +41,8 @@ _MANY = 100
 
 @dataclass(frozen=True)
 class ModalHandler:
-    """One taker. ``operator`` is its name, such as ``TRANSFORM_OT_translate``, or None for a menu,
-    a pop-up or a text field."""
+    """One handler that takes events. ``operator`` is its name, such as ``TRANSFORM_OT_translate``,
+    or None for a menu, a pop-up or a text field."""
 
     operator: str | None
 
@@ -55,9 +55,10 @@ class WindowEvents:
         self._looked = False
 
     def takers(self) -> Iterator[ModalHandler]:
-        """Yield the takers of all windows. Operators that add-ons wrote in Python are left out,
-        because many run as long as Blender does and pass events on. So is the splash screen, which
-        holds nothing of the scene and which an unattended agent couldn't close."""
+        """Yield the handlers that take events, of all windows. Operators that add-ons wrote in
+        Python are left out, because many run as long as Blender does and pass events on. So is the
+        splash screen, which holds nothing of the scene and which an unattended agent couldn't
+        close."""
         if not self._looked:
             self._looked = True
             try:

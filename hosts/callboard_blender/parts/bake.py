@@ -19,7 +19,7 @@ from callboard_blender.parts.world import is_evaluated, world_of
 
 def bake(objects: list[bpy.types.Object], frames: range) -> None:
     """Bake the objects' motion. Raises HostError when an object isn't evaluated, or when keys can't
-    put it where it was."""
+    reproduce its place."""
     for obj in objects:
         if not is_evaluated(obj):
             raise HostError(
@@ -94,7 +94,7 @@ def _key(obj: bpy.types.Object, frames: range, places: Iterable[Matrix]) -> None
 
 def _let_go(obj: bpy.types.Object, frames: range) -> None:
     """Remove what moved the object, except keys outside the frames. Keys inside override what plays
-    in strips. A strip that adds to the keys keeps doing so, which is checked afterwards."""
+    in strips. A strip that adds to the keys keeps doing so, so the result is checked afterwards."""
     for constraint in list(obj.constraints):
         if is_brought(obj, "constraints", constraint.name):
             constraint.mute = True
@@ -105,7 +105,7 @@ def _let_go(obj: bpy.types.Object, frames: range) -> None:
         if driver.data_path.startswith(TRANSFORM):
             if obj.override_library is not None:
                 raise HostError(
-                    f"a driver moves '{obj.name}', and the linked object would bring it back; bake"
+                    f"a driver moves '{obj.name}', and the linked object would restore it; bake"
                     " it in its own file"
                 )
             obj.driver_remove(driver.data_path, driver.array_index)

@@ -94,7 +94,8 @@ def _keep_strayed(originals: list[bpy.types.Object], copies: _Copies) -> None:
 
 
 def _own_actions(copy: bpy.types.Object) -> None:
-    """Copy the actions. Where the object and its data share one, their copies share one as well."""
+    """Copy the actions. If the object and its data share an action, their copies share one as
+    well."""
     made: dict[bpy.types.Action, bpy.types.Action] = {}
     for owner in _owners(copy):
         data = owner.animation_data

@@ -1,4 +1,4 @@
-"""Animation curves and drivers in every supported version of Blender: until 4.3 one action per
+"""Animation curves and drivers in every supported version of Blender: up to 4.3 an action for each
 user, later an action with a slot for each user."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def strip_curves_of(owner: bpy.types.ID) -> list[Any]:
 
 def strayed(obj: bpy.types.Object) -> list[str]:
     """Return the transform channels that differ from the object's own keys at this frame. Such
-    values, set without a key, are lost with the next frame and when the file is opened."""
+    values, set without a key, are lost at the next frame and when the file is opened."""
     data = obj.animation_data
     if data is None or data.action is None or (data.use_nla and len(data.nla_tracks)):
         return []
@@ -58,12 +58,12 @@ def _near(a: float, b: float) -> bool:
 
 
 def drivers_of(owner: bpy.types.ID) -> list[Any]:
-    """Return the drivers, expressions mostly, of the owner's properties."""
+    """Return the drivers of the owner's properties, which are usually expressions."""
     return list(owner.animation_data.drivers) if owner.animation_data is not None else []
 
 
 def own_action(owner: bpy.types.ID) -> None:
-    """Give the owner an action that nothing else uses, because its keys are about to change."""
+    """Make the owner's action its own, because its keys are about to change."""
     data = owner.animation_data
     action = data.action if data is not None else None
     if action is None:

@@ -1,4 +1,4 @@
-"""An object's details besides its place: materials, modifiers, lens, power, keys."""
+"""An object's details besides its transform: materials, modifiers, lens, power, keys."""
 
 from __future__ import annotations
 

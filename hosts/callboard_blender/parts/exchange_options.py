@@ -14,7 +14,7 @@ from callboard.errors import HostError
 from callboard.host import UNSTATED, Axes
 from callboard_blender.application.names import objects, scene
 
-#: Operators for reading, by format. Those of newer Blenders come first.
+#: Import operators by format. The operators of newer Blenders come first.
 _READERS = {
     "gltf": ("import_scene.gltf",),
     "fbx": ("wm.fbx_import", "import_scene.fbx"),
@@ -45,22 +45,22 @@ class Operator:
     properties: Mapping[str, Any]
 
     def known(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options that this version has. Raises HostError for a number that it would
-        clamp."""
+        """Return the options that this version has. Raises HostError for a number that Blender
+        would clamp."""
         taken = {name: value for name, value in options.items() if name in self.properties}
         for name, value in taken.items():
             property = self.properties[name]
             if property.type == "FLOAT" and not property.hard_min <= value <= property.hard_max:
                 raise HostError(
                     f"Blender scales by {property.hard_min:.4g} to {property.hard_max:.4g}, not"
-                    f" {value:g}; take another meters_per_unit"
+                    f" {value:g}; use another meters_per_unit"
                 )
         return taken
 
 
 def reader_of(kind: str) -> Operator | None:
-    """Return the importer if it can do what is needed here. Older PLY importers take no units, and
-    the glTF importer fails with a numpy that is newer than it supports."""
+    """Return the importer if it can do what is needed here. Older PLY importers don't support
+    units, and the glTF importer fails with a numpy that is newer than it supports."""
     if _numpy_is_missing(kind) or (kind == "gltf" and _breaks_at_numpy()):
         return None
     operator = _first(_READERS[kind])
@@ -109,7 +109,7 @@ def import_options(operator: Operator, path: str, kind: str, axes: Axes | None) 
     if axes is not None:
         options |= _counted(kind, axes, axes.meters_per_unit / unit)
     elif kind == "fbx" and "use_image_search" not in operator.properties:
-        # The newer one ignores the scene's unit.
+        # The newer operator ignores the scene's unit.
         options["global_scale"] = 1 / unit
     options |= {
         "set_frame_range": False,
@@ -134,7 +134,7 @@ def export_options(
         scale = float(shown.unit_settings.scale_length) / axes.meters_per_unit
         options |= _counted(kind, axes, scale)
     if kind == "gltf":
-        # It can't export both, and warns about each.
+        # The exporter can't export both, and warns about each.
         keys = any(getattr(each.data, "shape_keys", None) for each in objects())
         options |= {
             "export_format": "GLB",

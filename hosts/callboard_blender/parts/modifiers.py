@@ -1,4 +1,4 @@
-"""Modifiers, texts and curves in the terms of the port ``modelling``."""
+"""Modifiers, text objects and curves in the terms of the port ``modelling``."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def begin(modifier: Any) -> None:
 
 
 def write(obj: bpy.types.Object, modifier: Any, values: Mapping[str, Any]) -> None:
-    """Set the modifier's values. Raises HostError for one that Blender refuses."""
+    """Set the modifier's values. Raises HostError for a value that Blender refuses."""
     for key, value in values.items():
         if key in _PLAIN:
             setattr(modifier, _PLAIN[key], value)

@@ -18,7 +18,8 @@ _DARK, _CLAY, _LINE = (0.1, 0.1, 0.1, 1.0), (0.8, 0.8, 0.8, 1.0), (0.9, 0.9, 0.9
 @contextmanager
 def previewed(shading: str) -> Iterator[list[Setting]]:
     """Yield the settings for ``solid``, ``wireframe``, ``xray`` or ``material``. Restore the
-    scene's own before leaving, because the datablocks they name are removed then."""
+    scene's own before leaving, because the temporary datablocks that they refer to are removed
+    then."""
     shown = scene()
     world = bpy.data.worlds.new("callboard look")
     material = bpy.data.materials.new("callboard look")
@@ -43,7 +44,7 @@ def previewed(shading: str) -> Iterator[list[Setting]]:
 
 
 def _nodes(owner: Any) -> Any:
-    if owner.node_tree is None:  # always there since 5.0
+    if owner.node_tree is None:  # always exists in 5.0 and later
         owner.use_nodes = True
     return owner.node_tree
 
@@ -73,7 +74,7 @@ def _lines(tree: Any) -> Any:
 
 
 def _glass(tree: Any) -> Any:
-    """Return a surface that is more opaque where it turns away."""
+    """Return a surface that is more opaque where it faces away."""
     share = tree.nodes.new("ShaderNodeMath")
     share.operation = "MULTIPLY_ADD"
     tree.links.new(_facing(tree), share.inputs[0])

@@ -23,7 +23,7 @@ _SOCKETS = {
     "opacity": ("Alpha",),
     "normal": ("Normal",),
 }
-#: The value at which Blender reflects exactly as the index of refraction says.
+#: The value at which Blender's reflection follows from the index of refraction alone.
 _SPECULAR = 0.5
 
 
@@ -97,7 +97,8 @@ def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
 
 
 def let_through(material: bpy.types.Material) -> None:
-    """Let the surface show what is behind it. Since 4.2 EEVEE needs no setting for that."""
+    """Let the surface show what is behind it. EEVEE 4.2 and later doesn't need a setting for
+    that."""
     if bpy.app.version < (4, 2) and material.blend_method == "OPAQUE":
         material.blend_method = "HASHED"
         material.shadow_method = "HASHED"

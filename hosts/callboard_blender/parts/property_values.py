@@ -14,7 +14,7 @@ _WHOLE = 2**31
 
 
 def type_of(owner: Any, key: str, rna: Any) -> tuple[str, Any]:
-    """Return the type as a word, such as ``float[3]`` for three numbers, and the value."""
+    """Return the type's name, such as ``float[3]`` for three numbers, and the value."""
     if rna is None:
         value = owner[key]
         value = value.to_list() if hasattr(value, "to_list") else value
@@ -40,7 +40,8 @@ def plain(value: Any) -> Any:
 
 
 def converted(value: Any, owner: Any, key: str, rna: Any, attribute: str) -> Any:
-    """Return the value in the property's type. Raises HostError when it doesn't fit."""
+    """Return the value in the property's type. Raises HostError when the value isn't valid for that
+    type."""
     if rna is None:
         return _custom(value, owner, key, attribute)
     several = bool(getattr(rna, "is_array", False))
@@ -82,8 +83,8 @@ def _one(value: Any, rna: Any, attribute: str) -> Any:
 
 
 def _choice(value: Any, rna: Any, attribute: str) -> Any:
-    """Return the choice. Some properties compute their choices when shown; Blender then reports a
-    wrong one."""
+    """Return the choice. Some properties compute their choices only when they are shown; for those,
+    Blender itself rejects a wrong choice."""
     known = [item.identifier for item in rna.enum_items]
     wanted = value if rna.is_enum_flag else [value]
     if not isinstance(wanted, list) or not all(isinstance(each, str) for each in wanted):
@@ -103,7 +104,7 @@ def _custom(value: Any, owner: Any, key: str, attribute: str) -> Any:
     if len(kinds) != 1:
         raise HostError(f"'{attribute}': a list in a custom property holds values of one kind")
     if isinstance(value, list) and kinds & {"str"}:
-        raise HostError(f"'{attribute}': Blender's custom properties hold no list of texts")
+        raise HostError(f"'{attribute}': Blender's custom properties can't hold a list of strings")
     made = parts if isinstance(value, list) else parts[0]
     if key not in owner:
         return made
@@ -128,7 +129,9 @@ def _kind(value: Any, attribute: str) -> str:
         return "float"
     if isinstance(value, str) and "\0" not in value:
         return "str"
-    raise HostError(f"'{attribute}' can't hold {_shown(value)}; give a flag, a number or a text")
+    raise HostError(
+        f"'{attribute}' can't hold {_shown(value)}; give true or false, a number or a string"
+    )
 
 
 def _shown(value: object) -> str:

@@ -1,8 +1,8 @@
-"""A render of Blender's own that leaves its interface usable.
+"""A render by Blender itself that leaves its interface usable.
 
-Blender copies the scene at the start. The interface is blocked until then. Afterwards the settings
-are the artist's again, so nothing done or saved meanwhile is affected by ours. The picture is
-written at the end, from the result that Blender keeps.
+Blender copies the scene at the start. The interface is blocked until then. Afterwards the artist's
+settings are restored, so ours don't affect anything that is done or saved during the render. The
+picture is written at the end, from the result that Blender keeps.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _ENDS = ("render_complete", "render_cancel")
 
 
 def renders_unattended() -> bool:
-    """Return whether this Blender can render and leave its interface usable. In Blender 3, such a
-    render looks like a change by the artist."""
+    """Return whether this Blender can render and leave its interface usable. Not in Blender 3,
+    where such a render looks like a change by the artist."""
     return not bpy.app.background and bpy.app.version >= (4, 0) and comes_back.get()
 
 

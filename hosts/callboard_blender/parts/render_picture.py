@@ -21,7 +21,7 @@ from callboard.errors import HostError
 from callboard.host import Json, View, checked_suffix, replacing
 from callboard_blender.application.names import forget, scene, view_layer
 
-#: An object, its attribute, and the value for one picture.
+#: An object, an attribute of it, and the attribute's value for one picture.
 Setting = tuple[Any, str, Any]
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG"}
@@ -98,7 +98,7 @@ def kept_as(path: str, shown: bpy.types.Scene) -> list[Setting]:
         raise HostError(f"'{path}' holds braces, which Blender would replace; use another path")
     image = shown.render.image_settings
     return [
-        # Each limits the choices for the next ones, even when they are restored.
+        # Each setting limits the choices for the next ones, even when they are restored.
         *([(image, "media_type", "IMAGE")] if hasattr(image, "media_type") else []),
         (image, "file_format", kind),
         (image, "color_mode", "RGB"),

@@ -10,8 +10,8 @@ import bpy
 
 from callboard.host import ACROSS, AROUND, PrimitiveKind, torus
 
-#: The mesh attribute whose name says which primitive it is. Blender keeps and copies attributes
-#: that begin with a dot, but unlike custom properties neither shows nor exports them.
+#: The mesh attribute whose name says which primitive the mesh is. Blender keeps and copies
+#: attributes that begin with a dot, but unlike custom properties neither shows nor exports them.
 _MARKS: dict[str, str] = {kind: f".callboard_{kind}" for kind in get_args(PrimitiveKind)}
 
 

@@ -134,7 +134,7 @@ def _background(world: bpy.types.World) -> Any:
 
 
 def _uses_nodes(world: bpy.types.World) -> bool:
-    # Since 5.0 every world does, and asking is deprecated.
+    # From 5.0 on every world uses nodes, and the query is deprecated.
     return bpy.app.version >= (5, 0) or bool(world.use_nodes)
 
 

@@ -93,9 +93,9 @@ def _node(tree: Any, kind: str, x: float, y: float, slot: str) -> Any:
 
 
 def picture_of(texture: Texture, spaces: Sequence[str]) -> bpy.types.Image:
-    """Return the picture with the first of these color spaces that this Blender knows. An existing
-    image with another color space is left alone. Raises HostError when Blender can't read the
-    file."""
+    """Return the picture with the first of these color spaces that this Blender supports. An
+    existing image with a different color space is left alone. Raises HostError when Blender can't
+    read the file."""
     names = bpy.types.ColorManagedInputColorspaceSettings.bl_rna.properties["name"].enum_items
     space = next((each for each in spaces if each in names), spaces[-1])
     for known in bpy.data.images:

@@ -1,8 +1,9 @@
 """Local transforms as translate, rotate (Euler XYZ, degrees) and scale, relative to the parent.
 
 Blender has a further matrix between parent and child, delta transforms and several rotation modes.
-As long as that matrix only moves, turns and scales evenly, each component follows from its channel,
-even when a scale is zero or negative. Otherwise the components come from decomposing the whole.
+As long as that matrix only translates, rotates and scales uniformly, each component follows from
+its channel, even when a scale is zero or negative. Otherwise the components come from decomposing
+the whole.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def write(
     obj: bpy.types.Object, translate: Vector | None, rotate: Vector | None, scale: Vector | None
 ) -> None:
     """Set the components that aren't None. Raises HostError, and changes nothing, when the artist
-    locked one."""
+    has locked one."""
     asked = {"location": translate, "rotation": rotate, "scale": scale}
     alone = (rotate is None and scale is None) or _even(_between(obj)) is not None
     refuse_animated(obj, [key for key, value in asked.items() if value is not None or not alone])
@@ -155,7 +156,8 @@ def set_rotation(obj: bpy.types.Object, turned: Quaternion) -> None:
 
 def set_local(obj: bpy.types.Object, matrix: Matrix, between: Matrix | None = None) -> None:
     """Set the whole local transform. Shear and zero scale, which the channels can't express, go
-    into the matrix between parent and child, which is then ``between``."""
+    into the matrix between parent and child. ``between`` is that matrix, if the caller has computed
+    it."""
     refuse_animated(obj)
     if same(Matrix.LocRotScale(*matrix.decompose()), matrix) and matrix.determinant() != 0:
         obj.matrix_parent_inverse = Matrix.Identity(4)
@@ -183,8 +185,8 @@ def _between(obj: bpy.types.Object) -> Matrix:
 
 
 def _even(matrix: Matrix) -> tuple[Quaternion, float] | None:
-    """Return the turn and scale, or None when the matrix scales unevenly, shears, mirrors or
-    flattens."""
+    """Return the rotation and scale, or None when the matrix scales non-uniformly, shears, mirrors
+    or flattens."""
     linear = matrix.to_3x3()
     if linear == Matrix.Identity(3):
         return Quaternion(), 1.0
@@ -214,8 +216,8 @@ def _quaternion(obj: bpy.types.Object, rotation: Vector) -> Quaternion:
 
 
 def _decompose(matrix: Matrix, scaled: Vec) -> Components:
-    """Return the components. A mirrored matrix decomposes into three negative scales. They get the
-    signs of ``scaled`` if that gives the same transform."""
+    """Return the components. A mirrored matrix decomposes into three negative scales. The scales
+    get the signs of ``scaled`` if that gives the same transform."""
     location, turn, size = matrix.decompose()
     flips = [1.0 if a * b >= 0 else -1.0 for a, b in zip(size, scaled, strict=True)]
     if flips[0] * flips[1] * flips[2] > 0:

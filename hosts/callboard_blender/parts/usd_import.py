@@ -1,5 +1,6 @@
-"""Cleans up after Blender's import of a USD file: an object and its shape become one again and get
-their name, groups that a program generated are removed, and motion becomes keys."""
+"""Cleans up after Blender's import of a USD file: an object and its shape become a single object
+again and get its original name, groups that a program generated are removed, and motion becomes
+keys."""
 
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ from callboard_blender.parts.shapes import forget_kind, new_mesh
 from callboard_blender.parts.usd_motion import OBJECT_NAME, take_keys
 
 _DATA_NAME = "userProperties:blender:data_name"
-#: Marks of programs on groups that they generated and the artist didn't make.
+#: The marks of programs on groups that they, not the artist, generated.
 _BLENDERS = "Blender:generated"
 _GENERATED = (_BLENDERS, "exchange:generated")
 _ORIGIN = "userProperties:readFrom"
 
 
 def settle(created: Iterable[bpy.types.Object], stage: Any) -> None:
-    """Clean up the created objects. They keep their place in the world."""
+    """Clean up the created objects. Their places in the world stay the same."""
     objects = sorted(created, key=_depth)
     prims = _prims(objects, stage)
     loose = {obj for obj, prim in prims.items() if _is_loose(obj, prim)}
@@ -65,10 +66,10 @@ def _depth(obj: bpy.types.Object) -> int:
 
 @contextmanager
 def traced(stage: Any) -> Iterator[None]:
-    """Have each object that Blender reads from the stage's file inside name its prim, because an
-    object's name doesn't say which prim it came from. Take Blender's mark off its generated groups,
-    because Blender leaves them out together with the conversion of units and up axis. Blender reads
-    the layer that is open here, and nothing is saved."""
+    """Have each object that Blender reads from the stage's file inside the block record its prim,
+    because an object's name doesn't say which prim it came from. Remove Blender's mark from its
+    generated groups, because Blender leaves them out together with the conversion of units and up
+    axis. Blender reads the layer that is open here, and nothing is saved."""
     from pxr import Sdf, UsdGeom
 
     layer = stage.GetRootLayer()

@@ -1,6 +1,6 @@
-"""Motion in USD files. Blender writes every frame, and reads motion as a link to the file. Here the
-only samples written are keys with straight lines between them, all keys are noted beside them, and
-samples become keys again on import, so that the file is no longer needed.
+"""Motion in USD files. Blender writes every frame, and reads motion as a link to the file. This
+module writes only samples at keys with straight lines between them, and notes all keys beside them.
+On import, samples become keys again, so that the file is no longer needed.
 
 The note is custom data of a prim: for each component the seconds at which it has keys, and the
 interpolation after each. It counts only if such keys reproduce the motion of the samples.
@@ -71,8 +71,8 @@ def note_keys(stage: Any) -> None:
 def take_keys(
     created: Sequence[bpy.types.Object], stage: Any, above: Callable[[bpy.types.Object], Any]
 ) -> None:
-    """Give imported objects keys of their own, at the frames of this scene's rate. ``above``
-    returns the future parent of an object."""
+    """Convert imported motion to keys, at the frames of this scene's rate. ``above`` returns the
+    future parent of an object."""
     linked = [
         (obj, each) for obj in created for each in obj.constraints if each.type == "TRANSFORM_CACHE"
     ]
@@ -125,7 +125,7 @@ def _unwind(samples: Any) -> None:
 
 
 def _thin(samples: Any, at: Mapping[float, Sequence[float]], close: float) -> None:
-    """Keep only the keys' own samples if everything between them is straight. Otherwise add missing
+    """Keep only the samples at keys if everything between them is straight. Otherwise add missing
     samples between two frames. ``at`` holds the keys' values, the first one first."""
     times = samples.GetTimeSamples()
     kind = type(samples.Get(times[0]))
@@ -181,8 +181,8 @@ def _times(prim: Any) -> set[float]:
 
 
 def _near(time: float, times: Iterable[float]) -> float | None:
-    """Return the one of these times that is the same, though it was rounded through seconds and
-    other rates."""
+    """Return the time in this list that is the same apart from rounding through seconds and other
+    rates."""
     return next((each for each in times if abs(each - time) < _FRAME), None)
 
 
@@ -211,7 +211,7 @@ def _key(
     pace: float,
     same: bool,
 ) -> None:
-    """Set keys. ``same`` says that the prim's own angles are the object's."""
+    """Set keys. ``same`` is True if the prim's own angles are also the object's."""
     times = sorted(seen)
     turns = prim.GetAttribute(_OPS["rotate"])
     obj.rotation_mode = "XYZ"

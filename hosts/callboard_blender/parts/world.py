@@ -1,4 +1,5 @@
-"""Objects' places in the world, and everything besides their own transform that puts them there."""
+"""Objects' places in the world, and everything besides their own transform that affects those
+places."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def is_evaluated(obj: bpy.types.Object) -> bool:
 
 def world_of(obj: bpy.types.Object) -> Matrix:
     """Return the object's current place in the world. Raises HostError when Blender doesn't
-    evaluate it and its parents alone don't determine it."""
+    evaluate the object and its parents alone don't determine its place."""
     if is_new(obj):
         return own_world(obj)
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -41,7 +42,7 @@ def world_of(obj: bpy.types.Object) -> Matrix:
 
 
 def own_world(obj: bpy.types.Object) -> Matrix:
-    """Return where the object's own transform puts it below its parent."""
+    """Return the place that follows from the object's own transform and its parent."""
     inside = transforms.local(obj)
     return world_of(obj.parent) @ inside if obj.parent is not None else inside
 
@@ -60,7 +61,7 @@ def causes(obj: bpy.types.Object) -> list[str]:
 
 
 def doubt(obj: bpy.types.Object) -> str | None:
-    """Return why the object isn't, or won't be, where its own transform says, or None."""
+    """Return why the object isn't, or won't stay, where its own transform puts it, or None."""
     if channels := strayed(obj):
         return (
             f"its keys have another {' and '.join(channels)} at this frame: set without a key,"
@@ -109,8 +110,8 @@ def _has_box(obj: bpy.types.Object) -> bool:
 
 
 def _own_corners(obj: bpy.types.Object, inside: tuple[bpy.types.Collection, ...]) -> list[Vec]:
-    """Return corners in the object's own space. An instanced collection is as large as its
-    content."""
+    """Return corners in the object's own space. The extent of an instanced collection is that of
+    its content."""
     if _has_box(obj):
         return [Vec(corner) for corner in obj.bound_box]
     instanced = obj.instance_collection if obj.instance_type == "COLLECTION" else None

@@ -155,7 +155,7 @@ class BlenderAnimation:
 
 
 def _range_fields(shown: bpy.types.Scene) -> tuple[str, str]:
-    """Return the fields of the playback range: the preview range's if that is on."""
+    """Return the fields of the playback range: those of the preview range if it is on."""
     if shown.use_preview_range:
         return "frame_preview_start", "frame_preview_end"
     return "frame_start", "frame_end"

@@ -162,8 +162,8 @@ def _place(obj: bpy.types.Object, attribute: str) -> _Place:
 
 
 def _inside(owner: Any, rest: str, walked: str, attribute: str) -> _Place:
-    """Return a place in one modifier or constraint: a value, or one of a part without an identity
-    of its own."""
+    """Return a place in one modifier or constraint: a value, or a value in a part that has no
+    identity of its own."""
     steps = _steps(rest)
     for word, key in steps[:-1]:
         prop = None if key else owner.bl_rna.properties.get(word)
@@ -215,8 +215,8 @@ def _has_own(place: _Place) -> bool:
 
 
 def _may_be_new(place: _Place) -> bool:
-    """Return whether the name is free. Names with groups of values of Blender or an add-on are
-    taken."""
+    """Return whether the name is free. Names that Blender or an add-on uses for groups of values
+    are taken."""
     return (
         isinstance(place.owner, bpy.types.ID)
         and place.key not in place.owner
@@ -255,7 +255,7 @@ def _driven(obj: bpy.types.Object, place: _Place) -> str | None:
     """Return what else decides the value, such as keys, or None."""
     holder = obj.data if place.of_data else obj
     if any(curve.data_path == place.path for curve in curves_of(holder)):
-        return "it has keys; they put their value back with the next frame"
+        return "it has keys, which restore its value at the next frame"
     if any(driver.data_path == place.path for driver in drivers_of(holder)):
         return "a driver decides its value"
     return None

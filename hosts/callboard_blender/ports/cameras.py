@@ -61,7 +61,7 @@ class BlenderCameras:
         data = own_data(obj) if own else obj.data
         for key, value in own.items():
             if key == "clip":
-                # Each limits the other.
+                # Each of the two values limits the other.
                 data.clip_end = max(value[1], data.clip_start)
                 data.clip_start, data.clip_end = value
             elif key == "focus_distance":

@@ -82,7 +82,8 @@ class BlenderSceneEditor:
         return rename(obj, new_name)
 
     def delete(self, names: Sequence[str]) -> list[str]:
-        """Delete from this scene. Other scenes and collections keep the objects that they show."""
+        """Delete objects from this scene. Other scenes and collections keep the objects that they
+        contain."""
         doomed = {each: each.name_full for name in names for each in tree(find(name))}
         together = set(doomed)
         for obj in doomed:
@@ -145,9 +146,9 @@ def home() -> bpy.types.Collection:
 
 
 def _shown_elsewhere(doomed: set[bpy.types.Object]) -> set[bpy.types.Object]:
-    """Return those objects that collections outside this scene hold. Raises HostError when one
-    can't be removed from this scene without removing it from another, or without changing
-    another's."""
+    """Return those objects that collections outside this scene hold. Raises HostError when an
+    object can't be removed from this scene without removing it from another scene, or without
+    changing an object of another scene."""
     shown = scene()
     own = {shown.collection, *shown.collection.children_recursive}
     if shown.rigidbody_world is not None:
@@ -169,8 +170,8 @@ def _shown_elsewhere(doomed: set[bpy.types.Object]) -> set[bpy.types.Object]:
     for each in bpy.data.objects if len(bpy.data.scenes) > 1 else ():
         if each.parent in doomed - kept and each not in doomed and each.users_scene:
             raise HostError(
-                f"'{each.name}' of the scene '{each.users_scene[0].name}' hangs on"
-                f" '{each.parent.name}'; unparent it there first"
+                f"'{each.name}' of the scene '{each.users_scene[0].name}' is parented to "
+                f"'{each.parent.name}'; unparent it there first"
             )
     return kept
 
@@ -186,12 +187,13 @@ def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix
     if obj.parent is None or obj.parent_type == "OBJECT":
         old = world_of(obj.parent) @ obj.matrix_parent_inverse if obj.parent else Matrix.Identity(4)
         if causes(obj):
-            # Constraints start from where the object's own transform puts it.
+            # Constraints start from the place that the object's own transform gives it.
             placed = old @ obj.matrix_basis
         return inverse @ placed, inverse @ old
     if causes(obj):
         raise HostError(
-            f"'{obj.name}' hangs on a part of its parent and has constraints, so its place can't be"
+            f"'{obj.name}' is attached to a part of its parent and has constraints, so its place "
+            f"can't be"
             " kept; remove one of the two, or bake it first"
         )
     return inverse @ placed, None

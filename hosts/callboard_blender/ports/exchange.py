@@ -161,7 +161,7 @@ class BlenderExchange:
 
     @contextmanager
     def _in_object_mode(self) -> Iterator[None]:
-        """Apply the artist's edits and leave the mode inside the block. Nothing of that counts as a
+        """Apply the artist's edits and leave their mode inside the block. None of this counts as a
         change."""
         mode = modes.current()
         with self._changes.unnoticed():
@@ -231,7 +231,7 @@ def _node_trees() -> dict[str, Any]:
 
 @contextmanager
 def _timeline_kept() -> Iterator[None]:
-    """Keep the artist's frame range and rate, whatever the file brings."""
+    """Keep the artist's frame range and rate, whatever the file contains."""
     shown = scene()
     kept = {
         (owner, name): getattr(owner, name)

@@ -53,7 +53,7 @@ class BlenderFiles:
         # Blender reports the call's earlier changes now.
         view_layer().update()
         try:
-            # Blender 5.2 evaluates the scene again when it saves, which isn't a change.
+            # When Blender 5.2 saves, it evaluates the scene again, which isn't a change.
             with self._changes.unnoticed():
                 bpy.ops.wm.save_as_mainfile(filepath=str(file), check_existing=False)
                 view_layer().update()

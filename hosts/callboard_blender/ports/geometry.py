@@ -1,4 +1,4 @@
-"""Facts about a mesh, and changes that need no modeller: the port ``geometry``."""
+"""Facts about a mesh, and changes that don't need a modeller: the port ``geometry``."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class BlenderGeometry:
             faces = mesh.polygons
             faces.foreach_set("use_smooth", [smooth] * len(faces))
             mesh.edges.foreach_set("use_edge_sharp", [False] * len(mesh.edges))
-            if hasattr(mesh, "set_sharp_from_angle"):  # since 4.1
+            if hasattr(mesh, "set_sharp_from_angle"):  # in 4.1 and later
                 if angle is not None:
                     mesh.set_sharp_from_angle(angle=radians(angle))
             else:
@@ -130,7 +130,7 @@ def edit_mesh(
     changes: Changes, name: str, do: Callable[[Any], object], *, same_shape: bool = False
 ) -> None:
     """Call ``do`` with a BMesh of the object's own mesh, and write it back. Raises HostError for a
-    mesh with shape keys, unless ``same_shape`` says that they still fit."""
+    mesh with shape keys, unless ``same_shape`` says that the shape keys stay valid."""
     if not same_shape and mesh_object(name).data.shape_keys is not None:
         raise HostError(f"'{name}' has shape keys, which would no longer fit; remove them first")
     with own_mesh(changes, name) as mesh:

@@ -47,7 +47,8 @@ class BlenderLook:
                     view_layer().update()
                     return _rendered(asked) if _renders(asked) else (_drawn(asked), {})
             finally:
-                # Blender reports the restored settings here instead of during the next call.
+                # This makes Blender report the restored settings here instead of during the next
+                # call.
                 view_layer().update()
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:

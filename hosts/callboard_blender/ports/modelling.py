@@ -70,7 +70,7 @@ class BlenderModelling:
         doomed = _modifier(obj, modifier)
         if is_brought(obj, "modifiers", modifier):
             raise HostError(
-                f"'{modifier}' comes from the linked object, which would bring it back; change it"
+                f"'{modifier}' comes from the linked object, which would restore it; change it"
                 " there"
             )
         self._changes.touch()
@@ -79,7 +79,8 @@ class BlenderModelling:
 
     def apply_modifiers(self, name: str) -> None:
         """Apply the modifiers in turn with Blender's own operator, which keeps the mesh's data and
-        refuses to lose any. Particles and collisions aren't shapes, and stay."""
+        refuses when it would lose any. Particles and collisions don't affect the shape, so they
+        stay."""
         obj = mesh_object(name)
         refuse_linked_data(obj)
         if obj.data.shape_keys is not None:

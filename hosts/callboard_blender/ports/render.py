@@ -36,10 +36,10 @@ class BlenderRender:
     ) -> Json | Generator[object, None, Json]:
         camera = scene().camera
         if camera is None:
-            raise HostError("the scene has no camera; render a turntable, which brings its own")
+            raise HostError("the scene has no camera; render a turntable, which makes its own")
         refuse_used_outside("rendered")
-        # Another frame, another mode, and muted outputs would have to last until the picture is
-        # there.
+        # A change of frame or mode, and muted outputs, would have to last until the picture is
+        # finished.
         plain = frame is None and self._changes.mode.mode == "OBJECT" and not outputs_outside()
         if plain and renders_unattended():
             return self._beside(path, width, height)
@@ -70,7 +70,8 @@ class BlenderRender:
         for index in range(frames):
             path = numbered(pattern, index + 1)
             view = orbiting(box["min"], box["max"], index / frames, width / height, "Z")
-            # Everything is restored after each frame: between two slices the scene is the artist's.
+            # Everything is restored after each frame: between two slices the scene belongs to the
+            # artist.
             with (
                 _put_back(self._changes),
                 settings(path, width, height),
@@ -105,7 +106,8 @@ class BlenderRender:
 
 @contextmanager
 def _put_back(changes: Changes) -> Iterator[None]:
-    """Ignore changes inside, and those that Blender reports about restoring at its next update."""
+    """Ignore changes inside the block, and the restored settings that Blender reports at its next
+    update."""
     with changes.unnoticed():
         try:
             yield

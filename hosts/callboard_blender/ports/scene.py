@@ -77,7 +77,7 @@ class BlenderSceneReader:
 
     def selection(self) -> list[str]:
         """Return the selection with the active object last. Blender does not remember the order of
-        the others."""
+        the other objects."""
         layer = view_layer()
         chosen = list(layer.objects.selected)
         chosen.sort(key=lambda obj: obj == layer.objects.active)
@@ -85,7 +85,7 @@ class BlenderSceneReader:
 
 
 class _Summaries:
-    """Entries made on access. An object removed by then has only its name.
+    """Entries made on access. If an object has been removed by then, its entry has only the name.
 
     Not a ``Sequence``: its metaclass remembers the class, and with it this module, and a process
     that remembers Blender's module doesn't end.
@@ -93,7 +93,7 @@ class _Summaries:
 
     def __init__(self, listed: Listed) -> None:
         self._listed = listed
-        #: The names now: an object removed later can't be read any more.
+        #: The current names, because an object that is removed later can no longer be read.
         self._paths = [*listed.paths]
 
     def __len__(self) -> int:

@@ -24,8 +24,8 @@ class BlenderScripts:
 
     def execute(self, code: str, language: str) -> object:
         """Run code. Python code has ``bpy`` without importing it. Operators find the 3D view that
-        they expect, and the artist's mode, which comes back when the call ends, whatever mode the
-        code leaves."""
+        they expect, and the artist's mode. That mode is restored when the call ends, whatever mode
+        the code has chosen."""
         self._changes.touch()
         with marked(), _in_the_view():
             try:

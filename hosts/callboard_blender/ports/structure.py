@@ -93,8 +93,8 @@ class BlenderStructure:
         return self._grouped(collection)
 
     def remove(self, group: str, objects: Sequence[str]) -> str:
-        """Remove objects from the group. One that would then be in no collection of the scene goes
-        to the scene's own."""
+        """Remove objects from the group. An object that would then be in no collection of the scene
+        goes to the scene's own collection."""
         collection, removed = _own(group), [find(name) for name in objects]
         there, top = set(collection.objects), scene().collection
         others = {top, *top.children_recursive} - {collection}
@@ -125,7 +125,7 @@ def _find(name: str) -> bpy.types.Collection:
 
 
 def _own(name: str) -> bpy.types.Collection:
-    """Return the group if the saved file would hold a change of it. Raises HostError."""
+    """Return the group if the saved file would contain a change to it. Raises HostError."""
     group = _find(name)
     if group.library is not None or group.override_library is not None:
         raise HostError(f"'{group.name}' comes from another file, so it is changed there")

@@ -1,6 +1,6 @@
 """USD files: the port ``usd``, if Blender was built with OpenUSD and offers its Python modules (4.5
 and later). Blender 4.2 can import and export, but can't read a stage's metadata without touching
-the scene, so it leaves out the port instead of offering a part of it."""
+the scene, so it doesn't offer the port at all instead of offering a part of it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _instanced_members() -> set[bpy.types.Object]:
 
 
 def moves() -> bool:
-    """Return whether anything in the scene has keys, drivers or strips; then each frame is
+    """Return whether anything in the scene has keys, drivers or strips, in which case each frame is
     written."""
     owners: set[Any] = set(objects())
     owners |= {obj.data for obj in objects()}
@@ -122,15 +122,15 @@ def moves() -> bool:
 
 
 def _repaired(path: str) -> None:
-    """Correct the units: Blender writes the scene's numbers, and says meters whatever its unit
-    is."""
+    """Correct the units: Blender writes the scene's numbers, and declares meters whatever the
+    scene's unit is."""
     stage = _opened(path)
     from pxr import UsdGeom
 
     UsdGeom.SetStageMetersPerUnit(stage, scene().unit_settings.scale_length)
     note_keys(stage)
     for prim in list(stage.TraverseAll()):
-        # Blender sets this on every light, and then means 6500 kelvin.
+        # Blender sets this on every light, always with 6500 kelvin.
         light, warm = object_of(prim.GetParent()), prim.GetAttribute(_BY_KELVIN)
         if warm and light is not None and not getattr(light.data, "use_temperature", False):
             warm.Set(False)

@@ -26,7 +26,7 @@ def view_there() -> View:
     """Return the 3D view. Raises HostError if there is none."""
     view = find_view()
     if view is None:
-        raise HostError("no workspace of this file has a 3D view")
+        raise HostError("no workspace in this file has a 3D view")
     return view
 
 

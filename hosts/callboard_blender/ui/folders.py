@@ -40,7 +40,7 @@ class CALLBOARD_OT_add_folder(bpy.types.Operator):  # type: ignore[misc]
 class CALLBOARD_OT_remove_folder(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.remove_folder"
     bl_label = "Remove this root"
-    bl_description = "Take this folder from the roots; it stays on the disk"
+    bl_description = "Remove this folder from the roots; it stays on the disk"
 
     uri: bpy.props.StringProperty()  # type: ignore[valid-type]
 

@@ -1,7 +1,8 @@
-"""Find Qt off the main thread, and find out whether it can open a window here.
+"""Finds Qt without blocking the main thread, and finds out whether Qt can open a window on this
+machine.
 
-Blender installs an extension's wheels. The add-on for older versions carries them as files, and the
-one for this machine is unpacked into the cache when first needed.
+Blender installs an extension's wheels. The add-on for older versions contains the wheels as files,
+and the wheel for this machine is unpacked into the cache when it is first needed.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ def _unpacked(wheels: Sequence[Path]) -> Path:
         with suppress(FileExistsError):
             Path(partial).rename(folder)
     finally:
-        # Left over when another Blender was faster, or the disk is full.
+        # A leftover from when another Blender was faster, or the disk was full.
         shutil.rmtree(partial, ignore_errors=True)
     return folder
 

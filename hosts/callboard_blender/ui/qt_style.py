@@ -15,8 +15,8 @@ _FADED = 0.45
 
 
 def dress(app: QApplication) -> None:
-    """Make the application look like Blender. Qt keeps the system's look when Blender's theme has
-    an unknown form."""
+    """Make the application look like Blender. Qt keeps the system's look if the format of Blender's
+    theme is unknown."""
     try:
         palette, font = _palette(), _font(app)
     except (AttributeError, IndexError):

@@ -1,7 +1,7 @@
 """The large panel as a window of the Blender process.
 
-Blender runs no Qt loop. While the window is open, the timer that serves calls lends Qt a moment
-each time it fires. Importing this module loads no Qt.
+Blender doesn't run a Qt loop. While the window is open, the timer that serves calls gives Qt a
+moment each time it fires. Importing this module doesn't load Qt.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class QtWindow:
     def __init__(self, bundled: Path) -> None:
         """Prepare the window. ``bundled`` is the folder with the add-on's wheels, if there is
         one."""
-        #: The reason why it could not be opened.
+        #: The reason why the window could not be opened.
         self.problem: str | None = None
         self._bundled = bundled
         self._server: Callboard | None = None
@@ -49,8 +49,8 @@ class QtWindow:
         return self._panel
 
     def open(self, server: Callboard) -> None:
-        """Open the window, or first begin to find out whether Qt works here. An open window comes
-        to the front. When that fails, ``problem`` says why."""
+        """Open the window, or first begin to find out whether Qt works on this machine. If the
+        window is already open, bring it to the front. On failure, ``problem`` says why."""
         self.problem = None
         if self._panel is not None:
             self._panel.raise_()
@@ -65,7 +65,7 @@ class QtWindow:
             self._server = server
 
     def tick(self) -> bool:
-        """Do pending work; return whether there will be more. Called once a tick of Blender."""
+        """Do pending work; return whether there will be more. Called at every tick of Blender."""
         if self._server is not None and (self._search is None or self._search.done):
             self._found_out()
         if self._panel is not None:
@@ -76,7 +76,7 @@ class QtWindow:
         return self._panel is not None or self._server is not None
 
     def close(self) -> None:
-        """Close the window, and stop one about to open. Idempotent."""
+        """Close the window, and stop opening one. Idempotent."""
         self._server = None
         search, self._search = self._search, None
         if search is not None:
@@ -87,7 +87,7 @@ class QtWindow:
             self._lend(_MOST_MS)
 
     def shut_down(self) -> None:
-        """Close the window, and end Qt if we started it. Its modules stay, because Python can't
+        """Close the window, and end Qt if we started it. Qt's modules stay, because Python can't
         load them twice. Idempotent."""
         self.close()
         app, self._app = self._app, None

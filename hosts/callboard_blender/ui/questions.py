@@ -17,10 +17,10 @@ from callboard_blender.server import drawn, residence
 from callboard_ui import texts
 from callboard_ui.shown_text import arguments_text, one_line
 
-#: Seconds in which a new pop-up takes no yes, because the click may have been meant for something
-#: else.
+#: Seconds in which a new pop-up doesn't accept a yes, because the click may have been meant for
+#: something else.
 GUARD = 0.5
-#: Lines of the pop-up besides the arguments, and the least and most lines of these.
+#: Lines of the pop-up besides the arguments, and the minimum and maximum lines of arguments.
 _OTHERS, _LEAST, _MOST = 9, 3, 20
 #: Maximum width of the pop-up, its margins, and the height of a line, in pixels at scale 1.
 _WIDE, _MARGINS, _LINE = 600, 60, 20

@@ -1,8 +1,8 @@
 """Detects whether Houdini's own loop runs.
 
-Houdini's message windows are not Qt's modal ones. While one waits for the artist inside whatever
-opened it, Qt's events, ours among them, are handled. Functions deferred to Houdini's own loop are
-not, and that reveals the window.
+Houdini's message windows are not Qt's modal ones. While such a window waits for the artist, inside
+whatever opened it, Qt's events, including ours, are handled. Functions deferred to Houdini's own
+loop are not, which reveals the window.
 """
 
 from __future__ import annotations

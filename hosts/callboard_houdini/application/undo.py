@@ -17,8 +17,8 @@ from callboard_qt import OpenStep, UndoSteps, applied_of
 class HoudiniUndo(UndoSteps):
     def __init__(self) -> None:
         super().__init__()
-        #: True once Houdini was seen to record a step. hython records only when told to, if at all,
-        #: and reports undo as enabled either way.
+        #: True once Houdini has been seen to record a step. hython records only when told to, if at
+        #: all, and reports undo as enabled either way.
         self._records = bool(hou.isUIAvailable())
         if not self._records:
             hou.hscript("undoctrl on")

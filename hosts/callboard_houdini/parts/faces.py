@@ -25,8 +25,8 @@ def whole(node: hou.ObjNode) -> hou.OpNode | None:
 
 
 def assigned(node: hou.ObjNode) -> dict[str, list[int] | None]:
-    """Return the object's materials by path, with the faces that have each, or None for all of
-    them."""
+    """Return the object's materials by path, with the faces that have each one, or None for all
+    faces."""
     own = whole(node)
     shape = geometry(node)
     if shape is None or shape.findPrimAttrib(_MATERIAL) is None:
@@ -61,7 +61,7 @@ def refuse(node: hou.ObjNode, faces: Sequence[int] | None) -> None:
 
 
 def refuse_materials_of_faces(node: hou.ObjNode, done: str) -> None:
-    """Raise HostError when our node gives faces a material by their numbers, which would be other
+    """Raise HostError when our node assigns materials by face numbers, which would mean different
     faces afterwards."""
     if any(_entries(node).values()):
         raise HostError(
@@ -83,7 +83,7 @@ def give(node: hou.ObjNode, material: str, faces: Iterable[int] | None) -> None:
 
 
 def replace(node: hou.ObjNode, old: str, new: str) -> None:
-    """Replace one material of the object by another everywhere."""
+    """Replace one material of the object with another everywhere."""
     if _path(whole(node)) == old:
         parm(node, _MATERIAL).set(new)
     entries = _entries(node)

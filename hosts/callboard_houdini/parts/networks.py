@@ -15,7 +15,7 @@ _PATH = re.compile(r"/[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*")
 
 
 def node_at(path: str) -> Any:
-    """Return the node. Raises WrongArgument that lists the nodes that exist there."""
+    """Return the node. Raises WrongArgument, which lists the existing nodes."""
     node = hou.node(path) if _PATH.fullmatch(path) else None
     if node is not None:
         return node

@@ -1,7 +1,7 @@
 """An object's color: the color of its own material.
 
-The material is in a small network inside the object. So a copy of the object has a copy of it, and
-deleting the object deletes it.
+The material is in a small network inside the object. So a copy of the object includes a copy of the
+network, and deleting the object deletes the network.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _SCRIPT = re.compile(r"(^|_|pre|post|on)script|callback", re.IGNORECASE)
 
 
 def parm(node: hou.OpNode, name: str) -> hou.Parm:
-    """Return the parameter. Raises HostError when the node has none of that name."""
+    """Return the parameter. Raises HostError when the node doesn't have that parameter."""
     named = node.parm(name)
     if named is None:
         raise HostError(f"'{node.name()}' is a {node.type().name()}, which has no '{name}'")
@@ -26,7 +26,7 @@ def parm(node: hou.OpNode, name: str) -> hou.Parm:
 
 
 def parm_tuple(node: hou.OpNode, name: str) -> hou.ParmTuple:
-    """Return the parameter tuple. Raises HostError when the node has none of that name."""
+    """Return the parameter tuple. Raises HostError when the node doesn't have that parameter."""
     named = node.parmTuple(name)
     if named is None:
         raise HostError(f"'{node.name()}' is a {node.type().name()}, which has no '{name}'")
@@ -67,15 +67,15 @@ def refuse_keyed(node: hou.OpNode, names: Iterable[str]) -> None:
 
 
 def holds_file(template: hou.ParmTemplate) -> bool:
-    """Return whether the parameter is a text that names a file."""
+    """Return whether the parameter is a string that names a file."""
     if not isinstance(template, hou.StringParmTemplate):
         return False
     return bool(template.stringType() == hou.stringParmType.FileReference)
 
 
 def runs_code(template: hou.ParmTemplate, name: str, value: str) -> bool:
-    """Return whether Houdini would run that text as the parameter's value. VEX can't reach anything
-    outside. All other code needs the artist's permission."""
+    """Return whether Houdini would run that string as the parameter's value. VEX can't reach
+    anything outside. All other code needs the artist's permission."""
     language = template.tags().get("editorlang", "vex").lower()
     hook = name in _HOOKS or _SCRIPT.search(name) is not None
     return "`" in value or language != "vex" or hook

@@ -199,10 +199,10 @@ def _texture(material: hou.OpNode, slot: _Slot) -> Json | None:
 
 
 def _set_space(channel: hou.Parm, wanted: str) -> None:
-    """Set the colour space. A text parameter takes words that its menu doesn't offer, so what is
-    there afterwards decides."""
+    """Set the colour space. A string parameter accepts words that its menu doesn't offer, so the
+    result is checked."""
     known: list[str] = []
-    with suppress(hou.OperationFailed):  # it has no menu
+    with suppress(hou.OperationFailed):  # the parameter has no menu
         known = [str(item) for item in channel.menuItems()]
     for name in sorted(_SPACES[wanted], key=lambda name: name not in known):
         with suppress(hou.OperationFailed, TypeError):

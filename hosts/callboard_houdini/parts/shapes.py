@@ -1,4 +1,4 @@
-"""Primitives, recognized by the node that makes what an object shows."""
+"""Primitives, recognized by the node that makes the geometry that an object shows."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _add(
 
 
 def shown(node: hou.ObjNode) -> hou.SopNode | None:
-    """Return the node inside whose geometry the object shows."""
+    """Return the inner node whose geometry the object shows."""
     displayed = node.displayNode()
     return displayed if isinstance(displayed, hou.SopNode) else None
 

@@ -1,7 +1,8 @@
 """The scene's environment for the port ``lights``: an environment light.
 
-A new picture or color goes to callboard's own light. The artist's are switched off and stay in the
-file. Strength or rotation alone changes the first one that is on, even the artist's.
+A new picture or color goes to callboard's own light. The artist's lights are switched off and stay
+in the file. Strength or rotation alone changes the first environment light that is on, even one of
+the artist's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Local transforms as translate, rotate (Euler XYZ, degrees) and scale.
 
-An object's parameters hold just these, unless it has another order, a pivot, a uniform scale or a
-pre-transform. Such objects are read and written through their matrix.
+An object's parameters have exactly these values, unless the object has a different order, a pivot,
+a uniform scale or a pre-transform. Such objects are read and written through their matrix.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def require_plain(node: hou.ObjNode) -> None:
     """Raise HostError when keys of the parameters would not be Euler XYZ."""
     if not is_plain(node):
         raise HostError(
-            f"'{node.name()}' has another transform order, a pivot, a uniform scale or a "
+            f"'{node.name()}' has a different transform order, a pivot, a uniform scale or a "
             "pre-transform; animate a parent of it instead"
         )
 

@@ -96,7 +96,7 @@ def _stash(node: hou.ObjNode, mesh: UsdGeom.Mesh, time: Usd.TimeCode) -> hou.Sop
             faces.append(tuple(reversed(face)) if reverse else tuple(face))
     shape = hou.Geometry()
     shape.createPoints([tuple(point) for point in mesh.GetPointsAttr().Get(time) or ()])
-    # The published stubs want one flat sequence. The documentation and Houdini want one per
+    # The published stubs require one flat sequence. The documentation and Houdini require one per
     # polygon.
     shape.createPolygons(tuple(faces))  # type: ignore[arg-type,unused-ignore]
     made = node.createNode("stash", "usd")

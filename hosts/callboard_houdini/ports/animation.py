@@ -95,7 +95,7 @@ class HoudiniAnimation(SampledBake[hou.ObjNode]):
             parm_tuple(node, name)
         if not transforms.is_plain(node):
             raise HostError(
-                f"'{node.name()}' has a pivot, or another transform order; bake its parent"
+                f"'{node.name()}' has a pivot, or a different transform order; bake its parent"
             )
 
 

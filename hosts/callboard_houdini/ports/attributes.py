@@ -1,5 +1,5 @@
-"""Any attribute of any object: the port ``attributes``. Attributes are the object's parameters; an
-attribute of its own is a spare parameter."""
+"""Any attribute of any object: the port ``attributes``. Attributes are the object's parameters; a
+new attribute is a spare parameter."""
 
 from __future__ import annotations
 
@@ -105,7 +105,8 @@ def _refusal(named: hou.ParmTuple) -> str | None:
 
 
 def _value(one: hou.Parm, kind: str) -> Any:
-    """Return the value as JSON. A text is returned as written, with its variables not replaced."""
+    """Return the value as JSON. A string is returned as written, without replacing its
+    variables."""
     if kind == "toggle":
         return bool(one.eval())
     if kind == "menu":
@@ -158,7 +159,8 @@ def _own(attribute: str, value: object) -> list[Any]:
     kind = _kind_for(parts)
     if isinstance(value, list) and (len(parts) < 2 or kind not in ("int", "float")):
         raise HostError(
-            f"'{attribute}' would be a new parameter; in Houdini a list is of two or more numbers"
+            f"'{attribute}' would be a new parameter; in Houdini a list must have two or more "
+            f"numbers"
         )
     if not all(_fits(kind, each) for each in parts):
         raise HostError(f"'{attribute}' would be a new parameter; {repr(value)[:200]} fits none")

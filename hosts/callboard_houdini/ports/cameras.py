@@ -1,5 +1,5 @@
 """Cameras: the port ``cameras``. A Houdini scene stores the camera of a render node, but not the
-one for pictures of the scene, so callboard marks that one."""
+camera for pictures of the scene, so callboard marks the latter."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Files of other programs: the port ``exchange``. Houdini reads and writes its own geometry as such
-files. FBX and Alembic have nodes that stay linked to the file, and aren't offered here."""
+files. FBX and Alembic files get nodes that stay linked to the file, so these formats aren't offered
+here."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ _GEOMETRY = ("obj", "stl", "ply")
 
 class HoudiniExchange(ApplicationExchange):
     application = "Houdini"
-    no_usd = "Houdini's OpenUSD isn't there; repair the installation"
+    no_usd = "Houdini's OpenUSD is missing; repair the installation"
 
     @cached_property
     def _known(self) -> dict[str, bool]:
@@ -125,13 +126,13 @@ def _matrix(there: Axes, here: Axes) -> hou.Matrix4:
 
 
 def _can(suffix: str) -> bool:
-    """Return whether Houdini writes and reads such files, tried once: it writes unknown types in
-    its own format, and doesn't list the known ones."""
+    """Return whether Houdini writes and reads such files, which is tried once, because Houdini
+    writes unknown types in its own format, and doesn't list the types that it supports."""
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, f"face{suffix}")
         face, read = hou.Geometry(), hou.Geometry()
         face.createPolygons(
-            # The published stubs want one flat sequence. The documentation wants one for each
+            # The published stubs require one flat sequence. The documentation requires one for each
             # polygon.
             [face.createPoints([(0, 0, 0), (1, 0, 0), (0, 1, 0)])]  # type: ignore[list-item,unused-ignore]
         )

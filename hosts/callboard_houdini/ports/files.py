@@ -19,7 +19,8 @@ _LICENCE = ", which is what this Houdini's licence works with"
 class HoudiniFiles:
     def __init__(self) -> None:
         licence, kinds = hou.licenseCategory(), hou.licenseCategoryType
-        # A file with a lesser license would quietly put the whole session under that license.
+        # A file with a more restricted license would silently put the whole session under that
+        # license.
         self._opens: tuple[str, ...] = (".hipnc", ".hiplc", ".hip")
         if licence == kinds.Commercial:
             self._opens = (".hip",)

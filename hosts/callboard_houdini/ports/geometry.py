@@ -1,5 +1,5 @@
 """Facts about a mesh, and its changes: the port ``geometry``. Each change is a node at the end of
-what the object shows, so that the artist sees it and can remove it: first the nodes that change
+the object's network, so that the artist sees it and can remove it: first the nodes that change
 faces, then callboard's node for normals, then its node that subdivides."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from callboard_houdini.parts.shapes import geometry, kind_of, show, shown
 from callboard_houdini.ports.check import polygons
 
 _ROUNDING, _NORMALS = "callboard_subdivide", "callboard_normals"
-#: The parameter for degrees by which faces turn at an edge that stays sharp.
+#: The parameter for the angle in degrees at which an edge stays sharp.
 _LIMIT = "cuspangle"
 
 
@@ -110,7 +110,7 @@ def _end(node: hou.ObjNode) -> hou.SopNode:
 
 
 def _last(node: hou.ObjNode, name: str) -> hou.SopNode | None:
-    """Return our node of that name if only ours come after it."""
+    """Return our node of that name if only our own nodes come after it."""
     at: hou.SopNode | None = _end(node)
     while at is not None and at.name() in (_ROUNDING, _NORMALS):
         if at.name() == name:
@@ -120,7 +120,7 @@ def _last(node: hou.ObjNode, name: str) -> hou.SopNode | None:
 
 
 def _body(node: hou.ObjNode) -> hou.SopNode:
-    """Return the node before the one that subdivides."""
+    """Return the node before our subdivision node."""
     rounding = _last(node, _ROUNDING)
     return (rounding and _input(rounding)) or _end(node)
 
@@ -179,5 +179,5 @@ def _shading(node: hou.ObjNode) -> str:
     if normals is not None:
         limit = number(parm(normals, _LIMIT))
         return "flat" if limit <= 0 else "smooth" if limit >= 180 else "mixed"
-    # Without normals of its own Houdini keeps the sharper edges sharp.
+    # Without normals in the geometry, Houdini keeps the sharper edges sharp.
     return "smooth" if _modelled(node).findPointAttrib("N") is not None else "mixed"

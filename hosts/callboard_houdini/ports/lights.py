@@ -31,13 +31,13 @@ from callboard_houdini.parts.parms import (
 )
 
 LIGHT, DOME = "hlight", "envlight"
-#: Values of ``light_type``. A spot is a point that has a cone.
+#: Values of ``light_type``. A spot is a point light with a cone.
 _TYPES = {"sun": "sun", "point": "sphere", "spot": "sphere", "area": "grid"}
 _KINDS = {
     **{"distant": "sun", "sun": "sun", "point": "point", "sphere": "point"},
     **{"grid": "area", "disk": "area"},
 }
-#: For types without a width, the similar type that has one: Mantra ignores a distant light's angle.
+#: For types without a width, the similar type with a width: Mantra ignores a distant light's angle.
 _WIDE = {"distant": "sun", "point": "sphere"}
 
 
@@ -56,7 +56,7 @@ class HoudiniLights:
             "path": str(node.path()),
             "kind": kind,
             "color": numbers(parm_tuple(node, "light_color")),
-            # A light that isn't normalized shines more the larger it is.
+            # A light that isn't normalized is brighter the larger it is.
             "power": intensity * watts(kind, meters_per_unit())
             if "power" in own and _is_normalized(node)
             else None,
@@ -173,8 +173,8 @@ def _parms(node: hou.ObjNode, kind: str, values: Mapping[str, Any]) -> dict[str,
 
 
 def _cone(node: hou.ObjNode) -> float | None:
-    """Return the whole cone of a spot: beyond the cone that Houdini names, the light fades by its
-    delta on either side."""
+    """Return the full cone of a spot light, which includes the delta by which the light fades out
+    beyond Houdini's cone angle, on both sides."""
     if _kind(node) != "spot":
         return None
     return number(parm(node, "coneangle")) + 2 * number(parm(node, "conedelta"))

@@ -21,7 +21,7 @@ from callboard_houdini.application.names import (
 from callboard_houdini.parts import faces as faces_of
 from callboard_houdini.parts import principled
 
-# Not MaterialX: Mantra renders none of it, and a texture takes four nodes.
+# Not MaterialX: Mantra can't render it, and a texture needs four nodes.
 _NETWORK = "/mat"
 
 

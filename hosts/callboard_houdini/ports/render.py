@@ -1,7 +1,7 @@
 """Rendering to files: the port ``render``.
 
-A render node of our own in ``/out``, which is removed after each picture: Mantra, which needs no
-graphics card, or else OpenGL. The answer names the renderer and the camera.
+Pictures are rendered by a node of our own in ``/out``, which is removed after each picture: Mantra,
+which doesn't need a graphics card, or else OpenGL. The answer names the renderer and the camera.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class HoudiniRender(FileRender[hou.ObjNode]):
     def camera(self) -> hou.ObjNode:
         camera = taking_pictures()
         if camera is None:
-            raise HostError("the scene has no camera; render a turntable, which brings its own")
+            raise HostError("the scene has no camera; render a turntable, which makes its own")
         return camera
 
     def camera_path(self, camera: hou.ObjNode) -> str:

@@ -1,5 +1,5 @@
 """Groups, empties and visibility: the port ``structure``. Here a group is a node bundle, which may
-hold objects of any network, and an empty is a null."""
+contain objects of any network, and an empty is a null."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard_houdini.application.names import check_new_name, find, root, tell
 from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.ports.scene import is_visible
 
-# Not node groups: one holds nodes of a single network.
+# Not node groups: a node group contains nodes of a single network.
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 

@@ -1,4 +1,4 @@
-"""USD files: the port ``usd``, by the OpenUSD that Houdini brings along.
+"""USD files: the port ``usd``, with the OpenUSD that comes with Houdini.
 
 This module translates objects and USD prims one to one, so that names, hierarchy and colours
 survive. Houdini's own way goes through LOPs, which the skill ``houdini-networks`` can build.
@@ -30,7 +30,7 @@ from callboard_houdini.parts.usd_write import Exporter
 
 class HoudiniUsd:
     def import_usd(self, path: str, parent: str | None) -> Json:
-        """Import meshes and simple shapes as geometry objects, all else as nulls, as they are at
+        """Import meshes and simple shapes as geometry objects, all else as nulls, in their state at
         the file's first frame."""
         stage = _opened(path)
         above = None if parent is None else find(parent)

@@ -1,5 +1,5 @@
 """3ds Max's named selection sets. Its manual doesn't say whether changes of them can be undone, so
-after a failed call they are restored from here."""
+after a failed call this module restores them."""
 
 from __future__ import annotations
 

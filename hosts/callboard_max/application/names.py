@@ -51,7 +51,7 @@ def path_of(node: Node) -> str:
 
 
 def paths_of(nodes: list[Node]) -> list[str]:
-    """Return the paths of many nodes, which costs less than one at a time."""
+    """Return the paths of many nodes, which is faster than one at a time."""
     plain = {handle(node): _plain_path(node) for node in objects()}
     times: dict[str, int] = {}
     for path in plain.values():

@@ -1,4 +1,4 @@
-"""Windows of 3ds Max that Qt doesn't know."""
+"""Windows of 3ds Max that Qt doesn't know about."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def window_takes_input(handle: int) -> bool:
-    """Return False while a native Windows dialog is open in front of that window, because Windows
-    disables the window behind it. On other systems always return True."""
+    """Return False while a native Windows dialog is open in front of that window, during which
+    Windows disables the window. On other systems always return True."""
     libraries: Any = getattr(ctypes, "windll", None)
     return libraries is None or bool(libraries.user32.IsWindowEnabled(ctypes.c_void_p(handle)))

@@ -1,6 +1,6 @@
 """Undo steps in 3ds Max's own list, one per call.
 
-3ds Max doesn't show its list. It counts all changes ever recorded, which tells whether a call
+3ds Max doesn't show its list. It counts all changes ever recorded, which shows whether a call
 changed anything, and whether our newest step is still the newest of all.
 """
 
@@ -18,7 +18,7 @@ from callboard_qt import OpenStep, UndoSteps
 
 
 def _scene_now() -> list[tuple[object, ...]]:
-    """Return what most changes show in: the objects, their names and places."""
+    """Return the data in which most changes are visible: the objects, their names and places."""
     return [
         (handle(node), str(node.name), *(getattr(row, axis) for row in rows for axis in "xyz"))
         for node in objects()
@@ -35,7 +35,7 @@ class MaxUndo(UndoSteps):
         self._own = 0
         #: True inside an undo or redo of ours.
         self._running = False
-        #: True once 3ds Max reported one only after its events were handled.
+        #: True once 3ds Max has reported an undo only after its events were handled.
         self._reports_late = False
         #: The count of recorded changes when our newest step was undone.
         self._undone_at = -1
@@ -52,7 +52,7 @@ class MaxUndo(UndoSteps):
             self._undone.clear()
 
     def catch_up(self) -> None:
-        # The events between two calls brought every report of our own.
+        # The events between two calls have included every report of our own undos.
         self._own = 0
         super().catch_up()
 
@@ -103,9 +103,9 @@ class MaxUndo(UndoSteps):
         return (*marks[:-1], self._newest())
 
     def _worked(self, step: Callable[[], object]) -> bool:
-        """Undo or redo; return whether that worked. 3ds Max raises nothing when it did nothing, but
-        it reports each success, perhaps only after its events were handled. Until then the scene
-        tells."""
+        """Undo or redo; return whether that worked. 3ds Max doesn't raise an error if it did
+        nothing, but it reports each success, perhaps only after its events have been handled. Until
+        then, the scene shows whether it worked."""
         before, owed = _scene_now(), self._own
         self._own += 1
         self._running = True

@@ -30,7 +30,7 @@ def kind_of(node: Node) -> str:
 
 
 def make(kind: str, name: str) -> Node:
-    """Make a light. Raises HostError when the plug-in isn't there."""
+    """Make a light. Raises HostError when the plug-in isn't loaded."""
     try:
         light: Any = rt.Arnold_Light
     except AttributeError:

@@ -1,4 +1,4 @@
-"""Checks for driven values: setting such a value without a key would move all of its keys."""
+"""Checks for animated values. Setting such a value without a key would shift all of its keys."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The scene's materials. 3ds Max has no list of them: it knows the materials that nodes have, and
-drops the others. Materials that nothing uses yet are in the scene's memory."""
+"""The scene's materials. 3ds Max doesn't list them: it keeps only the materials that nodes use.
+Materials that nothing uses yet are stored in the scene's memory."""
 
 from __future__ import annotations
 

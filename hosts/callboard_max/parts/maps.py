@@ -17,7 +17,7 @@ _PICTURES = (
     *(".sgi", ".rgb", ".rla", ".rpf", ".dds", ".pic"),
 )
 _GAMMA = {"srgb": 2.2, "raw": 1.0}
-#: The channels that a color correction passes on, by its numbers.
+#: The channels that a color correction passes on, by their numbers in 3ds Max.
 _CHANNELS = "rgba"
 
 

@@ -16,7 +16,7 @@ from callboard_qt import LineOfSight, between
 
 #: The step beyond a face to look for the next one, as a share of the distance to it.
 _STEP = 1e-5
-#: Maximum faces behind each other in one object.
+#: Maximum faces behind one another in an object.
 _MOST_FACES = 100
 
 
@@ -58,12 +58,11 @@ def artists_sight(
 
 def _meets(sight: LineOfSight, node: Node, within: float) -> float | None:
     """Return the distance at which the line first meets a node's surface, from either side. 3ds Max
-    finds only faces turned towards the start of a ray, so those turned away are searched from
-    behind."""
+    finds only faces that face the start of a ray, so the others are searched for from behind."""
     low, high = _numbers(node.min), _numbers(node.max)
     if sight.enters(low, high) is None:
         return None
-    # From further away single precision would miss.
+    # From farther away, single precision would miss.
     around = max(dist(sight.start, corner) for corner in product(*zip(low, high, strict=True)))
     within = min(within, around * (1 + _STEP))
     seen: float | None = None

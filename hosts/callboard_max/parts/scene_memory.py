@@ -1,6 +1,6 @@
 """An attribute of the scene's root for data that 3ds Max doesn't store in a scene: unused
-materials, the camera for pictures, and the light that surrounds the scene. It is undone and saved
-with the scene."""
+materials, the camera for pictures, and the light that surrounds the scene. Changes to the attribute
+are undone and saved with the scene."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def memory() -> Any:
 
 
 def lasting_memory() -> Any:
-    """Return the attribute. Make it if it is missing. Raises HostError."""
+    """Return the attribute. Make the attribute if it is missing. Raises HostError."""
     kept = memory()
     if kept is None:
         rt.custAttributes.add(rt.rootNode, rt.execute(_DEFINITION))

@@ -59,7 +59,7 @@ def write(values: Mapping[str, Any]) -> None:
     if not replaces and not domes:
         raise HostError("nothing surrounds the scene yet; give path or color as well")
     dome = _our_dome() if replaces else domes[0]
-    # Whatever may be refused comes before the first change.
+    # All checks come before the first change.
     picture = _picture(str(values["path"])) if "path" in values else None
     if dome is None:
         dome = _new()

@@ -1,5 +1,5 @@
 """Any attribute of any object: the port ``attributes``. Attributes are the properties of the node's
-object; an attribute of its own is a custom attribute of the node."""
+object; a new attribute is a custom attribute of the node."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _read(node: Node, attribute: str) -> Any:
 
 
 def _kind(value: Any) -> str:
-    """Return the kind, or an empty text for values that aren't reported: maps, nodes and the
+    """Return the kind, or an empty string for values that aren't reported: maps, nodes and the
     like."""
     if isinstance(value, bool):
         return "boolean"
@@ -198,7 +198,7 @@ def _kind_for(attribute: str, value: object) -> str:
     if isinstance(value, list):
         if not value or not _all_numbers(value):
             raise HostError(
-                f"'{attribute}' would be a new attribute; in 3ds Max a list is of numbers"
+                f"'{attribute}' would be a new attribute; in 3ds Max a list can only have numbers"
             )
         return "integers" if all(_is_whole(each) for each in value) else "floats"
     return "integer" if _is_whole(value) else "float"
@@ -210,7 +210,7 @@ def _is_whole(value: object) -> bool:
 
 
 def _all_numbers(values: list[Any]) -> bool:
-    """Return whether all are numbers that fit 3ds Max's single precision."""
+    """Return whether all values are numbers within 3ds Max's single precision."""
     return all(
         _is_whole(each) or (isinstance(each, float) and abs(each) < _LARGEST) for each in values
     )

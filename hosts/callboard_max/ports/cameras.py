@@ -78,8 +78,8 @@ class MaxCameras:
 
 
 def taking_pictures() -> Node | None:
-    """Return the camera that was made the active one, or else the one that the active view looks
-    through, or else the first one."""
+    """Return the camera that was set as the active one, or else the camera of the active view, or
+    else the first camera."""
     cameras = _all()
     kept = memory()
     if kept is not None and kept.camera is not None:
@@ -180,7 +180,7 @@ def _wanted(node: Node, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fov(node: Node) -> list[float]:
-    """Return the angles. 3ds Max's angle is that of the picture's width."""
+    """Return the angles. 3ds Max's angle is the horizontal one."""
     across = float(node.fov)
     shape = float(rt.renderHeight) / (float(rt.renderWidth) * float(rt.renderPixelAspect))
     return [across, degrees(2 * atan(tan(radians(across) / 2) * shape))]

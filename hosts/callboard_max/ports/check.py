@@ -52,7 +52,7 @@ def _snapshot(node: Node) -> Iterator[Any]:
     try:
         yield mesh
     finally:
-        # The copy isn't in the scene, and large.
+        # The copy is large, and isn't in the scene.
         rt.free(mesh)
 
 

@@ -22,7 +22,7 @@ _FUNCTIONS = ("Primitive", "Generic", "MappedGeneric", "MappedPrimitive")
 
 
 class MaxDocs(KeptDocs):
-    """Classes, such as ``Box``, whose text is their superclass, and functions. 3ds Max has no
+    """Functions, and classes such as ``Box``, whose text is their superclass. 3ds Max doesn't have
     descriptions of either."""
 
     def _read(self) -> Iterator[DocEntry]:

@@ -1,6 +1,6 @@
-"""Files of other programs: the port ``exchange``. FBX goes through Autodesk's plug-in, USD through
-its component. The other translators use the units set in their dialogs, which a script can't
-read."""
+"""Files of other programs: the port ``exchange``. FBX goes through Autodesk's plug-in, and USD
+through Autodesk's component. The other translators use the units set in their dialogs, which a
+script can't read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MaxExchange(ApplicationExchange):
             return FileFormat(name, (), (), missing=missing)
         reads = suffixes if _there("FBXIMP") else ()
         writes = suffixes if _there("FBXEXP") else ()
-        missing = "" if reads and writes else "3ds Max's FBX plug-in isn't there; repair 3ds Max"
+        missing = "" if reads and writes else "3ds Max's FBX plug-in is missing; repair 3ds Max"
         return FileFormat(name, reads, writes, _WRITTEN, "Y", missing)
 
     def _read(self, path: str, kind: str, axes: Axes | None, parent: str | None) -> None:
@@ -113,7 +113,7 @@ def _there(name: str) -> bool:
 
 
 def _plain(value: Any) -> str:
-    """Return a setting as text: names come back as names or as texts."""
+    """Return a setting as text: 3ds Max returns names as names or as strings."""
     return str(value).strip("#").lower()
 
 
@@ -132,8 +132,8 @@ def _set(
     put: Callable[[str, Any], Any],
     wanted: Mapping[str, Any],
 ) -> Iterator[None]:
-    """Use other settings in the plug-in's dialogs; restore the artist's afterwards. 3ds Max loads
-    the plug-in when it is first used, and until then the settings don't count."""
+    """Change settings in the plug-in's dialogs; restore the artist's settings afterwards. 3ds Max
+    loads the plug-in when it is first used, and until then the settings don't count."""
     rt.pluginManager.loadClass(plug_in)
     before = {name: get(name) for name in wanted}
     try:

@@ -23,7 +23,7 @@ class MaxFiles:
         foreseeable failures are refused first."""
         file = openable(path, {".max": (_MAGIC,)}, "a scene of 3ds Max")
         doing = f"open '{file.name}'; the scene that was open may be closed"
-        # Opening isn't an undo step: 3ds Max drops the list, and with it the step of this call.
+        # Opening isn't an undo step: 3ds Max clears the list, and with it the step of this call.
         with telling(doing), pymxs.undo(False):
             done = rt.loadMaxFile(str(file), useFileUnits=True, quiet=True)
         if not done:

@@ -37,7 +37,7 @@ class MaxGeometry:
         rounding = _rounding(node)
         levels = 0 if rounding is None else int(rounding.iterations)
         others = list(node.modifiers)[0 if rounding is None else 1 :]
-        # The polygons after other modifiers aren't known.
+        # The polygons after the other modifiers aren't known.
         plain = not any(each.enabled for each in others)
         return {
             "path": path_of(node),
@@ -77,7 +77,8 @@ class MaxGeometry:
             return
         triangles = kind_of(node) == MESH
         with telling(f"turn the faces of '{node.name}'"):
-            # A poly's neighbors can't face opposite sides, so none of its faces turns alone.
+            # Neighboring faces of a poly can't face opposite sides, so no face can be flipped on
+            # its own.
             if not triangles:
                 _bake(node, rt.Turn_to_Mesh())
             turn = faces_to_turn(modelled(node).mesh, side)
@@ -123,7 +124,7 @@ def _own(name: str) -> Node:
     objects too, or isn't possible."""
     node = _shape(name)
     if kind_of(node).startswith("xref"):
-        raise HostError(f"the faces of '{node.name}' are another file's; change them there")
+        raise HostError(f"the faces of '{node.name}' come from another file; change them there")
     if len(list(rt.refs.dependentNodes(node.baseObject))) > 1:
         raise HostError(
             f"'{node.name}' is one of several instances; make it unique in 3ds Max first"
@@ -149,7 +150,7 @@ def _bake(node: Node, modifier: Any) -> None:
 
 
 def _rounding(node: Node) -> Any | None:
-    """Return the TurboSmooth on top of the stack, if it is there and on."""
+    """Return the TurboSmooth on top of the stack, if there is one and it is on."""
     stack = list(node.modifiers)
     if not stack or not stack[0].enabled or str(rt.classOf(stack[0])).lower() != _ROUNDING:
         return None

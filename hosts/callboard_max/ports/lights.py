@@ -98,7 +98,7 @@ def _arnold(node: Node) -> Json:
     return {
         "kind": kind,
         "color": _color(node),
-        # A light that isn't normalized shines more the larger it is.
+        # A light that isn't normalized is brighter the larger it is.
         "power": intensity * watts(kind, meters_per_unit())
         if kind in POWER and node.normalize
         else None,

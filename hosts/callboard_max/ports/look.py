@@ -1,5 +1,6 @@
 """Pictures of the scene for an agent: the port ``look``. One of the artist's views draws them
-through a temporary camera, or 3ds Max's renderer does. Only 3ds Max with windows has it."""
+through a temporary camera, or 3ds Max's renderer draws them. Only 3ds Max with windows has this
+port."""
 
 from __future__ import annotations
 
@@ -26,11 +27,11 @@ from callboard_qt import seen_or_rendered, through
 
 #: The name of a view's style. See-through is a property of the objects themselves.
 _STYLES = {"solid": "Clay", "wireframe": "Wireframe", "xray": "Clay", "material": "Shaded"}
-#: Views that can be restored completely after another camera had them.
+#: Views that can be restored completely after they have used another camera.
 _LENT = ("view_persp_user", "view_camera")
 #: Categories of objects that aren't rendered.
 _OVERLAYS = ("lights", "cameras", "helpers")
-#: The clipping range. A named camera's own isn't used.
+#: The clipping range. A named camera's own range isn't used.
 _NEAR, _FAR = 0.01, 1e7
 
 

@@ -26,7 +26,7 @@ class MaxRender(FileRender[Node]):
         node = taking_pictures()
         if node is not None:
             return node
-        raise HostError("the scene has no camera; render a turntable, which brings its own")
+        raise HostError("the scene has no camera; render a turntable, which makes its own")
 
     def camera_path(self, camera: Node) -> str:
         return path_of(camera)

@@ -1,4 +1,4 @@
-"""Pictures of the active view: the port ``viewport``. Only 3ds Max with windows has it."""
+"""Pictures of the active view: the port ``viewport``. Only 3ds Max with windows has this port."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class MaxViewport:
 
 
 def drawn(width: int, height: int, *, cropped: bool) -> bytes:
-    """Return the view undistorted. For another aspect it gets bars, or is ``cropped`` to the
-    middle."""
+    """Return the view undistorted. For a different aspect ratio the picture gets bars, or is
+    ``cropped`` to the middle."""
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, "viewport.png")
         rt.completeRedraw()
         seen = rt.gw.getViewportDib()
         if seen is None:
-            raise HostError("3ds Max drew no picture; try it with a viewport in sight")
+            raise HostError("3ds Max drew no picture; try again with a viewport visible")
         opened = [seen]
         try:
             (_cut if cropped else _fit)(seen, width, height, file, opened)

@@ -9,7 +9,7 @@ from qtpy import shiboken
 from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QDockWidget, QWidget
 
-#: The name under which 3ds Max remembers the place.
+#: The name under which 3ds Max remembers the panel's place.
 NAME = "callboardDock"
 
 _dock: QDockWidget | None = None

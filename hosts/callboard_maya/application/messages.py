@@ -11,11 +11,11 @@ import maya.api.OpenMaya as om
 
 from callboard_qt import Act, Messages
 
-#: Descriptions of what keeps Maya busy, by the name of its condition.
+#: Descriptions of what keeps Maya busy, by the names of Maya's conditions.
 CONDITIONS = {
     "playingBack": "playing the animation",
     "playblasting": "a playblast",
-    "busy": "a command that takes long",
+    "busy": "a long command",
 }
 #: The same for operations that begin and end with a message.
 SPANS = (
@@ -35,7 +35,7 @@ class MayaMessages(Messages):
         super().__init__("Maya")
         self._ids: list[int] = []
         for condition, words in CONDITIONS.items():
-            # Not every Maya has each of them, least of all in batch mode.
+            # Not every Maya has all of these, least of all in batch mode.
             with suppress(RuntimeError):
                 add = om.MConditionMessage.addConditionCallback
                 self._add(add, condition, self._switch(words))
@@ -52,7 +52,7 @@ class MayaMessages(Messages):
         self._add(om.MEventMessage.addEventCallback, event, lambda _data: act())
 
     def on_plugins(self, act: Act) -> None:
-        """Call ``act`` when a plug-in was loaded or unloaded."""
+        """Call ``act`` when a plug-in has been loaded or unloaded."""
         for message in (om.MSceneMessage.kAfterPluginLoad, om.MSceneMessage.kAfterPluginUnload):
             add = om.MSceneMessage.addStringArrayCallback
             self._add(add, message, lambda _names, _data: act())

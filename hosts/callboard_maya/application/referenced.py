@@ -1,5 +1,5 @@
 """Checks for nodes that come from another file through a reference or an assembly. Maya saves the
-scene's edits of their attributes, connections and parents, but neither new names nor removals."""
+scene's edits to their attributes, connections and parents, but neither new names nor removals."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from callboard_maya.application.names import bare
 
 
 def refuse_members(paths: Sequence[str], change: str) -> None:
-    """Raise HostError when a node is part of an assembly that isn't changed itself. ``change`` is
-    the verb."""
-    # Without a plug-in that brings assemblies Maya knows no such types.
+    """Raise HostError when a node is part of an assembly and the assembly itself isn't changed.
+    ``change`` is the verb."""
+    # Without a plug-in for assemblies, Maya doesn't know these types.
     types: Any = cmds.assembly(query=True, listTypes=True)
     for assembly in (cmds.ls(type=types, long=True) or []) if types else []:
         namespace = cmds.assembly(assembly, query=True, repNamespace=True)

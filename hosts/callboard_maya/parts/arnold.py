@@ -1,4 +1,4 @@
-"""Arnold's plug-in, which comes with Maya: its lights, and its additions to Maya's own."""
+"""Arnold's plug-in, which comes with Maya: its lights, and its additions to Maya's own lights."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def shape_of(path: str) -> str | None:
 
 
 def mesh_functions(shape: str | None) -> Any:
-    """Return the API's functions for a mesh, which tell more than the commands."""
+    """Return the API's functions for a mesh, which report more than the commands."""
     return om.MFnMesh(dag_path(shape))
 
 

@@ -55,7 +55,7 @@ def write(values: Mapping[str, Any]) -> None:
     if replaces:
         for other in domes:
             if other != dome:
-                # The dome stays, and comes back when it is shown.
+                # The dome stays, and comes back when it is unhidden.
                 _show(other, False)
         _show(dome, True)
         _surround(dome, values)

@@ -12,7 +12,7 @@ from callboard.errors import HostError
 from callboard.host import Json, Texture
 from callboard_maya.application.names import bare
 
-#: Pictures that Maya's own readers know.
+#: Picture formats that Maya's own readers support.
 _PICTURES = (
     *(".png", ".jpg", ".jpeg", ".tif", ".tiff", ".exr", ".hdr", ".tga", ".bmp", ".gif"),
     *(".iff", ".psd", ".sgi", ".rla", ".tx", ".dds"),
@@ -29,7 +29,7 @@ _PLACED = (
     *("wrapV", "repeatUV", "offset", "rotateUV", "noiseUV", "vertexUvOne", "vertexUvTwo"),
     *("vertexUvThree", "vertexCameraOne"),
 )
-#: Nodes that are removed with the picture they were made for.
+#: Types of nodes that are removed with the picture for which they were made.
 _TEXTURE_NODES = ("file", "place2dTexture", "bump2d")
 #: The bump2d mode for tangent space normals.
 _TANGENT_SPACE = 1
@@ -129,7 +129,7 @@ def _picture(name: str, texture: Texture, space: str) -> str:
     cmds.connectAttr(f"{place}.outUvFilterSize", f"{file}.uvFilterSize")
     cmds.setAttr(f"{place}.repeatUV", *texture.uv_scale, type="double2")
     cmds.setAttr(f"{file}.fileTextureName", texture.path, type="string")
-    # Otherwise Maya's rules would choose the color space by the file's name.
+    # Otherwise Maya's rules would choose the color space based on the file's name.
     cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
     cmds.setAttr(f"{file}.colorSpace", space, type="string")
     return str(file)

@@ -1,7 +1,7 @@
 """Local transforms as translate, rotate (Euler XYZ, degrees) and scale.
 
-An object's channels hold just these, unless it has another rotate order, a rotate axis or a joint
-orientation. Such objects are read and written through their matrix.
+An object's channels have exactly these values, unless the object has a different rotate order, a
+rotate axis or a joint orientation. Such objects are read and written through their matrix.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def write(path: str, translate: Vector | None, rotate: Vector | None, scale: Vec
                 old if new is None else new
                 for old, new in zip(now, (translate, rotate, scale), strict=True)
             ]
-            # Sixteen numbers: the published stubs want a tuple of just that length.
+            # Sixteen numbers: the published stubs require a tuple of exactly that length.
             matrix = sixteen_of(to_centimetres(compose(*wanted)))
             cmds.xform(path, objectSpace=True, matrix=matrix)  # type: ignore[call-overload]
             return
@@ -73,7 +73,7 @@ def require_plain(path: str) -> None:
     """Raise HostError when keys of the channels would not be Euler XYZ."""
     if not is_plain(path):
         raise HostError(
-            f"'{bare(path)}' has another rotate order, a rotate axis or a joint orientation; "
+            f"'{bare(path)}' has a different rotate order, a rotate axis or a joint orientation; "
             "animate a parent of it instead"
         )
 

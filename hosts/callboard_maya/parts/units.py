@@ -23,7 +23,7 @@ def units_per_meter() -> float:
 
 
 def from_centimetres(rows: Rows) -> Rows:
-    """Return a matrix of Maya's with its translation in the artist's unit."""
+    """Return one of Maya's matrices with its translation in the artist's unit."""
     return _moved(rows, units_per_meter() / 100.0)
 
 

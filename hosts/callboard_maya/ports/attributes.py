@@ -190,7 +190,9 @@ def _kind_for(attribute: str, value: object) -> str:
             return "Int32Array"
         if value and all(_is_number(part) for part in value):
             return "doubleArray"
-        raise HostError(f"'{attribute}' would be a new attribute; in Maya a list is of numbers")
+        raise HostError(
+            f"'{attribute}' would be a new attribute; in Maya a list can only have numbers"
+        )
     return "bool" if isinstance(value, bool) else "long" if _is_whole(value) else "double"
 
 

@@ -25,7 +25,7 @@ from callboard_maya.parts.shapes import shape_of
 _INCH = 25.4
 #: The film size for a 3:2 picture, and a focal length, in millimeters.
 _SENSOR, _LENS = (36.0, 24.0), 50.0
-#: Values of ``filmFit``, for a picture with another shape than the film.
+#: Values of ``filmFit``, for a picture whose aspect ratio differs from the film's.
 _FILL, _HORIZONTAL, _VERTICAL = 0, 1, 2
 
 
@@ -88,7 +88,7 @@ def all_shapes() -> list[str]:
 
 
 def is_startup(shape: str) -> bool:
-    """Return whether it is one of the cameras that each scene begins with."""
+    """Return whether the camera is one of those that each scene begins with."""
     return bool(cmds.camera(shape, query=True, startupCamera=True))
 
 

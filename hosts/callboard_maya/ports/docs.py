@@ -42,8 +42,8 @@ class MayaDocs(KeptDocs):
 
 
 def _quick_help(command: str) -> str:
-    """Return Maya's short help for a command, or an empty text."""
-    # By the published stubs, this command returns nothing.
+    """Return Maya's short help for a command, or an empty string."""
+    # According to the published stubs, this command doesn't return anything.
     ask: Any = cmds.help
     # Maya records a help request as an undo step.
     with unnoticed():

@@ -1,5 +1,5 @@
-"""Changing the scene: the port ``scene.mutate``. It uses commands, so that Maya's undo knows
-them."""
+"""Changing the scene: the port ``scene.mutate``. It uses commands, so that Maya's undo covers the
+changes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ class MayaSceneEditor:
         refuse_members([path], "copy")
         with telling(f"duplicate '{bare(path)}'"):
             copied = full_path(cmds.duplicate(path, name=named, returnRootsOnly=True)[0])
-            # In the same order, but not always under the same names: a copy leaves its namespace.
+            # The copies are in the same order, but not always under the same names, because a copy
+            # leaves its namespace.
             for each, twin in zip(tree(path), tree(copied), strict=True):
                 copy_keys(each, twin)
             return copied

@@ -1,4 +1,4 @@
-"""Files of other programs: the port ``exchange``, by the translators of Maya's plug-ins."""
+"""Files of other programs: the port ``exchange``, with the translators of Maya's plug-ins."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MayaExchange(ApplicationExchange):
 
     def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
         if name not in _READERS:
-            return FileFormat(name, (), (), missing=f"Maya reads and writes no {name}; use FBX")
+            return FileFormat(name, (), (), missing=f"Maya can't read or write {name}; use FBX")
         known = set(_translators())
         reads = suffixes if _READERS[name] in known else ()
         writes = suffixes if _WRITERS.get(name) in known else ()
@@ -178,7 +178,8 @@ def _converted(tops: Sequence[str], counted: Rows, kind: str) -> list[str]:
     """Return the imported top objects, converted to the scene's units."""
     with telling("bring it into the scene's units"):
         if kind == "alembic":
-            # A node of the plug-in drives animated objects, so they stay below one that converts.
+            # A node of the plug-in drives animated objects, so they stay below a node that
+            # converts.
             above = full_path(cmds.createNode("transform", name="alembic", skipSelect=True))
             transforms.write(above, *decompose(counted))
             cmds.parent(tops, above, relative=True)
@@ -195,10 +196,11 @@ def _write_alembic(file: Path, objects: Sequence[str]) -> None:
     written = file.with_name("scene.abc")
     if " " in str(written):
         raise HostError(
-            "Maya's Alembic plug-in can't write where a folder's name has a space, as that of"
-            " temporary files has; set TMPDIR to another one before Maya starts, or export USD"
+            "Maya's Alembic plug-in can't write where a folder's name has a space, and the "
+            "temporary folder's has one; set TMPDIR to another folder before Maya starts, or "
+            "export USD"
         )
-    # None of them may be below another.
+    # No root may be below another root.
     wanted = dict.fromkeys(objects)
     tops = [each for each in wanted if not any(each.startswith(f"{up}|") for up in wanted)]
     first, last = (

@@ -100,7 +100,7 @@ class MayaGeometry:
     def shade(self, name: str, smooth: bool, angle: float | None) -> None:
         path, shape = _own(name, "shade")
         sharp = (180.0 if angle is None else angle) if smooth else 0.0
-        # The published stubs declare an angle as a text.
+        # The published stubs declare an angle as a string.
         limit: Any = to_host_angle(sharp)
         with telling(f"shade '{bare(path)}'"):
             # Normals from a file are locked, and override the edges.

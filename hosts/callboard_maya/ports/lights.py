@@ -28,7 +28,7 @@ from callboard_maya.parts.shapes import shape_of
 from callboard_maya.parts.textures import sources
 from callboard_maya.parts.units import units_per_meter
 
-# Not Arnold's own area light: the viewport and other renderers don't know it.
+# Not Arnold's own area light, which the viewport and other renderers don't support.
 _NEW = {
     **{"sun": "directionalLight", "point": "pointLight", "spot": "spotLight"},
     **{"area": "areaLight", "dome": DOME},
@@ -56,7 +56,7 @@ class MayaLights:
             "path": path,
             "kind": kind,
             "color": _color(shape),
-            # A light that isn't normalized shines more the larger it is.
+            # A light that isn't normalized is brighter the larger it is.
             "power": intensity * watts(kind, METERS_PER_UNIT)
             if "power" in own and _number(shape, "aiNormalize")
             else None,
@@ -192,7 +192,7 @@ def _centimetres() -> float:
 
 
 def _cone(shape: str) -> float:
-    """Return the whole cone of a spot: a penumbra above 0 lies outside the cone that Maya names."""
+    """Return the full cone of a spot light. A penumbra above 0 lies outside Maya's cone angle."""
     return _number(shape, "coneAngle") + 2 * max(0.0, _number(shape, "penumbraAngle"))
 
 
@@ -201,8 +201,8 @@ def _blend(shape: str, wide: float) -> float:
 
 
 def _number(node: str, attribute: str) -> float:
-    """Return the value, or 0 when the light has no such attribute. Arnold adds it to the lights
-    that it can render."""
+    """Return the value, or 0 when the light has no such attribute. Arnold adds its attributes to
+    the lights that it can render."""
     if not cmds.attributeQuery(attribute, node=node, exists=True):
         return 0.0
     return float(cmds.getAttr(f"{node}.{attribute}"))

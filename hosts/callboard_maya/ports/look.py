@@ -1,5 +1,5 @@
-"""Pictures of the scene for an agent: the port ``look``. The artist's view draws them off screen,
-or Maya's renderer. Only Maya with windows has it."""
+"""Pictures of the scene for an agent: the port ``look``. Either the artist's view draws them off
+screen, or Maya's renderer does. Only Maya with windows has this port."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _wanted(asked: Look, camera: str) -> dict[str, Any]:
 @contextmanager
 def _set(panel: str, wanted: dict[str, Any]) -> Iterator[None]:
     """Set the view's flags; restore the artist's own afterwards."""
-    # The published stubs want each flag separately.
+    # The published stubs require each flag separately.
     editor: Any = cmds.modelEditor
     before = {flag: editor(panel, query=True, **{flag: True}) for flag in wanted}
     try:

@@ -1,8 +1,8 @@
 """Rendering to files: the port ``render``.
 
-The scene's own renderer renders where it is Arnold, Maya Hardware 2.0 or Maya Software. Any other
-renderer is replaced: by Hardware 2.0 in a Maya with windows, and by Maya Software, which needs no
-graphics card, in a Maya without. The answer names the renderer and the camera.
+The scene's own renderer is used if it is Arnold, Maya Hardware 2.0 or Maya Software. Any other
+renderer is replaced with Hardware 2.0 in a Maya with windows, and with Maya Software, which doesn't
+need a graphics card, in a Maya without windows. The answer names the renderer and the camera.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class MayaRender(FileRender[str]):
         path = rendered()
         if path is None:
             raise HostError(
-                "no camera of the scene is set to be rendered; render a turntable, which brings "
-                "its own"
+                "no camera of the scene is set to be rendered; render a turntable, which makes its "
+                "own"
             )
         return path
 
@@ -60,7 +60,7 @@ class MayaRender(FileRender[str]):
         surfaces = cmds.ls(type="surfaceShape", visible=True, noIntermediate=True, long=True) or []
         for shape in surfaces:
             box = [float(value) for value in cmds.exactWorldBoundingBox(shape)]
-            # An empty shape has a box that is inside out.
+            # The box of an empty shape is inside out.
             if box[0] <= box[3]:
                 yield box[:3], box[3:]
 
@@ -115,18 +115,18 @@ def _wanted(engine: str, file: Path, width: int, height: int) -> list[tuple[str,
         wanted += [
             (f"{_ARNOLD_FILES}.aiTranslator", arnold_format),
             (f"{_ARNOLD_FILES}.prefix", ""),
-            # Otherwise the driver may write raw light, which a picture of 8 bits can't hold.
+            # Otherwise the driver may write raw light, which an 8-bit picture can't store.
             (f"{_ARNOLD_FILES}.colorManagement", _VIEWED),
         ]
     else:
-        # Otherwise a picture of 8 bits is too dark.
+        # Otherwise an 8-bit picture is too dark.
         wanted.append(("defaultColorMgtGlobals.outputTransformEnabled", True))
     return wanted
 
 
 def _engine() -> str:
     asked = str(cmds.getAttr("defaultRenderGlobals.currentRenderer"))
-    # Arnold's settings come into a scene when it is first set up there.
+    # Arnold's settings are added to a scene when Arnold is first set up in it.
     if asked == _ARNOLD and cmds.objExists(_ARNOLD_FILES) and hasattr(cmds, _ARNOLD_COMMAND):
         return asked
     if asked in (_SOFTWARE, _HARDWARE):
@@ -135,7 +135,7 @@ def _engine() -> str:
 
 
 def _render(engine: str, camera: str, width: int, height: int) -> None:
-    # A renderer that doesn't know a camera by its full path would take another one.
+    # A renderer that doesn't recognize a camera by its full path would use another one.
     camera = str(cmds.ls(camera)[0])
     if engine == _SOFTWARE:
         cmds.render(camera, xresolution=width, yresolution=height)
@@ -156,7 +156,7 @@ def _settings(wanted: list[tuple[str, Any]]) -> Iterator[None]:
     try:
         for plug, value in wanted:
             old = cmds.getAttr(plug)
-            # A name that was never set is None.
+            # A name that has never been set is None.
             old = old or "" if isinstance(value, str) else old
             if old != value:
                 _set(plug, value)
@@ -187,7 +187,7 @@ def _images_in(folder: str) -> Iterator[None]:
 
 @contextmanager
 def at_frame(number: float) -> Iterator[None]:
-    """Show the scene at that frame inside."""
+    """Show the scene at that frame inside the block."""
     before = current_frame()
     try:
         if number != before:

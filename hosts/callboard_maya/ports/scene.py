@@ -84,7 +84,7 @@ def is_visible(path: str) -> bool:
 def _bounds(path: str) -> Json | None:
     box = [float(value) for value in cmds.exactWorldBoundingBox(path)]
     low, high = box[:3], box[3:]
-    # An object without a shape has a box that is inside out.
+    # The box of an object without a shape is inside out.
     if any(a > b for a, b in zip(low, high, strict=True)):
         return None
     return {"min": low, "max": high}

@@ -20,8 +20,8 @@ from callboard_maya.application.names import (
 from callboard_maya.parts.plugs import refuse_driven
 from callboard_maya.ports.scene import is_visible
 
-# Sets, not display layers: an object is in one layer at most.
-#: Sets that each scene begins with.
+# Sets are used, not display layers, because an object is in at most one layer. These are the sets
+# that each scene begins with.
 _MAYAS = ("defaultLightSet", "defaultObjectSet")
 
 

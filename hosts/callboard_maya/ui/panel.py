@@ -1,5 +1,5 @@
-"""The dockable panel. Maya stores its place with the window layout and rebuilds it by a script. At
-start-up it does so before the server runs."""
+"""The dockable panel. Maya stores the panel's place with the window layout and rebuilds the panel
+with a script. At start-up, Maya does this before the server runs."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def show() -> None:
 
 
 def fill(frame: QWidget) -> None:
-    """Put the frame into the control that Maya is building. Maya keeps it alive for Qt, not for
-    Python."""
+    """Put the frame into the control that Maya is building. Maya keeps the frame alive for Qt, but
+    not for Python."""
     parent = OpenMayaUI.MQtUtil.getCurrentParent()
     OpenMayaUI.MQtUtil.addWidgetToMayaLayout(shiboken.getCppPointer(frame)[0], int(parent))
 

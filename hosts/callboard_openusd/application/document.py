@@ -17,9 +17,9 @@ from callboard_openusd.application.patch import ChangedPaths, difference
 
 
 class OpenStage:
-    """One stage. ``shadow`` is its root layer as it was at the last undo step, and ``touched`` the
-    paths that changed since. So the cost of a step depends on its changes, not on the size of the
-    scene, and edits by any script count."""
+    """One stage. ``shadow`` is its root layer as of the last undo step, and ``touched`` has the
+    paths that have changed since. So the cost of a step depends on its changes, not on the size of
+    the scene, and edits by any script are included."""
 
     def __init__(self, layer: Sdf.Layer, file: str | None, stamp: object = None) -> None:
         self.layer = layer
@@ -35,7 +35,8 @@ class OpenStage:
         self._shadow = LastStepLayer(layer, file, stamp)
         self.touched = ChangedPaths()
         self.modified = False
-        #: The last suffix given to each name, so that the thousandth cube is as fast as the second.
+        #: The last suffix given to each name, so that naming the thousandth cube is as fast as
+        #: naming the second.
         self._suffixes: dict[Sdf.Path, int] = {}
         self._listening = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._changed, self.stage)
 
@@ -90,7 +91,7 @@ class Document:
         self.open_new()
 
     def open_new(self) -> None:
-        """Replace the stage by an empty scene."""
+        """Replace the stage with an empty scene."""
         self.opened = OpenStage(_new_layer(), None)
 
     @property
@@ -114,7 +115,7 @@ class UsdPort:
 
 
 def _new_layer() -> Sdf.Layer:
-    """Return an empty scene in OpenUSD's own defaults: Y is up, one unit is a centimeter."""
+    """Return an empty scene with OpenUSD's own defaults: Y is up, one unit is a centimeter."""
     layer = Sdf.Layer.CreateAnonymous(".usda")
     stage = Usd.Stage.Open(layer)
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)

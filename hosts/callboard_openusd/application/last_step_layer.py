@@ -11,8 +11,8 @@ from pxr import Sdf, Tf
 
 class LastStepLayer:
     """A copy of a layer that doesn't slow down opening a file. A thread reads it from the file
-    while the client looks at the scene. If there is no such file, or it changed meanwhile, the
-    layer is copied when first needed. Use it on the main thread."""
+    while the client looks at the scene. If there is no such file, or it has changed since, the
+    layer is copied when the copy is first needed. Use it on the main thread."""
 
     def __init__(self, original: Sdf.Layer, file: str | None, stamp: object) -> None:
         """Prepare the copy. ``stamp`` is the file's :func:`stamp_of` before ``original`` was read
@@ -24,7 +24,8 @@ class LastStepLayer:
         self._reading: Thread | None = None
 
     def read_ahead(self) -> None:
-        """Start the thread. It competes with composing the stage, so call this afterwards."""
+        """Start the thread. The thread competes with composing the stage, so call this
+        afterwards."""
         if self._file is not None and self._stamp is not None:
             # Not a daemon: a process that ends while OpenUSD reads would crash.
             self._reading = Thread(target=self._read, name="callboard-shadow")

@@ -1,8 +1,8 @@
-"""The prims that are objects of the scene, and the place of new ones.
+"""The prims that are objects of the scene, and the place for new objects.
 
-An object is a transformable prim. If ``/World`` is an active Xform without transform operations,
-it is the scene itself: its children have no parent, and new objects go there. Otherwise they go to
-the root.
+An object is a transformable prim. If ``/World`` is an active Xform without transform operations, it
+is the scene itself: its children have no parent, and new objects go there. Otherwise new objects go
+to the root.
 """
 
 from __future__ import annotations

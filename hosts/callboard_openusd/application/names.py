@@ -11,7 +11,7 @@ from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
 from callboard_openusd.application.layout import WORLD, is_object, objects_in
 from callboard_openusd.application.patch import ROOT
 
-#: How far entries may drift from their counted places before all are counted again.
+#: The distance that entries may drift from their counted places before all are counted again.
 _DRIFT = 1000
 #: Moving the prim that is the scene itself makes it an object.
 _WORLDS_PLACE = WORLD.AppendProperty(UsdGeom.Tokens.xformOpOrder)
@@ -19,19 +19,20 @@ _WORLDS_PLACE = WORLD.AppendProperty(UsdGeom.Tokens.xformOpOrder)
 
 class NameIndex:
     """The objects in scene order, and paths by bare name. The index is built at the first look-up.
-    Each later one applies the changes since, which costs as much as they are.
+    Each later look-up applies the changes since the last one, so its cost depends on their number.
 
-    The objects below a prim are next to each other, so a subtree is one piece of the list. The
-    search for a piece starts around the place that it had when the list was counted.
+    The objects below a prim are next to each other, so a subtree is one slice of the list. The
+    search for a slice starts near its place when the list was last counted.
     """
 
     def __init__(self, stage: Usd.Stage) -> None:
         self._stage = stage
         self._counted = False
         self._order: list[Sdf.Path] = []
-        #: True once a caller holds the list, which must not change then.
+        #: True once a caller has the list, which must not change after that.
         self._given = False
-        #: Every prim at the count, and whether it is an object, until a place is needed.
+        #: Every prim at the time of the count, and whether it is an object. Dropped once a place is
+        #: needed.
         self._walked: list[tuple[Sdf.Path, bool]] = []
         #: The place of each prim at the count, whether an object or below another prim.
         self._places: dict[Sdf.Path, int] = {}
@@ -41,13 +42,13 @@ class NameIndex:
         self._pending: set[Sdf.Path] = set()
 
     def prims_changed(self, path: Sdf.Path) -> None:
-        """Note that the prim at ``path``, and all below it, appeared, went or became something
-        else."""
+        """Note that the prim at ``path``, and everything below it, has appeared, disappeared or
+        changed its type."""
         if self._counted:
             self._pending.add(path)
 
     def property_changed(self, path: Sdf.Path) -> None:
-        """Note that the property at ``path`` appeared, went or has another value."""
+        """Note that the property at ``path`` has appeared, disappeared or changed its value."""
         if path == _WORLDS_PLACE:
             self.prims_changed(WORLD)
 
@@ -97,8 +98,8 @@ class NameIndex:
         return self._named
 
     def _ordered(self, path: Sdf.Path) -> Sdf.Path:
-        """Return the path, or the highest one above it that orders its children. A prim that comes
-        or goes below such a prim may move the others."""
+        """Return the path, or the highest one above it that orders its children. A prim that is
+        added or removed below such a prim may move the others."""
         above = self._stage.GetPrimAtPath(path.GetParentPath())
         while above and above.HasAuthoredMetadata("primOrder"):
             path = above.GetPath()
@@ -181,7 +182,7 @@ class NameIndex:
         while above and not above.IsPseudoRoot():
             after = above.GetNextSibling()
             while after:
-                # Some may be new themselves and have no place yet.
+                # Some of them may be new and not have a place yet.
                 for first in objects_in(after):
                     start, stop = self._piece(first.GetPath())
                     if start < stop:
@@ -192,8 +193,8 @@ class NameIndex:
 
 
 def _is_there(prim: Usd.Prim) -> bool:
-    """Return whether the prim is in the scene: not a class to inherit from, not an opinion on a
-    missing prim."""
+    """Return whether the prim is in the scene. A class to inherit from isn't, and neither is an
+    opinion on a missing prim."""
     return bool(prim.IsActive() and prim.IsDefined() and not prim.IsAbstract())
 
 

@@ -1,4 +1,4 @@
-"""Patches that make one layer hold, at some paths, exactly what another layer holds."""
+"""Patches that make one layer's content, at some paths, exactly the same as another layer's."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class ChangedPaths:
 
 @dataclass(frozen=True)
 class Patch:
-    """A copy of the content of ``layer`` at ``paths``. Where ``layer`` has none, the target's is
-    removed. For ``fields`` only the metadata is copied. ``anew`` are paths whose content has
-    another order, which a copy over existing content would keep. ``places`` is each prim's index
-    among its siblings."""
+    """A copy of the content of ``layer`` at ``paths``. Where ``layer`` has no content, the target's
+    content is removed. For ``fields`` only the metadata is copied. ``anew`` are paths whose content
+    has a different order, because a copy over existing content would keep the old order. ``places``
+    is each prim's index among its siblings."""
 
     layer: Sdf.Layer
     paths: tuple[Sdf.Path, ...]
@@ -58,8 +58,8 @@ class Patch:
 
 
 def difference(touched: ChangedPaths, wanted: Sdf.Layer, present: Sdf.Layer) -> Patch:
-    """Return the patch that makes ``present`` like ``wanted`` at the touched paths. It refers to
-    ``wanted``."""
+    """Return the patch that makes ``present`` like ``wanted`` at the touched paths. The patch
+    refers to ``wanted``."""
     specs = {_spec_path(path, wanted, present) for path in touched.whole}
     fields: set[Sdf.Path] = set()
     for path in touched.fields:
@@ -129,7 +129,7 @@ def _remove(path: Sdf.Path, target: Sdf.Layer) -> None:
 
 
 def _same_order(wanted: Sdf.PrimSpec, present: Sdf.PrimSpec) -> bool:
-    """Return whether both hold the same properties and prims, all the way down, in the same order.
+    """Return whether both have the same properties and prims, all the way down, in the same order.
     Variants aren't searched. If there are any, the answer is False."""
     children = wanted.nameChildren
     return (

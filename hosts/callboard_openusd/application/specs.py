@@ -12,7 +12,7 @@ def copy_spec(source: Sdf.Layer, path: Sdf.Path, layer: Sdf.Layer, target: Sdf.P
     try:
         done = Sdf.CopySpec(source, path, layer, target)
     except Tf.ErrorException:
-        # A binary layer only lists its targets. It reports specs for them, but has none.
+        # A binary layer only lists its targets. It reports specs for them, but doesn't have any.
         done = Sdf.CopySpec(source, path, layer, target, _any, _not_targets)
     if not done:
         raise HostError(f"'{path.name}' could not be copied")

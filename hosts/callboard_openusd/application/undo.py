@@ -1,4 +1,4 @@
-"""Undo steps: exact, one per call, and as cheap as what the call changed."""
+"""Undo steps: exact, one per call, at a cost that depends only on the call's changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HISTORY = 64
 class _Begun:
     label: str
     opened: OpenStage
-    #: The current state, to return to.
+    #: The state to return to.
     shadow: Sdf.Layer
     selection: list[str]
     modified: bool
@@ -28,7 +28,7 @@ class _Begun:
 
 @dataclass(frozen=True)
 class _Step:
-    """One step. ``parts`` are what each visit began with and changed, oldest first."""
+    """One step. ``parts`` has the initial state and the changes of each visit, oldest first."""
 
     undo_id: str
     parts: tuple[tuple[_Begun, Patch], ...]
@@ -46,8 +46,8 @@ class _Undone:
 
 
 class UsdUndo:
-    """The undo port. Opening a file is a step like any other: the previous stage is kept with it,
-    and comes back as it was."""
+    """The undo port. Opening a file is a step like any other: the previous stage is kept with the
+    step, and an undo restores that stage unchanged."""
 
     joins = True
 
@@ -64,7 +64,7 @@ class UsdUndo:
     def begin(self, label: str) -> object:
         opened = self._document.opened
         if opened.touched:
-            # The stage was changed outside a step, so older steps no longer fit.
+            # The stage was changed outside a step, so older steps no longer apply.
             self._steps.clear()
             self._undone.clear()
             opened.settle()

@@ -1,4 +1,4 @@
-"""Asset paths that still lead to the same file from another layer."""
+"""Makes asset paths lead to the same file from another layer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 def asset_from(asset: str, old: Path, new: Path | None) -> str:
     """Return ``asset``, which was relative to the folder ``old``, relative to ``new``, or absolute
-    when that is impossible or ``new`` is None. A path that isn't relative stays as it is. So does
-    one that leads nowhere from ``old`` and hence belongs to a search path."""
+    when that is impossible or ``new`` is None. A path that isn't relative stays as it is. So does a
+    path that doesn't lead to a file from ``old`` and hence belongs to a search path."""
     if not asset or Path(asset).is_absolute() or "://" in asset or old == new:
         return asset
     # A package counts as one file, whatever is inside it.

@@ -18,7 +18,7 @@ def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:
     """Copy the prim with everything below it to ``target`` in the root layer. Raises HostError."""
     path, layer = prim.GetPath(), opened.layer
     if (above := target.GetParentPath()) != Sdf.Path.absoluteRootPath:
-        # The prims above may be in another layer, and a copy without them would be in no list.
+        # The prims above may be in another layer, and a copy without them would not be listed.
         Sdf.CreatePrimInLayer(layer, above)
     if not _comes_with_an_ancestor(prim.GetPrimIndex().rootNode):
         copy_spec(_merged(prim, opened), path, layer, target)
@@ -44,7 +44,7 @@ def shared_in(flat: Sdf.Layer, stage: Usd.Stage) -> list[Sdf.Path]:
 
 
 def retarget(layer: Sdf.Layer, below: Sdf.Path, moved: Mapping[Sdf.Path, Sdf.Path]) -> None:
-    """Make targets, connections and references at and below ``below`` follow what was moved."""
+    """Update targets, connections and references at and below ``below`` after a move."""
 
     def follow(path: Sdf.Path) -> Sdf.Path:
         for old, new in moved.items():

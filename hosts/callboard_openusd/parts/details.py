@@ -1,4 +1,4 @@
-"""An object's details besides its place: material, lens, power, time samples."""
+"""An object's details besides its transform: material, lens, power, time samples."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ BY_FACE, BY_CORNER = "uniform", "faceVarying"
 
 
 def turn(mesh: UsdGeom.Mesh, which: Sequence[bool]) -> None:
-    """Turn those faces around, with normals that are theirs alone. Raises HostError for data that
-    can't follow."""
+    """Flip those faces, together with normals that belong to them alone. Raises HostError for data
+    that can't be reordered."""
     order: list[int] = []
     turned: list[int] = []
     corners = _corners(mesh)
@@ -38,7 +38,7 @@ def turn(mesh: UsdGeom.Mesh, which: Sequence[bool]) -> None:
 
 
 def triangulate(mesh: UsdGeom.Mesh) -> None:
-    """Cut the faces into triangles. Raises HostError for data that can't follow."""
+    """Cut the faces into triangles. Raises HostError for data that can't be reordered."""
     points = mesh.GetPointsAttr().Get(TIME)
     corners = mesh.GetFaceVertexIndicesAttr().Get(TIME)
     order: list[int] = []
@@ -66,7 +66,7 @@ def triangulate(mesh: UsdGeom.Mesh) -> None:
 
 
 def as_listed(mesh: UsdGeom.Mesh) -> list[int]:
-    """Return the index of each of the file's corners among those that the host reports, which run
+    """Return the index of each of the file's corners among those that the host reports, which are
     counterclockwise whatever the file's orientation is."""
     turned = mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded
     return [at for face in _corners(mesh) for at in (reversed(face) if turned else face)]
@@ -81,7 +81,7 @@ def _reorder(
     mesh: UsdGeom.Mesh, order: Sequence[int], sources: Sequence[int] | None = None
 ) -> None:
     """Put the corners and their data in this order. ``sources`` are the old faces of the new ones;
-    data of faces follows them."""
+    data of faces is reordered along with them."""
     following = _with_corners(mesh)
     counts = mesh.GetFaceVertexCountsAttr().Get(TIME)
     for attribute, interpolation in following:

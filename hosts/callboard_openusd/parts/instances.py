@@ -21,10 +21,10 @@ def owned(prim: Usd.Prim) -> Usd.Prim:
 
 
 def owned_parent(prim: Usd.Prim) -> Usd.Prim:
-    """Return the prim if others can live below it. Raises HostError."""
+    """Return the prim if it can have children. Raises HostError."""
     if owned(prim).IsInstance():
         raise HostError(
-            f"'{prim.GetName()}' is an instance, and nothing of its own can be below one; choose"
-            " another parent"
+            f"'{prim.GetName()}' is an instance, which can't have children of its own; choose "
+            f"another parent"
         )
     return prim

@@ -54,7 +54,7 @@ def set_color(prim: Usd.Prim, color: Vector) -> None:
 
 
 def _refuse_unseen(prim: Usd.Prim, material: UsdShade.Material) -> None:
-    """Raise HostError when objects below have materials of their own, which would hide the
+    """Raise HostError when objects below this one have materials of their own, which would hide the
     color."""
     walk = Usd.PrimRange(prim, Usd.TraverseInstanceProxies())
     shapes = [below for below in walk if below.IsA(UsdGeom.Gprim) and below != prim]

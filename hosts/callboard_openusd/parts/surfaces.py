@@ -1,5 +1,5 @@
 """A material's network: a UsdPreviewSurface, and for each textured input a picture, a transform and
-a reader of the UVs, which every reader of preview surfaces knows."""
+a reader of the UVs, which every reader of preview surfaces supports."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callboard.host import Json, Texture
 from callboard_openusd.parts.transforms import TIME, set_lasting
 
 _TYPES = Sdf.ValueTypeNames
-#: The surface's inputs by our slots, with the part of a picture that drives each.
+#: The surface's input for each of our slots, with the part of a picture that drives it.
 INPUTS: dict[str, tuple[str, Sdf.ValueTypeName, str]] = {
     "color": ("diffuseColor", _TYPES.Color3f, "rgb"),
     "metalness": ("metallic", _TYPES.Float, "r"),
@@ -35,7 +35,7 @@ _FALLBACKS: dict[str, Any] = {
     "opacity": 1.0,
 }
 _COLOR_SPACES = {"srgb": "sRGB", "raw": "raw"}
-#: Pictures that OpenUSD's own readers know.
+#: Picture formats that OpenUSD's own readers support.
 _PICTURES = (".png", ".jpg", ".jpeg", ".exr", ".hdr", ".tga", ".bmp")
 _UVS = "st"
 
@@ -49,7 +49,8 @@ def define(stage: Usd.Stage, path: Sdf.Path) -> UsdShade.Material:
 
 
 def read(material: UsdShade.Material) -> Json:
-    """Return the material's values and textures. Those of another kind of surface aren't known."""
+    """Return the material's values and textures. The values of any other kind of surface aren't
+    known."""
     surface = material.ComputeSurfaceSource()[0]
     kind = str(surface.GetShaderId()) if surface else ""
     names = ("color", "metalness", "roughness", "specular", "ior", "transmission", "emission")
@@ -74,7 +75,7 @@ def read(material: UsdShade.Material) -> Json:
         reported["emission_strength"] = strength
     reported["transmission"] = 0.0
     mode = surface.GetInput("opacityMode")
-    # Only if it is set explicitly: otherwise most files mean a cut-out by their opacity.
+    # Only if it is set explicitly: otherwise opacity usually means a cut-out.
     if mode and mode.Get() == "transparent" and reported["opacity"] is not None:
         reported["transmission"], reported["opacity"] = 1.0 - reported["opacity"], 1.0
     return reported
@@ -121,8 +122,8 @@ def write(material: UsdShade.Material, values: Mapping[str, object]) -> None:
 def write_texture(
     material: UsdShade.Material, slot: str, texture: Texture | None, asset: str, uvs: str | None
 ) -> None:
-    """Set or remove the texture. ``asset`` is the file's name in the layer, ``uvs`` the name of the
-    users' texture coordinates."""
+    """Set or remove the texture. ``asset`` is the file's name in the layer. ``uvs`` is the name of
+    the texture coordinates of the objects that use the material."""
     surface = _surface(material)
     if slot not in INPUTS:
         raise HostError(

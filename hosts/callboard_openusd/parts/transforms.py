@@ -1,4 +1,4 @@
-"""Local transforms as translate, rotate (Euler XYZ, degrees) and scale, whatever ops a prim has.
+"""Local transforms as translate, rotate (Euler XYZ, degrees) and scale, whichever ops a prim has.
 
 New prims get the three ops of XformCommonAPI. Another tool's stack is kept if it can express the
 values; otherwise one matrix replaces it. Nothing is dropped silently: shear or animation that can't
@@ -30,7 +30,7 @@ class Components:
     translate: Gf.Vec3d
     rotate: Gf.Vec3d
     scale: Gf.Vec3d
-    #: True when the matrix has shear, which the three can't express.
+    #: True when the matrix has shear, which the three components can't express.
     sheared: bool = False
 
     def matrix(self) -> Gf.Matrix4d:
@@ -136,7 +136,7 @@ def resets_stack(prim: Usd.Prim) -> bool:
 
 def decompose(matrix: Gf.Matrix4d, signs: Vector = (1, 1, 1)) -> Components:
     """Return the components of a matrix. A matrix doesn't tell which axes are mirrored, only
-    whether their number is odd; ``signs`` are used if they fit."""
+    whether their number is odd; ``signs`` are used if they are consistent with the matrix."""
     rows = [Gf.Vec3d(*matrix.GetRow3(i)) for i in range(3)]
     scale = Gf.Vec3d(*(row.GetLength() for row in rows))
     mirrored = matrix.GetDeterminant3() < 0
@@ -243,8 +243,8 @@ def _euler(rotation: Gf.Rotation, order: str) -> Gf.Vec3d:
 
 
 def _reordered(degrees: Vector, order: UsdGeom.XformCommonAPI.RotationOrder) -> Gf.Vec3d:
-    """Return the angles that, turned in ``order``, are the same rotation as ``degrees`` turned in
-    XYZ."""
+    """Return the angles that, applied in ``order``, are the same rotation as ``degrees`` applied in
+    XYZ order."""
     if order == _COMMON.RotationOrderXYZ:
         return Gf.Vec3d(*degrees)
     return _euler(_rotation(degrees), order.name[-3:])

@@ -1,5 +1,5 @@
-"""The chosen variant of each set, presented as an attribute ``variants:<set>``, its name in the
-file."""
+"""The chosen variant of each set, presented as an attribute ``variants:<set>``, which is its name
+in the file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def names(prim: Usd.Prim) -> list[str]:
 
 
 def of_name(prim: Usd.Prim, attribute: str) -> Usd.VariantSet | None:
-    """Return the set, or None when the prim has none of that name."""
+    """Return the set, or None when the prim has no set of that name."""
     known = attribute in names(prim)
     return prim.GetVariantSet(attribute.removeprefix(_PREFIX)) if known else None
 

@@ -137,7 +137,9 @@ def _single(value: object) -> Sdf.ValueTypeName:
         return types.Double
     if isinstance(value, str):
         return types.String
-    raise HostError("a new attribute is a flag, a number, a text, or a list of those")
+    raise HostError(
+        "a new attribute is true or false, a number, a string, or a list of such values"
+    )
 
 
 def _converted(value: Any, kind: Sdf.ValueTypeName, attribute: str) -> Any:

@@ -1,5 +1,5 @@
-"""Cameras: the port ``cameras``. OpenUSD has lens and sensor in tenths of a scene unit. The stage's
-render settings name the camera for pictures."""
+"""Cameras: the port ``cameras``. OpenUSD measures lens and sensor in tenths of a scene unit. The
+stage's render settings name the camera for pictures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from callboard_openusd.ports.edit import identifier
 from callboard_openusd.ports.scene import doubt
 
 _SETTINGS = Sdf.Path("/Render/Settings")
-#: The sensor of a picture of sixteen by nine, and a lens, in millimeters.
+#: The sensor for a 16:9 picture, and a focal length, in millimeters.
 _SENSOR, _LENS = (36.0, 20.25), 50.0
 
 
@@ -72,7 +72,7 @@ class UsdCameras(UsdPort):
             set_lasting(camera.CreateFocalLengthAttr(), values["lens"] / self._millimetres)
         if "sensor" in values:
             wide, high = camera.CreateHorizontalApertureAttr(), camera.CreateVerticalApertureAttr()
-            # The picture keeps its shape.
+            # The picture keeps its aspect ratio.
             shape = high.Get(TIME) / wide.Get(TIME)
             set_lasting(wide, values["sensor"] / self._millimetres)
             set_lasting(high, values["sensor"] / self._millimetres * shape)

@@ -64,8 +64,8 @@ class UsdDocs(KeptDocs):
 
 
 def _plain(value: Any) -> Any:
-    """Return the value as JSON; values that JSON can't hold are texts as OpenUSD writes them, such
-    as ``inf``."""
+    """Return the value as JSON; values that JSON can't represent become strings as OpenUSD writes
+    them, such as ``inf``."""
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     return value if isinstance(value, (bool, int, float, str)) else str(value)[:200]

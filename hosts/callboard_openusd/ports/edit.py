@@ -52,7 +52,8 @@ class UsdSceneEditor(UsdPort):
         world = transforms.world_matrix(prim)
         path = self._document.opened.free_path(above, prim.GetName())
         moved = self._move(prim, path)
-        # A prim that resets the stack of transforms is already in world space, wherever it hangs.
+        # A prim that resets the stack of transforms is already in world space, wherever it is in
+        # the hierarchy.
         if keep_world and not transforms.resets_stack(moved):
             frame = transforms.world_matrix(self._stage.GetPrimAtPath(above))
             if frame.GetDeterminant() == 0:
@@ -129,7 +130,8 @@ class UsdSceneEditor(UsdPort):
 
     def _apply(self, editor: Usd.NamespaceEditor, prim: Usd.Prim, doing: str) -> None:
         name, able = prim.GetName(), None
-        # ApplyEdits itself checks whether it can; only after a refusal do we look for the reason.
+        # ApplyEdits itself checks whether the edit is possible. Only after a refusal do we look for
+        # the reason.
         with suppress(Tf.ErrorException):
             if editor.ApplyEdits():
                 return
@@ -150,7 +152,7 @@ class UsdSceneEditor(UsdPort):
         raise HostError(f"OpenUSD can't {doing} '{name}': {able.whyNot or 'it gave no reason'}")
 
     def _arrived(self, path: Sdf.Path, name: str, doing: str) -> Usd.Prim:
-        """Return the object at ``path``, where ``name`` was to go. Raises HostError."""
+        """Return the object at ``path``, where ``name`` should now be. Raises HostError."""
         try:
             return self._find(str(path))
         except ObjectNotFound:

@@ -26,8 +26,8 @@ from callboard_openusd.application.document import Document, OpenStage, reason, 
 from callboard_openusd.application.last_step_layer import stamp_of
 from callboard_openusd.parts.assets import asset_from
 
-#: Marks the layers that are ours alone. They are read at once and whole: a file written to
-#: meanwhile must not change under the stage.
+#: Marks the layers that are ours alone. They are read at once and whole: a file that is written to
+#: later must not change while the stage uses it.
 _OWN = "callboard"
 Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.GetDetachedLayerRules().Include([f"{_OWN}="]))
 
@@ -46,8 +46,8 @@ class UsdFiles:
         stamp = stamp_of(path)
         with read_layer(path) as layer:
             try:
-                # A package's layer differs from the file's content, so it can't be read from it
-                # again.
+                # A package's layer differs from the file's content, so the layer can't be read from
+                # the file again.
                 packed = Path(path).suffix.lower() == ".usdz"
                 opened = OpenStage(layer, path, None if packed else stamp)
             except Tf.ErrorException as error:
@@ -72,19 +72,19 @@ class UsdFiles:
 
 @contextmanager
 def read_layer(path: str) -> Iterator[Sdf.Layer]:
-    """Yield a file's root layer, which nothing else shares: other readers of the file must not see
-    unsaved edits. The layers it is composed of are kept for the block, so that a stage opened there
-    reads none twice. Raises HostError."""
+    """Yield a file's root layer, which isn't shared: other readers of the file must not see unsaved
+    edits. The layers that it is composed of stay open inside the block, so that a stage opened
+    there doesn't read any layer twice. Raises HostError."""
     kept: list[Sdf.Layer] = []
     seen: set[Path] = set()
     _check(Path(path))
     refuse_usd_outside(path, Ar, Sdf, Tf, Usd, UsdUtils)
     try:
         if Path(path).suffix.lower() == ".usdz":
-            # A package's references are inside it, and are found only from inside.
+            # A package's references are inside it, and can only be resolved from inside.
             layer = Usd.Stage.Open(path).Flatten(False)
         else:
-            # The arguments mean nothing to the format, and make it a layer of its own.
+            # The arguments mean nothing to the format, but give the file a layer of its own.
             own = Sdf.Layer.CreateIdentifier(path, {_OWN: uuid4().hex})
             layer = Sdf.Layer.FindOrOpen(own)
     except Tf.ErrorException as error:
@@ -106,7 +106,7 @@ def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
         UsdUtils.ModifyAssetPaths(moved, lambda asset: asset_from(asset, old, new))
         layer = moved
     with replacing_bytes(path) as file, TemporaryDirectory(prefix="callboard-") as apart:
-        # OpenUSD writes by name, and no other program can swap a folder of our own.
+        # OpenUSD writes to a path, and no other program can replace a folder of our own.
         written = Path(apart, f"layer{Path(path).suffix}")
         try:
             layer.Export(str(written))
@@ -119,14 +119,14 @@ def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
 
 
 def _check_readable(written: Path, name: str) -> None:
-    """Raise HostError when OpenUSD can't read its own output, as with a path as an attribute's
-    value."""
+    """Raise HostError when OpenUSD can't read its own output, as when an attribute's value is a
+    path."""
     try:
         Sdf.Layer.OpenAsAnonymous(str(written))
     except Tf.ErrorException as error:
         raise HostError(
-            f"'{name}' was left as it is, because OpenUSD could not read what it wrote:"
-            f" {reason(error)}. Fix what it names, and save again."
+            f"'{name}' was left as it is, because OpenUSD could not read the file that it wrote:"
+            f" {reason(error)}. Fix what the error names, and save again."
         ) from None
 
 
@@ -157,7 +157,7 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
                 known.Reload(force=sys.platform == "win32")
             opened = known or Sdf.Layer.FindOrOpen(str(used))
         except Tf.ErrorException:
-            continue  # the stage goes without it, as it does in every other program
+            continue  # the stage does without the file, as in every other program
         if opened is not None:
             kept.append(opened)
             _keep_used(opened, used.parent, kept, seen)

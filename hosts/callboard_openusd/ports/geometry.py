@@ -1,5 +1,6 @@
-"""Facts about a mesh, and changes that need no modeller: the port ``geometry``. Changes apply to
-the mesh at the one time that this host reads. A mesh whose points move keeps its faces."""
+"""Facts about a mesh, and changes that don't need a modeller: the port ``geometry``. Changes apply
+to the mesh at the only time that this host reads. If a mesh's points are animated, its faces must
+stay."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ class UsdGeometry:
         turn = faces_to_turn(mesh, side)
         faces.turn(UsdGeom.Mesh(prim), turn)
         if not all(turn) and any(turn) and _shading(UsdGeom.Mesh(prim)) == "smooth":
-            # The points' normals came from faces that faced opposite ways.
+            # The normals of points were computed from faces with opposite orientations.
             self._write_normals(prim, smooth=True, angle=None)
 
     @telling("triangulate that")
@@ -90,7 +91,8 @@ class UsdGeometry:
         self._still(name, "shaded")
         if mesh.GetPointsAttr().ValueMightBeTimeVarying():
             raise HostError(
-                f"the points of '{prim.GetName()}' move, and normals that don't would be wrong"
+                f"the points of '{prim.GetName()}' are animated, so normals that aren't would be "
+                f"wrong"
             )
         self._write_normals(prim, smooth, angle)
 
@@ -118,7 +120,7 @@ class UsdGeometry:
         return mesh
 
     def _still(self, name: str, done: str) -> Usd.Prim:
-        """Return the prim for writing. Raises HostError when it has other faces at another time."""
+        """Return the prim for writing. Raises HostError when its faces differ at another time."""
         prim = owned(self._mesh(name).GetPrim())
         mesh = UsdGeom.Mesh(prim)
         for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr()):

@@ -1,7 +1,7 @@
 """Lights, and what surrounds the scene: the port ``lights``.
 
 ``intensity`` is a radiance in watts per square metre and steradian, or, for a sun, watts per square
-metre, as Blender and Cycles write it. Lights of ours are normalized, so that their size doesn't
+metre, as Blender and Cycles write it. Our own lights are normalized, so that their size doesn't
 make them brighter. Other lights are read as they are."""
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class UsdLights(UsdPort):
             dome = own[0] if own else self._new_dome()
             for other in domes:
                 if other != dome:
-                    # The dome stays, and comes back when it is shown.
+                    # The dome stays, and comes back when it is made visible.
                     UsdGeom.Imageable(owned(other)).MakeInvisible()
         elif not domes:
             raise HostError("nothing surrounds the scene yet; give path or color as well")
@@ -254,7 +254,8 @@ def _kind(prim: Usd.Prim) -> str:
 
 
 def _scale(prim: Usd.Prim) -> float:
-    """Return scene units per unit of the light: scaling a light scales its size."""
+    """Return the number of scene units in a unit of the light, because scaling a light scales its
+    size."""
     return abs(transforms.world_matrix(prim).GetDeterminant3()) ** (1 / 3) or 1.0
 
 

@@ -141,14 +141,14 @@ class UsdMaterials(UsdPort):
         return UsdShade.Material(owned(self._find(name).GetPrim()))
 
     def _place(self) -> Sdf.Path:
-        """Return the scope's path, below the prim that a reference to the file brings along."""
+        """Return the scope's path, below the prim that a reference to the file would include."""
         main = self._stage.GetDefaultPrim()
         if main and main.IsActive() and not main.IsInstance() and not main.IsA(UsdGeom.Gprim):
             return main.GetPath().AppendChild(_SCOPE)
         return home(self._stage).AppendChild(_SCOPE)
 
     def _uvs(self, path: str) -> str | None:
-        """Return the name of the texture coordinates of the first user that has some."""
+        """Return the name of the texture coordinates of the first user that has any."""
         for user in self.users().get(path, ()):
             for prim in Usd.PrimRange(self._stage.GetPrimAtPath(user)):
                 for primvar in UsdGeom.PrimvarsAPI(prim).GetPrimvarsWithValues():

@@ -18,9 +18,9 @@ from callboard_openusd.parts.transforms import TIME, read
 from callboard_openusd.parts.whole_object import whole
 
 _PURPOSES = [getattr(UsdGeom.Tokens, name) for name in ("default_", "render", "proxy", "guide")]
-#: The only content of a spec that exists for the sake of those below it.
+#: The only content of a spec that exists only to contain other specs.
 _OVER = ["specifier"]
-#: The number of entries of a list that are made at a time.
+#: The number of entries in a list that are made at a time.
 _TOGETHER = 50
 
 
@@ -83,11 +83,11 @@ class UsdSceneReader:
 
 
 def doubt(stage: Usd.Stage, prim: Usd.Prim) -> str | None:
-    """Return why the saved file may hold another state of the prim, or None. The visible state is
-    composed of the layer that is saved, the files it refers to, and the session layer, which is
-    never saved, if a script wrote to it."""
+    """Return why the saved file may contain a different state of the prim, or None. The visible
+    state is composed of the layer that is saved, the files it refers to, and the session layer,
+    which is never saved, if a script wrote to it."""
     if muted := stage.GetMutedLayers():
-        return f"the layer '{muted[0]}' is muted here, and isn't where the file is opened"
+        return f"the layer '{muted[0]}' is muted here, but won't be when the file is opened again"
     session = stage.GetSessionLayer()
     own = session.GetPrimAtPath(prim.GetPath())
     above = (session.GetPrimAtPath(path) for path in prim.GetPath().GetPrefixes()[:-1])
@@ -97,8 +97,8 @@ def doubt(stage: Usd.Stage, prim: Usd.Prim) -> str | None:
 
 
 class _Summaries(Sequence[Json]):
-    """Entries made on access, so that a page costs its own length. An object removed by then has
-    only its name."""
+    """Entries made on access, so that the cost of a page depends only on its own length. If an
+    object has been removed by then, its entry has only the name."""
 
     def __init__(self, stage: Usd.Stage, paths: Sequence[Sdf.Path]) -> None:
         self._stage = stage
@@ -124,7 +124,8 @@ class _Summaries(Sequence[Json]):
         return _Summaries(self._stage, [path for path in self._paths if fits(path.name)])
 
     def _reported(self, paths: Sequence[Sdf.Path]) -> Iterator[Json]:
-        """Yield entries of one moment: siblings have the same object above them."""
+        """Yield entries that are made at the same moment, so siblings share the object above
+        them."""
         above: dict[Sdf.Path, str | None] = {}
         for path in paths:
             prim = self._stage.GetPrimAtPath(path)
@@ -148,7 +149,7 @@ def _reported(path: Sdf.Path, prim: Usd.Prim, parent: str | None) -> Json:
 
 
 def _bounds(prim: Usd.Prim) -> Json | None:
-    # A hidden object, or one below a hidden one, has a place all the same.
+    # A hidden object, or one below a hidden one, has a place too.
     cache = UsdGeom.BBoxCache(TIME, _PURPOSES, useExtentsHint=False, ignoreVisibility=True)
     box = cache.ComputeWorldBound(prim).ComputeAlignedRange()
     if box.IsEmpty():
@@ -159,5 +160,5 @@ def _bounds(prim: Usd.Prim) -> Json | None:
 
 
 def _list(point: Gf.Vec3d) -> list[float]:
-    # Iterating makes OpenUSD look for a fourth element as well, and that takes longest.
+    # Iterating would make OpenUSD look for a fourth element as well, which is the slowest part.
     return [point[0], point[1], point[2]]

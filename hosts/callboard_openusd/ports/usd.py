@@ -18,8 +18,8 @@ from callboard_openusd.ports.files import read_layer, write_layer
 
 #: The key in a prim's custom data for what :mod:`shapes` and :mod:`lights` store.
 _OURS = "callboard"
-#: The mark of a group that a program generated and the artist didn't make. Blender has its own
-#: mark, and leaves out prims with it, along with units and up axis, so we write another.
+#: The mark of a group that a program generated, not the artist. Blender has its own mark, and
+#: leaves out prims that have it, along with units and up axis, so we write a different one.
 _GENERATED, _BLENDERS = "exchange:generated", "Blender:generated"
 #: A camera's values in units of the stage, or tenths of one.
 _LENGTHS = (
@@ -39,7 +39,7 @@ class UsdStages:
 
     def import_usd(self, path: str, parent: str | None) -> Json:
         """Copy the composed content into the root layer, as one new object named after the file.
-        Other units or another up axis become that object's transform."""
+        Different units or a different up axis become that object's transform."""
         stage = self._document.stage
         above = home(stage)
         if parent is not None:
@@ -101,8 +101,7 @@ def _artists(root: Usd.Prim) -> list[Usd.Prim]:
 
 
 def _mark_home(flat: Sdf.Layer, path: Sdf.Path) -> None:
-    """Mark the prim that is the scene itself, so that it is an object neither here nor
-    elsewhere."""
+    """Mark the prim that is the scene itself, so that no program treats it as an object."""
     spec = flat.GetPrimAtPath(path)
     if spec and path != Sdf.Path.absoluteRootPath:
         group, _, key = _GENERATED.partition(":")
@@ -143,15 +142,15 @@ def _ratio(source: Usd.Stage, target: Usd.Stage) -> float:
 
 
 def _count_cameras(top: Usd.Prim, ratio: float) -> None:
-    """Convert a camera's lens, sensor and distances, which are in units of the stage whatever its
-    scale."""
+    """Convert a camera's lens, sensor and distances, which are in the stage's units, whatever the
+    camera's scale is."""
     for prim in Usd.PrimRange(top) if ratio != 1.0 else ():
         for name in _LENGTHS if prim.IsA(UsdGeom.Camera) else ():
             attribute = prim.GetAttribute(name)
             if (value := attribute.Get()) is not None:
                 attribute.Set(value * ratio)
             for time in attribute.GetTimeSamples():
-                if (value := attribute.Get(time)) is not None:  # None if it is blocked
+                if (value := attribute.Get(time)) is not None:  # None if the value is blocked
                     attribute.Set(value * ratio, time)
 
 

@@ -1,5 +1,5 @@
-"""The Qt binding of the application. Others may lie on its path, where a studio or another tool put
-them, and qtpy would take the first it finds."""
+"""The Qt binding of the application. A studio or another tool may have put other bindings on its
+path, and qtpy would use the first one that it finds."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _ASKED = ("QT_API", "FORCE_QT_API")
 
 
 def choose_binding() -> None:
-    """Have qtpy use the binding in which the application's own Qt runs, if it has been imported.
-    Call it before anything imports qtpy."""
+    """Have qtpy use the application's own binding, if it has been imported. Call it before anything
+    imports qtpy."""
     running = [name for name in _BINDINGS if _runs(name)]
     if not running or "qtpy" in sys.modules:
         return
@@ -21,7 +21,7 @@ def choose_binding() -> None:
     try:
         import qtpy  # noqa: F401
     finally:
-        # Other tools choose by these too.
+        # Other tools also choose their binding with these variables.
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)

@@ -1,11 +1,11 @@
-"""Run functions on the main thread of a Qt application and report what holds it up.
+"""Runs functions on the main thread of a Qt application, and reports what holds that thread up.
 
 An event posted to an object of the main thread wakes Qt's own loop. While nothing is posted there
 is no timer and no poll.
 
 A modal dialog runs Qt's loop inside itself, in the middle of whatever opened it, so posted
-functions wait until the last dialog is gone. Meanwhile the guest loop's watcher answers what needs
-no host.
+functions wait until the last dialog is gone. Until then, the guest loop's watcher answers requests
+that don't need the host.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from callboard.host import Interrupted
 
 log = logging.getLogger(__name__)
 
-#: Milliseconds after which waiting functions are requested once more.
+#: Milliseconds after which another event is posted for waiting functions.
 AGAIN_MS = 10
 #: Only our own events reach our object, so Qt's first number for private use is enough.
 _RUN = QEvent.Type.User
@@ -90,7 +90,7 @@ class QtMainThread(QObject):
                 posted()
         except Interrupted:
             # The interruption is meant for a tool that runs Qt's loop inside itself, and is
-            # repeated until it lands in the tool. The function it hit instead runs later.
+            # repeated until it lands in the tool. A function that was hit instead runs later.
             if posted is not None:
                 self._waiting.append(posted)
         except BaseException:
@@ -129,7 +129,7 @@ class QtMainThread(QObject):
         self._forget_dialog()
         self._dialog, self._title = dialog, _title(dialog)
         dialog.installEventFilter(self)
-        # A dialog that C++ deletes may go without an event.
+        # A dialog that C++ deletes may disappear without an event.
         dialog.destroyed.connect(self._dialog_destroyed)
 
     def _forget_dialog(self) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 
-#: Playback holds up no call, and it may go on for hours.
+#: Playback doesn't hold up calls, and it may go on for hours.
 PLAYING = "playing the animation"
-#: The application reports the end of these in every case.
+#: The application always reports the end of these operations.
 _SURELY_END = ("rendering", "a playblast")
 #: Seconds after which anything else counts as ended: an application may report that it opens a
 #: scene, but not that this failed, and Maya may stay "busy" after a command.
@@ -36,8 +36,8 @@ class Messages:
         return next((words for words in reversed(self._busy) if self._lasts(words)), None)
 
     def holds(self) -> str | None:
-        """Return the operation in which nothing of ours may run, although the application handles
-        Qt's events during it to draw its progress. Call it on the main thread."""
+        """Return the operation during which nothing of ours may run, although the application
+        handles Qt's events during it to draw its progress. Call it on the main thread."""
         busy = (words for words in reversed(self._busy) if words != PLAYING)
         return next((words for words in busy if self._lasts(words)), None)
 
@@ -57,7 +57,7 @@ class Messages:
     def note(self, words: str, begun: bool) -> None:
         if begun:
             self._since[words] = monotonic()
-        # Replaced as a whole, because other threads read it.
+        # The value is replaced as a whole, because other threads read it.
         others = tuple(each for each in self._busy if each != words)
         self._busy = (*others, words) if begun else others
 

@@ -12,7 +12,7 @@ class Options(ABC):
 
     @abstractmethod
     def read(self, name: str) -> int | None:
-        """Return the artist's choice, or None when there is none or it can't be read."""
+        """Return the artist's choice, or None if there is no choice or it can't be read."""
 
     @abstractmethod
     def write(self, name: str, value: int) -> None: ...
@@ -28,7 +28,7 @@ class Options(ABC):
 
     @property
     def port(self) -> int:
-        """The port that the server opens, 0 for any."""
+        """The port that the server opens; 0 means any free port."""
         return self.read(_PORT) or 0
 
     @port.setter

@@ -15,8 +15,8 @@ MakeHost = Callable[[Callable[[Callable[[], None]], None], Callable[[], str | No
 
 
 class HostServer:
-    """The server of one application. ``port`` returns the artist's choice when the server starts, 0
-    for any. Use it on the main thread."""
+    """The server of one application. ``port`` returns the artist's choice when the server starts; 0
+    means any free port. Use it on the main thread."""
 
     def __init__(self, make_host: MakeHost, port: Callable[[], int]) -> None:
         self._make_host = make_host

@@ -24,7 +24,7 @@ class OpenStep:
     recording: ExitStack = field(default_factory=ExitStack)
     #: True when the application records undo steps at all.
     recorded: bool = True
-    #: The selection, where the application doesn't count selecting as a change.
+    #: The selection, if the application doesn't count selecting as a change.
     selection: tuple[str, ...] = ()
 
 
@@ -34,12 +34,12 @@ class _Step:
 
     id: str
     marks: tuple[Hashable, ...]
-    #: True when it lies directly on top of the previous step here.
+    #: True when the step lies directly on top of the previous step in our list.
     follows: bool
 
     @property
     def mark(self) -> Hashable:
-        """The newest step's mark."""
+        """Return the newest step's mark."""
         return self.marks[-1]
 
 
@@ -81,11 +81,11 @@ class UndoSteps(ABC):
 
     def _applied(self, marks: Sequence[Hashable]) -> int | None:
         """Return how many of these steps, oldest first, the scene holds, or None when that can't be
-        known."""
+        determined."""
         return None
 
     def _holds_changes(self, step: OpenStep) -> bool:
-        """Return whether the closed step is the newest. Applications drop an empty one."""
+        """Return whether the closed step is the newest. Applications drop an empty step."""
         return self._newest() == step.mark
 
     def _restore(self, step: OpenStep) -> None:  # noqa: B027 - most have nothing to add
@@ -132,7 +132,7 @@ class UndoSteps(ABC):
             return False
         step = self._steps[-1]
         if newest not in step.marks:
-            # The artist changed something since.
+            # The artist has changed something since.
             return False
         self._steps.pop()
         try:

@@ -10,7 +10,7 @@ from callboard.host import Point, View
 
 @dataclass(frozen=True)
 class LineOfSight:
-    """A line in the world with a limited reach, in the unit of its ends."""
+    """A line segment in the world, in the unit of its ends."""
 
     start: Point
     #: The direction, of length 1.

@@ -1,4 +1,4 @@
-"""Pictures that the application's views drew. The view of a window that is hidden or minimised may
+"""Pictures drawn by the application's views. The view of a window that is hidden or minimised may
 draw only black."""
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from callboard.errors import HostError
 from callboard.host import Json, Picture, Point, decode, encode
 
-#: Where a PNG file says which channels it has, and the values of those with alpha.
+#: The position of a PNG file's color type, and the values of the types with alpha.
 _COLOUR_TYPE, _WITH_ALPHA = 25, (4, 6)
-#: A picture of one colour has at most so many bytes, and one for so many pixels. Others needn't be
-#: decoded, which takes time.
+#: A picture of a single colour has at most this many bytes, plus one for this many pixels. Larger
+#: pictures needn't be decoded, which takes time.
 _LEAST, _EVEN = 1000, 100
 
 Boxes = Iterable[tuple[Point, Point]]

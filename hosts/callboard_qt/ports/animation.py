@@ -56,7 +56,7 @@ class KeyedAnimation(ABC, Generic[_Node]):
 
 
 class SampledBake(KeyedAnimation[_Node]):
-    """The same for an application without its own baking: poses are read and keyed."""
+    """The port for an application without its own baking: poses are read and keyed."""
 
     @abstractmethod
     def sample(self, node: _Node, frame: float) -> Components:
@@ -64,10 +64,11 @@ class SampledBake(KeyedAnimation[_Node]):
 
     @abstractmethod
     def set_free(self, node: _Node) -> None:
-        """Remove the object's keys and everything else that moves it. From here on only keys do."""
+        """Remove the object's keys and everything else that moves it. After this, only keys move
+        the object."""
 
     def bake_nodes(self, nodes: Sequence[_Node], frames: Sequence[int]) -> None:
-        # All are sampled before the first one is changed: one may move another.
+        # All objects are sampled before the first one is changed, because one may move another.
         moves = [[self.sample(node, frame) for frame in frames] for node in nodes]
         for node, samples in zip(nodes, moves, strict=True):
             self.set_free(node)

@@ -28,7 +28,7 @@ class ApplicationChecks(ABC):
     """The checks of an application without validators, and without a tool that fixes a mesh."""
 
     def __init__(self, reader: object, cameras: CamerasPort, materials: MaterialsPort) -> None:
-        #: A port ``scene.read``, maybe without its optional parts.
+        #: A port ``scene.read``, perhaps without its optional parts.
         self._reader: Any = reader
         self._cameras = cameras
         self._materials = materials
@@ -78,7 +78,7 @@ class ApplicationChecks(ABC):
 
 
 def _is_inside(point: Sequence[float], towards: Rows, wide: float, high: float) -> bool:
-    """Return whether a camera that looks along its own -Z has the point in its picture."""
+    """Return whether the point is in the picture of a camera that looks along its own -Z axis."""
     at = times([[0.0] * 3, [0.0] * 3, [0.0] * 3, [float(value) for value in point]], towards)[3]
     depth = -at[2]
     return depth > 0 and abs(at[0]) <= depth * wide and abs(at[1]) <= depth * high

@@ -1,5 +1,5 @@
 """The common parts of the port ``exchange`` in applications that read and write other programs'
-files by commands and plug-ins. Use it on the main thread. Raises HostError."""
+files with commands and plug-ins. Use it on the main thread. Raises HostError."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class ApplicationExchange(ABC):
 
     @abstractmethod
     def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
-        """Return the current state of a format other than USD."""
+        """Return a format other than USD, with what the application can currently do with it."""
 
     @abstractmethod
     def _read(self, path: str, kind: str, axes: Axes | None, parent: str | None) -> None:
-        """Add the file to the scene, in its units and axes. ``axes`` are given if the file has
-        none."""
+        """Add the file to the scene, converted from the file's units and axes. ``axes`` is given if
+        the file doesn't state any."""
 
     @abstractmethod
     def _write(
@@ -70,8 +70,8 @@ class ApplicationExchange(ABC):
 
     @abstractmethod
     def _only(self, objects: Sequence[str] | None) -> AbstractContextManager[None]:
-        """Select the objects inside the block; nothing of it counts as a change. None leaves the
-        selection."""
+        """Select the objects inside the block, without counting this as a change. None leaves the
+        selection alone."""
 
     def formats(self) -> list[FileFormat]:
         return [

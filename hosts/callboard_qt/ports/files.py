@@ -10,7 +10,7 @@ from stat import S_IMODE
 from callboard.errors import HostError
 from callboard.host import checked_suffix, mode_to_keep, require_folder
 
-#: Why other endings are refused.
+#: The reason for refusing other suffixes.
 OTHERS = "; other formats are imported or exported"
 
 
@@ -30,7 +30,7 @@ def openable(
 
 
 def saveable(path: str | None, suffixes: Iterable[str], because: str = OTHERS) -> Path:
-    """Return the file to save to; None is a scene that has no file yet. Raises HostError."""
+    """Return the file to save to; None means that the scene has no file yet. Raises HostError."""
     if not path:
         raise HostError("this scene has never been saved; give a path")
     file = Path(path)

@@ -20,12 +20,12 @@ PICTURES = (".png", ".jpg", ".jpeg")
 
 
 class FileRender(ABC, Generic[Camera]):
-    """The port. Everything is restored after each picture: between two slices the scene is the
-    artist's. The answer names the renderer and the camera. Use it on the main thread."""
+    """The port. Everything is restored after each picture: between two slices the scene belongs to
+    the artist. The answer names the renderer and the camera. Use it on the main thread."""
 
     @abstractmethod
     def camera(self) -> Camera:
-        """Return the scene's own camera. Raises HostError when it has none."""
+        """Return the scene's own camera. Raises HostError when there is no camera."""
 
     @abstractmethod
     def camera_path(self, camera: Camera) -> str:

@@ -1,8 +1,8 @@
 """The widget that a host puts into its dock or pane: the running server's panel, or a line saying
-that none runs.
+that no server is running.
 
-A host restores its layout before the server runs, and the artist stops and starts it. So the frame
-stays and its content is exchanged.
+A host restores its layout before the server runs, and the artist may stop and start the server. So
+the frame stays and its content is exchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class PanelFrame(QWidget):
         self.show_server(server)
 
     def show_server(self, server: Callboard | None) -> None:
-        """Show the server, or a note that none runs. The old server may already be gone."""
+        """Show the server, or a note that no server is running. The old server may already be
+        gone."""
         while (item := self._layout.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.close()
@@ -45,7 +46,7 @@ class PanelFrames:
         return frame
 
     def show_server(self, server: Callboard | None) -> None:
-        """Show that server, or that none runs, in every open frame."""
+        """Show that server, or a note that no server is running, in every open frame."""
         self._frames = [frame for frame in self._frames if shiboken.isValid(frame)]
         for frame in self._frames:
             frame.show_server(server)

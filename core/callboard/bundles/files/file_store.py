@@ -92,7 +92,7 @@ class FileStore:
     def put(self, name: str, data: bytes, tags: Sequence[str] = ()) -> StoredFile:
         """Store an upload. Raises ValueError for an invalid file name, OSError."""
         if not name or name in (".", "..") or re.search(r'[\x00-\x1f/\\:*?"<>|]', name):
-            raise ValueError(f"{name[:80]!r} is no file name")
+            raise ValueError(f"{name[:80]!r} isn't a file name")
         with self._lock:
             folder = self._uploads / FILES / secrets.token_hex(8)
             folder.mkdir(parents=True)

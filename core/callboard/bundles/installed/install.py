@@ -236,7 +236,7 @@ class Bundles:
             names = ", ".join(bundle.name for bundle in self.installed()) or "(none)"
             raise InstallError(f"no bundle '{name[:80]}' is installed; installed: {names}")
         if version is not None and version.parent.name != state["active"]:
-            raise InstallError(f"another version of '{name}' was installed meanwhile")
+            raise InstallError(f"another version of '{name}' was installed in the meantime")
         return home, state
 
     def _remove(self, home: Path) -> None:

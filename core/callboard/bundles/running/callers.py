@@ -65,7 +65,8 @@ class Callers:
         if len(names) == 1 and method in METHODS:
             return id, caller
         raise PeerError(
-            "calls of several clients are running, so it isn't known whom to ask; ask again later"
+            "calls from several clients are running, so it isn't known which client to ask; ask "
+            "again later"
         )
 
     async def answer_own(self, method: str, params: Json) -> Json:

@@ -283,7 +283,7 @@ class WorkflowRun:
 
     def _enter(self, where: str, tool: str | None) -> Json:
         if len(self._steps) >= PERFORMED_LIMIT:
-            raise StepFailed(f"a workflow performs {PERFORMED_LIMIT} steps at most; split it")
+            raise StepFailed(f"a workflow performs at most {PERFORMED_LIMIT} steps; split it")
         entry: Json = {"step": where, "tool": tool, "status": "running", "attempts": 1}
         self._steps.append(entry)
         self._updated = _now()

@@ -89,7 +89,7 @@ def _skill(draft: Draft) -> str:
     return f"""\
 ---
 name: {draft.name}
-description: {_quoted(f"Does again, in one go, what was done well before: {_does(draft)}")}
+description: {_quoted(f"Does again, in one go, what succeeded before: {_does(draft)}")}
 compatibility: {_quoted(needs)}
 metadata:
   dcc-mcp:

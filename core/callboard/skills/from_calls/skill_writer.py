@@ -53,9 +53,7 @@ def make_skill(
     files = draft.files()
     for path, text in files.items():
         if len(text.encode()) > MAX_TEXT_BYTES:
-            raise SkillError(
-                f"{path} would be larger than {MAX_TEXT_BYTES} bytes; take fewer calls"
-            )
+            raise SkillError(f"{path} would be larger than {MAX_TEXT_BYTES} bytes; use fewer calls")
         for line in text.splitlines():
             if redact(line) != line or _names_a_place(line):
                 raise SkillError(

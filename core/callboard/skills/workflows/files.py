@@ -210,7 +210,7 @@ class _Reader:
             return self._branch(entry, step_id, path)
         message = entry.get(kind, entry.get("message", entry.get("prompt")))
         if not isinstance(message, str) or not message.strip():
-            raise WorkflowProblem(f"'{kind}' needs a text that explains it", path)
+            raise WorkflowProblem(f"'{kind}' needs text that explains it", path)
         made = ApproveStep if kind == "approve" else FailStep
         return made(step_id, message.strip())
 

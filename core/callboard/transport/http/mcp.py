@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 _SESSION, _VERSION = SESSION_HEADER.lower(), VERSION_HEADER.lower()
 #: Maximum messages in one batch.
 BATCH_LIMIT = 100
-SESSION_ENDED = "this session is not open any more; initialize again"
+SESSION_ENDED = "this session is no longer open; initialize again"
 #: Seconds after which a client may try again when all sessions are taken.
 RETRY_AFTER = 30
 

@@ -1,4 +1,4 @@
-"""Access to the page. A browser enters by a link that works once, and keeps its access as long as
+"""Access to the page. A browser enters with a link that works once, and keeps its access as long as
 it has a cookie and the page has a secret."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from callboard.transport.http.access import Access, Refusal
 BELOW = "/page/"
 #: The path that makes a link, for a caller with the gateway's own token.
 LINK = "/page/link"
-#: The path that takes a link.
+#: The path that a link opens.
 ENTER = "/page/enter"
 #: The header that carries the secret.
 PAGE_HEADER = "Callboard-Page"
@@ -30,7 +30,8 @@ MOST = 16
 VISITOR = TokenHolder("page", "page")
 
 _NOT_HERE = Refusal(
-    401, "this page opens by a link that works once: run `callboard gateway --open` on this machine"
+    401,
+    "this page opens with a link that works once: run `callboard gateway --open` on this machine",
 )
 
 

@@ -38,7 +38,7 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-#: Load nothing from elsewhere and nothing inline, and never take text for markup.
+#: Load nothing from elsewhere and nothing inline, and never treat text as markup.
 CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -69,8 +69,8 @@ _TOOLS = {"viewport": "viewport__capture", "look": "viewport__look"}
 
 
 class PageEndpoint:
-    """The page's paths. Use it on the gateway's loop. Each client here has already shown the
-    cookie, or, for a link, a token."""
+    """The page's paths. Use it on the gateway's loop. Each client here has already presented the
+    cookie or, for a link, a token."""
 
     def __init__(self, login: PageLogin, feed: PageFeed, access: Callable[[], PageAccess]) -> None:
         """``access`` may be called only after the gateway begins to listen."""
@@ -116,7 +116,7 @@ class PageEndpoint:
     def _make_link(self, incoming: IncomingRequest) -> None:
         if incoming.holder != LOCAL:
             incoming.refuse(
-                Refusal(403, "only the gateway's own token makes a link, not that of a client")
+                Refusal(403, "only the gateway's own token makes a link, not a client's token")
             )
             return
         incoming.respond_json(200, {"url": self.link()}, _HEADERS)
@@ -225,8 +225,8 @@ class PageEndpoint:
         self._respond(incoming, await requests.trace(read_query(incoming.query).get("call", "")))
 
     def _instance(self, name: Any, id: Any) -> Instance:
-        """Return the instance that the page means. Raises HostError if another one has its name
-        now."""
+        """Return the instance that the page means. Raises HostError if another instance has its
+        name now."""
         entry = self._feed.entry(name)
         if entry is None or entry.instance.id != id:
             raise HostError("that instance is gone; nothing was done")

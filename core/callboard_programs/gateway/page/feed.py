@@ -60,7 +60,7 @@ def _newcomer(known: KnownClient) -> Json:
 
 
 class _Watch:
-    """The events of one instance, by its name."""
+    """Follows the events of one instance, which is identified by its name."""
 
     def __init__(self, name: str, entry: ListedInstance, changed: Callable[[str], None]) -> None:
         self.entry = entry

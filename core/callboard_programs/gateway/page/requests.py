@@ -53,7 +53,7 @@ async def picture(instance: Instance, tool: str) -> MadePicture:
 
 async def report(since: str) -> Json:
     """Return the report over the calls of all hosts. Raises PeerError for a time that can't be
-    read, HostError."""
+    parsed, and HostError."""
     from callboard.demand.period import parse_since
     from callboard.demand.report import build
 
@@ -75,7 +75,8 @@ async def ended_calls() -> Json:
 
 
 async def trace(call: str) -> Json:
-    """Return all that is known of a call. Raises PeerError if the call isn't kept, HostError."""
+    """Return all that is known of a call. Raises PeerError if the call isn't kept, and
+    HostError."""
     kept: Json = await _read(lambda reader: _trace(reader.get(call)))
     if not kept:
         raise PeerError("that call isn't kept")

@@ -1,2 +1,2 @@
-"""Takes objects from one instance into another: exports them, imports them and compares the
+"""Transfers objects from one instance to another: exports them, imports them and compares the
 copies."""

@@ -20,7 +20,7 @@ ROOTS = "host://roots"
 
 
 async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
-    """Return the largest folder that is within roots of both instances and that the source may
+    """Return the outermost folder that is within roots of both instances and that the source may
     write to. Raises PeerError, with what to do, if there is none."""
     there, here = await _roots_of(source), await _roots_of(far)
     for root in there:
@@ -66,8 +66,8 @@ class SharedFile:
         self.path = str(self.folder / f"{stem}.usdc")
 
     async def end(self, *, used: bool) -> list[str]:
-        """Remove the file. Textures that were written beside it stay if the far scene uses them.
-        Return the paths of those textures."""
+        """Remove the file. Textures that were written beside the file stay if the far scene uses
+        them. Return the paths of those textures."""
         return await asyncio.to_thread(self._end, used)
 
     def _end(self, used: bool) -> list[str]:

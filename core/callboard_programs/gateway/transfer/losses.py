@@ -25,7 +25,7 @@ _CLOSE, _FAR_OFF = 1e-4, 1e-6
 _SHORTEST = 1e-6
 #: The error of colors and shares, which hosts may round to a byte.
 _SHADE = 4e-3
-#: Frames by which a key may be off.
+#: The number of frames by which a key may be off.
 _FRAME = 1e-2
 #: True for lengths in the scene's units, False for plain numbers.
 _CAMERA = {"clip": True, "focus_distance": True, "fstop": False, "lens": False, "sensor": False}
@@ -261,7 +261,8 @@ def _single(values: list[float]) -> Any:
 
 
 def _close(a: list[float], b: list[float]) -> bool:
-    # A value that one side doesn't report can't be compared, but a reported "nothing" can.
+    # A value that one side doesn't report can't be compared, but a value that is reported as
+    # missing can.
     if not a:
         return True
     return len(a) == len(b) and all(

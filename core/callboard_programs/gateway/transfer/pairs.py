@@ -19,8 +19,8 @@ _STILL = 1e-6
 
 @dataclass(frozen=True)
 class Item:
-    """One object as the artist sees it: ``path`` is the scene's object that has its place, and
-    ``shape`` the one that has its shape. Both may be the same."""
+    """One object as the artist sees it: ``path`` is the scene object that has the transform, and
+    ``shape`` is the scene object that has the shape. They may be the same."""
 
     path: str
     shape: str
@@ -94,8 +94,8 @@ class _Left:
             self._numbered.setdefault(_stem(identifier(name)), {})[item] = None
 
     def take(self, source: SceneFacts, item: Item, freedom: int, above: Item | None) -> Item | None:
-        """Take and return the object that fits best. With freedom 0 it has the same name, with 1 it
-        may have an added number, with 2 another number. Objects below ``above`` go first."""
+        """Take and return the best match. With freedom 0 it has the same name, with 1 it may have
+        an added number, with 2 another number. Objects below ``above`` are preferred."""
         wanted = identifier(name_of(source, item.path))
         named = self._numbered if freedom else self._called
         fitting = list(named.get(_stem(wanted) if freedom == 2 else wanted, ()))

@@ -1,4 +1,4 @@
-"""The facts that an instance's own tools report about objects: place, look and motion. An
+"""The facts that an instance's own tools report about objects: transforms, materials and motion. An
 instance's answers aren't trusted: malformed values are left out."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from callboard_programs.gateway.transfer.instance_calls import CallRefused, Inst
 #: Objects in a page, and the maximum number of objects in a scene.
 _PAGE, _MOST = 1000, 100_000
 _GET = "scene__get_object"
-#: Objects that can be listed in the time that asking for a single object takes.
+#: The number of objects that can be listed in the time that a request for a single object takes.
 _MANY = 10
 #: The rotation that makes Y the up axis.
 _UPRIGHT: Rows = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
@@ -48,7 +48,7 @@ class SceneFacts:
         return parent if isinstance(parent, str) else None
 
     def above(self, path: str) -> list[str]:
-        """Return the parents of an object, the nearest first."""
+        """Return the ancestors of an object, the nearest first."""
         holders: list[str] = []
         parent = self.parent(path)
         while parent is not None and parent not in holders:
@@ -57,7 +57,7 @@ class SceneFacts:
         return holders
 
     def moves(self, path: str) -> bool:
-        """Return whether the object, or one of its parents, has keys."""
+        """Return whether the object, or one of its ancestors, has keys."""
         return any(self.objects.get(p, {}).get("key_count") for p in (path, *self.above(path)))
 
     def strays(self, path: str) -> bool:
@@ -177,7 +177,8 @@ async def _objects(
     gone = [path for path in wanted if path not in objects]
     if gone:
         raise CallRefused(
-            f"{calls.name} lists '{gone[0]}' no longer; someone works there: repeat it"
+            f"{calls.name} no longer lists '{gone[0]}', so its scene has just changed; repeat the "
+            f"transfer"
         )
     return {path: objects[path] for path in wanted}
 

@@ -1,7 +1,7 @@
-"""``instances__transfer``: one USD file from one instance into another, by their own tools. The
-source exports it below a root of both. The far side imports it in one call, which is one undo step.
-Then both report each object, and the differences are listed: the result claims nothing that wasn't
-read back."""
+"""``instances__transfer``: copies objects from one instance to another through a USD file, with the
+instances' own tools. The source exports it below a root of both. The far side imports it in one
+call, which is one undo step. Then both instances report each object, and the differences are
+listed. The result contains only facts that were read back."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ async def transfer(
         progress(4, _STEPS, f"reading {far.name}")
         here = await _copies(far, before)
         progress(5, _STEPS, "comparing")
-        # On a thread, because thousands of objects take a while and other clients call meanwhile.
+        # On a thread, because thousands of objects take a while, and other clients may call during
+        # that time.
         reported, moved = await asyncio.to_thread(_reported, there, here)
         if moved:
             stays = not await _taken_back(far, before, here)
@@ -87,7 +88,7 @@ async def _copies(far: InstanceCalls, before: Mapping[str, str | None]) -> Scene
     except CallRefused as refused:
         raise PeerError(
             f"the objects were imported into {far.name}, but couldn't be read back "
-            f"({refused.message}); look at them there, or take them back by scene__undo"
+            f"({refused.message}); look at them there, or undo the import with scene__undo"
         ) from None
 
 
@@ -124,7 +125,7 @@ def _why_not(far: str, moved: Sequence[Json], stays: bool) -> str:
 
 async def _settled(calls: InstanceCalls) -> None:
     """Wait until the instance answers again. A main thread that is writing or reading the file
-    can't be stopped. Once the instance answers, that has finished."""
+    can't be stopped. Once the instance answers, the file has been written or read."""
     with suppress(CallRefused, asyncio.TimeoutError):
         await asyncio.wait_for(calls.call("scene__scene_info"), _PATIENCE)
 
@@ -151,7 +152,7 @@ def _reported(there: SceneFacts, here: SceneFacts) -> tuple[Json, list[Json]]:
         "lost": lost[:LISTED],
         "lost_count": len(lost),
         "unchecked_keys": losses.unchecked[:LISTED],
-        "undo": "one step: scene__undo there takes all of it back",
+        "undo": "one step: scene__undo there undoes the whole import",
     }
     return answer, moved
 

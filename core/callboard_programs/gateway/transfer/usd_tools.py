@@ -11,7 +11,7 @@ from callboard.errors import PeerError
 from callboard_programs.gateway.transfer.instance_calls import CallRefused, InstanceCalls
 from callboard_programs.gateway.transfer.scene_facts import strings
 
-_OTHER = "choose another instance, or another way, by tools__search"
+_OTHER = "choose another instance, or find another way with tools__search"
 
 
 class Way(Protocol):
@@ -63,8 +63,8 @@ class ByUsd:
 
 
 async def way_of(calls: InstanceCalls, doing: str) -> Way:
-    """Return the way in which the instance exports or imports USD, as ``doing`` says. Raises
-    PeerError, which says what to do, if the instance can't."""
+    """Return the way in which the instance exports or imports USD. ``doing`` says which of the two
+    is needed. Raises PeerError, which says what to do, if the instance can't."""
     try:
         offered = strings((await calls.read("host://capabilities")).get("offered_by_host"))
         if "exchange" not in offered and "usd" in offered:
@@ -80,4 +80,4 @@ async def way_of(calls: InstanceCalls, doing: str) -> Way:
             if isinstance(suffixes, list) and ".usdc" in suffixes:
                 return ByExchange(calls)
             raise PeerError(f"{calls.name} can't {doing} USD: {each.get('missing') or _OTHER}")
-    raise PeerError(f"{calls.name} doesn't know USD files; {_OTHER}")
+    raise PeerError(f"{calls.name} doesn't support USD files; {_OTHER}")

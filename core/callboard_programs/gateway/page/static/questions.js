@@ -11,7 +11,7 @@ const LONGER = {
   allow_project: ["All of this kind, for this project", "Don't ask this client again in this project"],
 };
 const KINDS = {
-  script: "All code of this client's, for this project",
+  script: "All of this client's code, for this project",
   destructive: "All deleting and replacing, for this project",
   outside_roots: "All writing outside roots, for this project",
 };

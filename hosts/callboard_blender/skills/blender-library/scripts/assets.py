@@ -72,7 +72,7 @@ def append_asset(ctx: Any, path: str, type: str, name: str, link: bool = False) 
     if type == "material":
         created = [made.name_full]
     if not created:
-        raise HostError(f"the {type} '{name}' of '{file.name}' brought nothing into the scene")
+        raise HostError(f"the {type} '{name}' of '{file.name}' added nothing to the scene")
     reported: Json = {
         "asset": _described(made, type, file),
         "changed": [],
@@ -101,7 +101,7 @@ def _folders(folder: str | None) -> list[str]:
 
 
 def _files(folders: list[str], problems: list[str]) -> Iterator[Path | None]:
-    """Yield files, and None after each folder, whatever is in it."""
+    """Yield files, and None after each folder, even an empty one."""
     left, unseen = _MOST_FILES, _MOST_FOLDERS
     for folder in folders:
         for where, inner, names in os.walk(folder):
@@ -143,7 +143,7 @@ def _load(file: Path, names: str, name: str, link: bool) -> Any:
         raise HostError(f"'{file.name}' has no {names[:-1]} '{name}'; it has {shown}")
     (made,) = getattr(wanted, names)
     if made is None or (made.library is not None) != link:
-        raise HostError(f"Blender did not bring '{name}' in from '{file.name}'")
+        raise HostError(f"Blender did not import '{name}' from '{file.name}'")
     return made
 
 

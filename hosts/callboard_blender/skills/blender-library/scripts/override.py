@@ -36,7 +36,7 @@ def make_override(ctx: Any, name: str) -> Json:
 
 
 def _made(obj: bpy.types.Object) -> bpy.types.Object:
-    """Return the object that stands for this one and can be changed."""
+    """Return the object that stands for this linked object and can be changed."""
     if obj.override_library is not None and obj.override_library.is_system_override:
         obj.override_library.is_system_override = False
         return obj
@@ -69,7 +69,7 @@ def _override(collection: Any, instance: bpy.types.Object | None) -> Any:
 
 
 def _hang(collection: Any, empty: bpy.types.Object) -> None:
-    """Hang the overrides below the empty that instanced the originals, at the same places."""
+    """Parent the overrides to the empty that instanced the originals, at the same places."""
     offset = Matrix.Translation(-collection.instance_offset)
     empty.instance_type, empty.instance_collection = "NONE", None
     for obj in collection.all_objects:
@@ -79,7 +79,7 @@ def _hang(collection: Any, empty: bpy.types.Object) -> None:
 
 
 def _around(obj: bpy.types.Object) -> Any:
-    """Return the linked collection that brought the object into the scene, or None."""
+    """Return the linked collection through which the object came into the scene, or None."""
 
     def holds(collection: Any) -> Any:
         for child in collection.children:

@@ -66,7 +66,7 @@ def remove_modifier(ctx: Any, name: str, modifier: str) -> Json:
         raise WrongArgument(f"'{obj.name}' has no modifier '{modifier}'; it has: {there}")
     if is_brought(obj, "modifiers", modifier):
         raise HostError(
-            f"'{modifier}' comes from the linked object, which would bring it back; change it there"
+            f"'{modifier}' comes from the linked object, which would restore it; change it there"
         )
     obj.modifiers.remove(doomed)
     return _verified(obj, lambda: modifier not in obj.modifiers)

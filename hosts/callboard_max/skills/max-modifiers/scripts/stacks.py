@@ -13,7 +13,7 @@ from callboard.errors import HostError, WrongArgument
 from callboard_max.application.names import find, path_of, telling
 from callboard_max.parts.shapes import is_geometry
 
-#: 3ds Max's classes by the names that the tool takes. Any other global stays out of reach.
+#: 3ds Max's classes by the names that the tool accepts. Any other global stays out of reach.
 _CLASSES = {
     "bend": "Bend",
     "chamfer": "ChamferMod",
@@ -151,7 +151,7 @@ def _stack(node: Any) -> list[Json]:
 
 
 def _values(modifier: Any) -> Json:
-    """Return numbers and switches; gizmos, curves and maps are left out."""
+    """Return numbers and booleans; gizmos, curves and maps are left out."""
     values: Json = {}
     for name in _names(modifier):
         value = getattr(modifier, name, None)

@@ -40,7 +40,7 @@ def select_edges(ctx: Any, names: Sequence[str] = (), edges: Sequence[str] = ())
     selected = cmds.ls(selection=True, long=True) or []
     count = len(cmds.ls(selected, flatten=True) or [])
     if count == 0 or not all(".e[" in each for each in selected):
-        raise HostError("Maya did not select the edges; the selection was put back")
+        raise HostError("Maya did not select the edges; the selection was restored")
     return {"edges": selected, "count": count, "verified": True}
 
 

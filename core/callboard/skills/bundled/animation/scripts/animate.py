@@ -117,7 +117,7 @@ def delete_keys(ctx: Any, name: str, start: float, end: float) -> Json:
     count = port.delete_keys(path, start, end)
     left = [key["frame"] for key in port.keys(path) if start <= key["frame"] <= end]
     if left:
-        raise HostError(f"{len(left)} keys are still there; the change was taken back")
+        raise HostError(f"{len(left)} keys are still there; the change was undone")
     return {"changed": [path] if count else [], "keys": count, "verified": True}
 
 
@@ -153,7 +153,7 @@ def _at(keys: Mapping[float, Json], frame: float) -> Json:
     for there, key in keys.items():
         if math.isclose(there, frame, abs_tol=1e-3):
             return key
-    raise HostError(f"the host did not key frame {frame:g}; the change was taken back")
+    raise HostError(f"the host did not key frame {frame:g}; the change was undone")
 
 
 def _expect(actual: Sequence[float] | None, wanted: Sequence[float], what: str) -> None:

@@ -64,9 +64,7 @@ def offered(port: Any, kind: str | None) -> list[Asset]:
 def info(port: Any, id: str) -> tuple[Asset, str | None]:
     """Return one asset, and the address of its preview. Raises HostError."""
     if not _ID.fullmatch(id):
-        raise HostError(
-            f"'{id[:100]}' isn't an id of Poly Haven's; assets__search_online lists them"
-        )
+        raise HostError(f"'{id[:100]}' isn't a Poly Haven id; assets__search_online lists them")
     entry = _json(port, f"{_API}/info/{id}")
     asset = _asset(id, entry)
     if asset is None:
@@ -112,7 +110,7 @@ def _textures(tree: Json, resolution: str) -> tuple[dict[str, str], list[Remote]
         if format is not None:
             remotes[ours] = _remote(formats[format], None, PICTURES)
     if not remotes:
-        raise HostError("Poly Haven has no maps of it that a material takes")
+        raise HostError("Poly Haven has no maps of it that a material can use")
     return {ours: one.name for ours, one in remotes.items()}, [*remotes.values()]
 
 

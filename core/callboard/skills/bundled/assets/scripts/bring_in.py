@@ -84,7 +84,7 @@ def _asked_for(ctx: Any, id: str, folder: str | None, roots: Any, kind: str | No
     one = asset(library(folder, roots), id)
     if kind not in (None, one.kind):
         raise WrongArgument(
-            f"'{id}' is of the kind {one.kind}; import it by assets__import_{one.kind}"
+            f"'{id}' is of the kind {one.kind}; import it with assets__import_{one.kind}"
         )
     ctx.port("scene.mutate")
     return one
@@ -134,7 +134,9 @@ def _textures(
         slot: (name, part) for name in _SLOTS if name in one.files for slot, part in _SLOTS[name]
     }
     if not driven:
-        raise WrongArgument(f"'{one.id}' has no map that a material takes: {', '.join(one.files)}")
+        raise WrongArgument(
+            f"'{one.id}' has no map that a material can use: {', '.join(one.files)}"
+        )
     glows = {"emission": [1.0, 1.0, 1.0], "emission_strength": 1.0} if "emission" in driven else {}
     material = new_material(port, _named(one.name), glows)
     repeats = (float(uv_scale[0]), float(uv_scale[1]))

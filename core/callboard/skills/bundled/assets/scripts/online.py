@@ -66,7 +66,7 @@ def download(
     if total > max_megabytes * _MEGABYTE:
         raise HostError(
             f"'{id}' in {resolution} has {total / _MEGABYTE:.0f} MB, more than max_megabytes:"
-            f" {max_megabytes}; take a lower resolution, or allow more"
+            f" {max_megabytes}; use a lower resolution, or allow more"
         )
     if len({one.name.lower() for one in remotes}) < len(remotes):
         raise HostError(f"Poly Haven gives two files of '{id}' the same name; nothing was written")
@@ -81,7 +81,7 @@ def download(
         _place(ctx, port, target, remotes, manifest, data)
     there = read_manifest(target / MANIFEST, name)
     if there.source != asset.source:
-        raise HostError(f"there is already another '{name}' in that folder; give another folder")
+        raise HostError(f"that folder already has a different '{name}'; give another folder")
     return {
         "asset": there.as_json(),
         "folder": str(target),
@@ -108,7 +108,7 @@ def _place(
         _write(staging / MANIFEST, json.dumps(manifest, indent=1).encode())
         with held(target.parent, target.parent) as folder:
             if folder.stat(target.name) is not None:
-                raise HostError(f"'{target.name}' was created meanwhile; call again")
+                raise HostError(f"'{target.name}' was created in the meantime; call again")
             folder.rename(staging.name, target.name)
     finally:
         shutil.rmtree(staging, ignore_errors=True)

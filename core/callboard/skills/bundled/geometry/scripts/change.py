@@ -48,7 +48,7 @@ def normals(ctx: Any, name: str, side: str = "outside") -> Json:
     if side == "flip":
         now = _turns(port.mesh(name))
         turned = [{(end, start) for start, end in face} for face in before]
-        expect_that(now == turned, "the faces look as before")
+        expect_that(now == turned, "the faces look the same as before")
     else:
         expect_that(not after.flipped, f"faces at {after.flipped} edges point to opposite sides")
         if not after.open_edges and not after.non_manifold:

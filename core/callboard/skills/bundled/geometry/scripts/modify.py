@@ -19,7 +19,7 @@ def modify(
     ctx.port("scene.mutate")
     before = port.info(name)
     if (kind is None) == (modifier is None):
-        raise WrongArgument("give kind for a new modifier, or modifier for one that is there")
+        raise WrongArgument("give kind for a new modifier, or modifier for an existing one")
     if modifier is not None:
         kind = _entry(before, modifier)["kind"]
     takes = MODIFIERS.get(kind or "")

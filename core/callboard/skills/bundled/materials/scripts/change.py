@@ -65,7 +65,7 @@ def set_texture(
     if path is not None and not Path(path).is_file():
         raise WrongArgument(f"there is no file '{Path(path).name}' there")
     if channel is not None and slot in (*COLORS, "normal"):
-        raise WrongArgument(f"{slot} takes the whole picture; channel is for slots of one number")
+        raise WrongArgument(f"{slot} uses the whole picture; channel is for slots with one number")
     if color_space == "auto":
         color_space = space_of(slot)
     port, targets = _ports(ctx, objects)
@@ -93,7 +93,9 @@ def _for_whom(port: Any, name: str, targets: Sequence[str], shared: bool) -> tup
     users = port.users().get(path, ())
     without = [each for each in targets if each not in users]
     if without:
-        raise WrongArgument(f"'{without[0]}' doesn't have '{name}'; give it with materials__assign")
+        raise WrongArgument(
+            f"'{without[0]}' doesn't have '{name}'; assign it with materials__assign"
+        )
     others = [each for each in users if each not in targets]
     if targets and others:
         copy: str = port.fork(path, targets)

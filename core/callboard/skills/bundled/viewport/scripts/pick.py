@@ -27,7 +27,7 @@ def main(
     port = ctx.port("look")
     if not hasattr(port, "under"):
         raise HostError(
-            "this host can't say what its picture shows at a point; take names from "
+            "this host can't say what its picture shows at a point; use names from "
             "scene__list_objects instead"
         )
     if count_of(camera, frame, angles) > 1:
