@@ -24,7 +24,9 @@ def modify(
         kind = _entry(before, modifier)["kind"]
     takes = MODIFIERS.get(kind or "")
     if takes is None:
-        raise WrongArgument(f"'{modifier}' is of kind {kind}, whose values aren't known here")
+        raise WrongArgument(
+            f"'{modifier}' is of kind {kind}, whose values callboard doesn't support"
+        )
     if unfit := [each for each in values if each not in takes]:
         can = ", ".join(takes) or "no values"
         raise WrongArgument(f"{', '.join(unfit)}: not of kind {kind}, which takes {can}")
