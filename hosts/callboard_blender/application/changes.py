@@ -107,8 +107,7 @@ class Changes:
         ]
         if not bpy.app.background and bpy.app.version < (4, 0):
             # A render in a thread of its own calls the update handler on that thread, which now and
-            # then crashes Blender 3.4. Later handlers report what the artist does during the
-            # render.
+            # then crashes Blender 3.4. Later handlers report what the artist does then.
             added += [
                 (handlers.render_init, render_begins),
                 (handlers.render_complete, render_ends),
