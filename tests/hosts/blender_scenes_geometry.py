@@ -212,3 +212,14 @@ def test_refusals_say_what_is_in_the_way(rig: Rig) -> None:
     assert "is an armature" in refused(lambda: rig.tool("geometry__info", name="Bones"))
     rig.cube("Stuck").hide_select = True
     assert "switched that off" in refused(lambda: rig.tool("scene__select", names=["Stuck"]))
+
+
+def test_edges_alone_have_nothing_to_shade(rig: Rig) -> None:
+    import bpy
+
+    mesh = bpy.data.meshes.new("Wire")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0)], [(0, 1)], [])
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Wire", mesh))
+    for smooth in (True, False):
+        shade = {"name": "Wire", "smooth": smooth}
+        assert "no faces" in refused(lambda shade=shade: rig.tool("geometry__shade", **shade))

@@ -72,6 +72,9 @@ def shade(ctx: Any, name: str, smooth: bool, angle: float | None = None) -> Json
     if angle is not None and not smooth:
         raise WrongArgument("angle says which edges stay sharp of a smooth shape; leave it out")
     port, _ = _ports(ctx)
+    counts = port.info(name)["mesh"]
+    if counts is not None and not counts["faces"]:
+        raise HostError(f"'{name}' has no faces of its own")
     port.shade(name, smooth, angle)
     info = port.info(name)
     right = ("smooth", "mixed") if angle is not None else ("smooth" if smooth else "flat",)
