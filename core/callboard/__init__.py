@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from callboard.ground.lazy_names import lazy_names
 
-#: Modules, and what is shown of each.
+#: Modules, and the names that are public in each.
 _HOMES = {
     "callboard.calls.tools": "ToolRegistry",
     "callboard.config": "McpHttpConfig",

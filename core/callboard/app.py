@@ -212,7 +212,7 @@ class Callboard:
 
     def start(self) -> Callboard:
         """Load the skills, open the port and serve. Runs on the main thread. Raises OSError when
-        the port is taken. Whatever it raises, nothing is left running."""
+        the port is taken. If an exception is raised, nothing is left running."""
         with ExitStack() as began:
             self._start(began)
             self._ending = began.pop_all()
@@ -253,7 +253,8 @@ class Callboard:
         self._tell_of_changes(began)
         for work in self.skills.deferred():
             self.guest.loop.call_soon_threadsafe(self.guest.loop.run_in_executor, None, work)
-        # Shipped skills don't change while we run, and bundles are watched by their own keeper.
+        # Bundled skills don't change while the server runs, and installed bundles are watched
+        # elsewhere.
         shipped = {BUNDLED, *map(Path, self.host.skill_paths)}
         own = [path for path in self._skill_paths if path not in shipped]
         watcher = self.skills.watcher(own, self.config.poll_skills)
@@ -400,5 +401,5 @@ def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillSco
 
 
 def _cache_file(config: McpHttpConfig) -> Path | None:
-    """Return the file that keeps what was read about skills until the next start."""
+    """Return the file that caches facts about skills until the next start."""
     return cache_folder() / "skills.json" if config.skills else None

@@ -1,4 +1,5 @@
-"""The one way to observe something: ``watch(listener)`` returns the function that stops it."""
+"""The one way to observe changes: ``watch(listener)`` returns the function that stops the
+notifications."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class McpHttpConfig:
     rules: bool = True
     #: Seconds that a call without ``timeout_hint_secs`` may take.
     call_timeout: float = 300.0
-    #: Capabilities that a site forbids; they can't be restored here.
+    #: Capabilities that a site forbids; they can't be restored in this server.
     forbidden: Sequence[str] = ()
     #: True when a site requires strict roots, which can't be loosened here.
     always_strict: bool = False
@@ -109,5 +109,5 @@ class McpHttpConfig:
     farm_tls: Sequence[str] = ()
     #: Maximum tasks of one map.
     farm_limit: int = 1000
-    #: The command line of a callboard that has Dask; searched for when empty.
+    #: The command line of a callboard that has Dask; if empty, the command is searched for.
     farm_command: Sequence[str] = ()

@@ -110,7 +110,7 @@ def blocks(value: Any) -> list[Json] | None:
 
 
 def json_object(text: str | bytes) -> Json | None:
-    """Return the JSON object that ``text`` is, or None when it is anything else."""
+    """Return the JSON object in ``text``, or None if the text is anything else."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

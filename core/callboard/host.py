@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from callboard.ground.lazy_names import lazy_names as lazy_names
 
-#: Modules, and the names shown of each.
+#: Modules, and the names that are public in each.
 _HOMES = {
     "callboard.content": "Json",
     "callboard.ground.atomic_write": "mode_to_keep pointed_at replacing replacing_bytes",

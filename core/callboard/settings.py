@@ -1,10 +1,11 @@
 """The settings that a server starts with: from the command line, the environment and files.
 
-The first source with a value for a setting counts: the command line (in an application, what the
-artist chose there), ``CALLBOARD_<NAME>``, the files that ``CALLBOARD_SETTINGS`` names, the site's
-file for the project that ``CALLBOARD_PROJECT`` names, the user's file, the site's file. Folders of
-skills and denied capabilities are added up instead, and ``strict`` stays strict: no source below a
-site can allow what it forbids. Settings are never read merely because they lie beside a scene.
+The first of these sources that has a value for a setting counts: the command line (in an
+application, what the artist chose there), ``CALLBOARD_<NAME>``, the files that
+``CALLBOARD_SETTINGS`` names, the site's file for the project that ``CALLBOARD_PROJECT`` names, the
+user's file, the site's file. Folders of skills and denied capabilities are added up instead, and
+``strict`` stays strict: no source below a site can allow what it forbids. Settings are never read
+merely because they lie beside a scene.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _MOST_PROJECTS = 20
 
 
 class SettingsError(PeerError):
-    """Raised for an invalid setting: the server doesn't start without what it might forbid."""
+    """Raised for an invalid setting: the server doesn't start without a setting that might forbid
+    something."""
 
 
 class ServerSetting(NamedTuple):
@@ -113,7 +115,7 @@ class ResolvedSetting(NamedTuple):
 
 def config_from(given: Mapping[str, Any], **others: Any) -> McpHttpConfig:
     """Return the configuration from what was given on the command line, or in the application, and
-    from all other sources. ``others`` aren't settings. Raises SettingsError."""
+    from all other sources. ``others`` are values that aren't settings. Raises SettingsError."""
     named = sources(given)
     values = {each.setting.name: each.value for each in settled(named)}
     sites = [source.values for source in named if source.forbids]

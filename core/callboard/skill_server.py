@@ -1,7 +1,7 @@
 """Servers without an application: skills served from any Python program.
 
 The program keeps its own threads; the server gets one that is its host's main thread. Names and
-signatures are those that programs written for dcc-mcp-core use.
+signatures are compatible with programs written for dcc-mcp-core.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class ServerHandle:
 class McpHttpServer:
     """Serves the tools of a registry, and the skills its configuration names, over HTTP.
 
-    Nothing runs before :meth:`start`. ``registry`` may change while it runs. ``kind`` is the host
-    that skills are chosen for.
+    Nothing runs before :meth:`start`. ``registry`` may change while the server runs. ``kind`` is
+    the host that skills are chosen for.
     """
 
     def __init__(

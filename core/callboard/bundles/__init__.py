@@ -1,2 +1,2 @@
-"""Skill bundles: installed on disk, run with their own servers, and given files. Imported only
-where a bundle is installed."""
+"""Skill bundles: installing them on disk, running their servers, and giving them files. Imported
+only if a bundle is installed."""

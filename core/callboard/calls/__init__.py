@@ -1,1 +1,2 @@
-"""One call from its arguments to its answer: gate, schema, consent, dispatcher, undo, output."""
+"""Everything between a call's arguments and its answer: gate, schema, consent, dispatcher, undo,
+output."""

@@ -1,4 +1,4 @@
-"""Run several calls as one: one question to the artist, one undo step, all or nothing.
+"""Runs several calls as one: one question to the artist, one undo step, all or nothing.
 
 They run in one turn of the main thread, so no other work runs between two of them. Each call passes
 the gate separately, with its capabilities, its arguments and its paths, before the first one runs.
@@ -110,7 +110,8 @@ class GatheredTool(Tool):
 def gather(
     call: Call, tools: ToolRegistry, admit: Callable[[Tool], None], server: CallServer
 ) -> GatheredTool:
-    """Return the batch that ``call`` asks for. Raises InvalidParams, and what ``admit`` raises."""
+    """Return the batch that ``call`` asks for. Raises InvalidParams, and the errors of
+    ``admit``."""
     inner: list[Call] = []
     for index, asked in enumerate(call.arguments["calls"]):
         tool = tools.get(asked["tool"])
@@ -149,8 +150,8 @@ def require_plain(tool: GatheredTool) -> None:
 
 
 def add_outcomes(call: Call, result: Json) -> None:
-    """Add to a failed batch's result what became of its changes. Leave the result alone when the
-    batch was never gathered."""
+    """Add to a failed batch's result whether its changes were rolled back. Leave the result alone
+    if the batch was never gathered."""
     if isinstance(call.tool, GatheredTool):
         add_text(result, _put_back_in_words(call.undo))
 
@@ -227,7 +228,7 @@ def _perform(batch: Call, inner: list[Call], brief: bool, calls: object) -> Resu
 
 
 def _brief(value: Any) -> Any:
-    """Drop the details of changed objects. A result without changes stays whole."""
+    """Drop the details of changed objects. A result without changes stays the same."""
     if not isinstance(value, dict) or "changed" not in value:
         return value
     return {key: value[key] for key in _BRIEF if key in value}

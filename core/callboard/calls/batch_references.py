@@ -19,7 +19,7 @@ KEY = "$result"
 
 
 class BadReference(SkillError):
-    """The reference names no earlier call, leads nowhere, or stands where none is allowed."""
+    """The reference doesn't name an earlier call, leads nowhere, or isn't allowed in its place."""
 
 
 def is_reference(value: Any) -> bool:

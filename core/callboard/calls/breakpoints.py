@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 def stop_here(*args: Any, **kwargs: Any) -> Any:
     """The function for ``sys.breakpointhook``. Call it from any thread.
 
-    From here on the call's output goes to the terminal, because the debugger prints there too. If
+    From then on the call's output goes to the terminal, because the debugger prints there too. If
     there is no terminal, the call continues and the log says so.
     """
     import pdb  # only for debugging

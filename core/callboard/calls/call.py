@@ -1,5 +1,5 @@
-"""One call of one tool: the client that made it, the roots it may see, and how it ends. Also all
-calls that run now, and how the artist stops them."""
+"""One call of one tool: the client that made it, the roots it may see, and how the call ends. Also
+all running calls, and how the artist stops them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ class Call:
         self.request = request
         self.host = server.host
         self.capabilities = server.capabilities
-        #: The offer when the call passed the gate. The tool's ports come from it.
+        #: The offer at the time when the call passed the gate. The tool gets its ports from this
+        #: offer.
         self.offer = self.capabilities.offer
         self.on_loop = server.on_loop
         self._activity = server.activity
@@ -68,7 +69,7 @@ class Call:
         self.result: Json | None = None
         #: Makes the call's result from the value that the tool returned.
         self.shape: Callable[[Any], Any] = lambda value: value
-        #: The client's answers so far, by the ask's key.
+        #: The client's answers so far, by the question's key.
         self.answers: dict[str, Any] = {}
         self.roots: WorkspaceRoots | None = None
         #: The time limit in seconds that its arguments set, or None when they set none.
@@ -84,7 +85,7 @@ class Call:
         #: The artist's action that the call waits for.
         self.held_by: str | None = None
         self.cancelled_by_artist = False
-        #: True when the artist paused callboard before the call began.
+        #: True if the artist paused callboard before the call began.
         self.paused = False
         #: True when the call writes to a path that no root contains.
         self.leaves_roots = False
@@ -186,10 +187,10 @@ class RunningCalls:
         self._where = where
         self._ids = secrets.token_hex(4)
         self.paused = False
-        #: Number of calls that the artist's Stop ended, until callboard resumes.
+        #: The number of calls ended by the artist's Stop; reset when callboard resumes.
         self.stopped = 0
         self.calls: dict[str, Call] = {}
-        #: Called when a call ends that got past the look-up, with the call and its result or error.
+        #: Called with the call and its result or error, when a call ends whose tool was found.
         self.ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
         #: Like ``ended``, but only for calls of tools that may change the scene or files.
         self.changes_ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
@@ -205,7 +206,7 @@ class RunningCalls:
         return server_of(id) == self._ids
 
     def pause(self) -> None:
-        """Refuse new calls and those that wait to begin. Running calls finish."""
+        """Refuse new calls, and calls that are waiting to begin. Running calls finish."""
         self.paused = True
         for call in list(self.calls.values()):
             if call.state == "waiting" and call.task is not None:
@@ -214,7 +215,8 @@ class RunningCalls:
         self.activity.tell()
 
     def stop(self) -> int:
-        """Pause, and cancel every call that runs, waits or asks. Return their number."""
+        """Pause, and cancel every call that is running, waiting or asking. Return the number of
+        cancelled calls."""
         self.pause()
         for call in list(self.calls.values()):
             if not call.paused:
@@ -231,8 +233,8 @@ class RunningCalls:
         return sum(not call.tool.internal for call in theirs)
 
     def end_running(self) -> list[Call]:
-        """Cancel every call that has begun, for the artist. Those that wait may begin. Return the
-        cancelled calls."""
+        """Cancel every call that has begun, for the artist. Waiting calls may still begin. Return
+        the cancelled calls."""
         begun = [one for one in self.calls.values() if one.state == "running"]
         ended = [one for one in begun if not one.tool.internal]
         for call in ended:
@@ -260,7 +262,7 @@ class RunningCalls:
             )
 
     def _artists_word(self, call: Call) -> CallboardError | None:
-        """Return the error for a call that the artist paused or cancelled, else None."""
+        """Return the error for a call that the artist has paused or cancelled, or None."""
         if call.paused:
             return Paused(
                 f"the artist paused callboard before {call.tool.name} began; nothing was "

@@ -31,10 +31,10 @@ class CallPaths:
         self._workers = workers
 
     async def find_roots(self, call: Call, needed: bool, asking: Callable[[Call], None]) -> None:
-        """Give the call its roots.
+        """Set the call's roots.
 
-        When its client named roots that the artist didn't, ``asking`` is called and then a person
-        is asked. ``needed`` is true when the call can't run without roots.
+        If the client named roots that the artist didn't, ``asking`` is called and then a person is
+        asked. ``needed`` is true when the call can't run without roots.
         """
 
         async def ask(outside: Sequence[Root]) -> RootsDecision | None:
@@ -72,7 +72,7 @@ class CallPaths:
                 roots.require_there(admitted)
             if tool.writes_files:
                 # A relative path never leaves the roots. If it seems to, another process is
-                # changing it right now.
+                # changing the path at this moment.
                 if _has_folder(roots) and (not is_absolute(path) or roots.contains(admitted)):
                     places.note(admitted)
                 else:

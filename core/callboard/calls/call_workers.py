@@ -14,8 +14,8 @@ from callboard.guest.workers import Workers
 
 T = TypeVar("T")
 
-#: Threads for tools with ``affinity: any``, for our own tools, and for checking paths. When the
-#: threads of one kind hang, the others still run.
+#: Threads for tools with ``affinity: any``, for our own tools, and for checking paths. If the
+#: threads of one kind are stuck, the others still run.
 WORKERS, OWN_WORKERS, PATH_WORKERS = 4, 2, 2
 #: Seconds that a call waits for a thread before it counts as starving.
 STARVED = 5.0
@@ -35,7 +35,7 @@ class CallWorkers:
 
     async def run(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
         """Run ``function`` on a thread for this tool and return its result. When the call is given
-        up, a new thread replaces the one that may hang."""
+        up, a new thread replaces the one that may be stuck."""
         return await self._run(self._ours if tool.ours else self._tools, tool, function, *args)
 
     async def run_on_paths(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
@@ -58,8 +58,8 @@ class CallWorkers:
             del self._names[future]
 
     def starving(self) -> Json | None:
-        """Return ``{waited_ms, running}`` when calls have waited long for a thread, else None.
-        ``running`` are the tools that hold the threads."""
+        """Return ``{waited_ms, running}`` if calls have been waiting for a thread for a long time,
+        or None. ``running`` are the tools that hold the threads."""
         waited = max(self._tools.waited(), self._ours.waited(), self._paths.waited())
         if waited < self._starved:
             return None
@@ -67,7 +67,7 @@ class CallWorkers:
         return {"waited_ms": round(waited * 1000), "running": running}
 
     def close(self) -> None:
-        """Start no more work. Call it from any thread."""
+        """Don't start any more work. Call it from any thread."""
         self._closed = True
         for workers in (self._tools, self._ours, self._paths):
             workers.shutdown(cancel_futures=True)

@@ -41,7 +41,7 @@ from callboard.ports.capability_names import (
 )
 from callboard.ports.host import Host, HostEvent
 
-#: The order in which known capabilities are shown. Others follow, sorted.
+#: The order in which known capabilities are shown. Other capabilities follow, sorted.
 VOCABULARY = (
     USD,
     SCENE_READ,
@@ -86,14 +86,14 @@ class Offer(NamedTuple):
 
     declared: tuple[str, ...] = ()
     #: The declared capabilities that the host has a port for. A program may declare more for tools
-    #: of its own, but a shipped tool always needs a port.
+    #: of its own, but a bundled tool always needs a port.
     ported: tuple[str, ...] = ()
     #: The host's ports at that moment, by capability.
     ports: Mapping[str, object] = MappingProxyType({})
 
     def to(self, ships: bool) -> tuple[str, ...]:
-        """Return the capabilities that count for a tool: for a shipped one if ``ships``, else for
-        any other."""
+        """Return the capabilities that count for a tool: for a bundled tool if ``ships``, or for
+        any other tool."""
         return self.ported if ships else self.declared
 
 
@@ -112,9 +112,9 @@ class Capabilities:
         forbidden: Iterable[str] = (),
         own: Sequence[str] = (),
     ) -> None:
-        """``allow`` is offered even while no artist attends, and even if it is off at first.
-        ``forbidden`` is denied for good. ``own`` are capabilities that the server offers in
-        addition to the host's."""
+        """The capabilities in ``allow`` are offered even while no artist attends, and even if they
+        are off by default. ``forbidden`` is denied for good. ``own`` are capabilities that the
+        server offers in addition to the host's."""
         self._host = host
         self._own = tuple(own)
         self._explicit = None if explicit is None else list(explicit)

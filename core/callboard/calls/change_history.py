@@ -1,5 +1,6 @@
 """The changes that calls made here since the server started, in the artist's words and in the order
-in which the calls ended. Changes by other processes aren't known here and can't be undone here."""
+in which the calls ended. Changes by other processes aren't recorded, and this server can't undo
+them."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ MOST_OBJECTS = 100
 PAUSE = 120.0
 #: The tool after which the steps before can't be undone.
 _OPENS = "scene__open_file"
-#: Verbs for what our tools did to the objects they name, by wire name.
+#: The verbs that describe our tools' changes to objects, by wire name.
 _DID = {
     "scene__transform": "moved",
     "scene__set_parent": "changed the parent of",
@@ -49,7 +50,7 @@ _DID = {
 
 
 class SceneChange(NamedTuple):
-    """One call that changed something.
+    """A call that changed something.
 
     ``started`` is Unix time in seconds, ``took_ms`` milliseconds. ``objects`` are the full paths of
     the objects that exist because of the call. ``undo_id`` is None when the host has no step to
@@ -68,7 +69,7 @@ class SceneChange(NamedTuple):
     undone: bool = False
     #: The client that made the call, or None for the artist.
     owner: Owner | None = None
-    #: The client that had it undone, or None for the artist.
+    #: The client that undid the change, or None for the artist.
     undone_by: Owner | None = None
 
 
@@ -141,7 +142,7 @@ class ChangeBook:
         return [one.undo_id for one in after if one.undo_id is not None and not one.undone]
 
     def undone(self, undo_ids: Sequence[str], undone: bool = True, by: Owner | None = None) -> None:
-        """Mark these steps as undone, or redone. ``by`` is the client that asked for it."""
+        """Mark these steps as undone, or redone. ``by`` is the client that asked for this."""
         those = set(undo_ids)
         with self._lock:
             for call, one in self._changes.items():

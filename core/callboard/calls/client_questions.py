@@ -23,7 +23,7 @@ ROUND_LIMIT = 20
 ROOTS_KEY = "client_roots"
 ELICIT = "elicitation/create"
 SAMPLE = "sampling/createMessage"
-#: An ask that the server answers itself.
+#: A question that the server answers itself.
 READ_RESOURCE = "resources/read"
 
 

@@ -23,8 +23,8 @@ from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import RefusedByArtist
 
-#: ``allow`` covers only this call, ``allow_tool`` this tool in this project. The others cover every
-#: tool of the kind that was asked about.
+#: ``allow`` covers only this call, and ``allow_tool`` this tool in this project. The other answers
+#: cover every tool of the kind that was asked about.
 Decision = Literal["allow", "allow_session", "allow_project", "allow_tool", "refuse"]
 RootsDecision = Literal["allow", "allow_session", "refuse"]
 
@@ -82,7 +82,8 @@ class ConsentDesk:
         they are given."""
         self.where = where
         self._tools = ToolRegistry() if tools is None else tools
-        #: Called with true when the desk becomes attended, and with false when it no longer is.
+        #: Called with true when the desk becomes attended, and with false when it is no longer
+        #: attended.
         self.attendance: Changes[[bool]] = Changes()
         self.policies = dict(DEFAULT_POLICIES)
         self.questions: dict[str, Question] = {}
@@ -106,8 +107,8 @@ class ConsentDesk:
         self, policies: Mapping[Subject, ConsentPolicy] | None, grants: Iterable[Grant]
     ) -> None:
         """Put the opened project's decisions in force. ``policies`` is None when nothing was
-        decided for it. Each policy is then the former project's or the default, whichever is
-        stricter."""
+        decided for it. In that case, each policy is the previous project's policy or the default,
+        whichever is stricter."""
         former, self.policies = self.policies, {**DEFAULT_POLICIES, **(policies or {})}
         if policies is None:
             for subject, policy in former.items():
@@ -120,7 +121,7 @@ class ConsentDesk:
         self._drop(lambda one: one.id == grant)
 
     def forget_client(self, holder: TokenHolder) -> None:
-        """End every grant of a client that is no longer let in."""
+        """End every grant of a client that may no longer connect."""
         self._drop(lambda one: one.client == holder)
 
     def _drop(self, which: Callable[[Grant], bool]) -> None:
@@ -142,10 +143,10 @@ class ConsentDesk:
             self.attendance.tell(True)
 
     def leave(self) -> None:
-        """Note that an attendant left. When none is left, open questions are refused."""
+        """Note that an attendant has left. If no attendant remains, open questions are refused."""
         self._attendants -= 1
         if not self.attended:
-            # Comes first, so that nothing that only an artist may allow counts as allowed.
+            # This comes first, so that everything that only an artist may allow is refused by then.
             self.attendance.tell(False)
             for question in list(self.questions.values()):
                 self.answer(question.id, "refuse")

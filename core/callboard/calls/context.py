@@ -54,7 +54,7 @@ class BaseContext:
     @property
     def cancelled(self) -> bool:
         """True once the client or the artist no longer needs the answer. A plain function that runs
-        for long should check it now and then, and return or raise."""
+        for long should check this from time to time, and return or raise."""
         return self._call.cancelled
 
     @property
@@ -75,14 +75,16 @@ class BaseContext:
 
     def port(self, capability: str) -> Any:
         """Return the host's port for a capability that the tool declares. Raises SkillError for an
-        undeclared one, CapabilityMissing when the artist withdrew it meanwhile."""
+        undeclared one, and CapabilityMissing if the artist has withdrawn it since."""
         call, tool = self._call, self._call.tool
         if capability not in tool.required_capabilities:
             raise SkillError(
                 f"tool '{tool.name}' uses '{capability}' without declaring it; add it to "
                 "required_capabilities in tools.yaml"
             )
-        if call.offer is not call.capabilities.offer:  # the offer changed since the gate
+        if (
+            call.offer is not call.capabilities.offer
+        ):  # the offer has changed since the call passed the gate
             call.offer = call.capabilities.offer
             call.capabilities.check(tool.name, tool.required_capabilities, tool.ships)
         port: Any = call.offer.ports.get(capability)
@@ -112,7 +114,7 @@ class BaseContext:
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Report the call's progress to the client. Values that don't grow are not sent
         (2025-11-25, Progress: the value must increase). Raises SkillError unless the arguments are
-        finite numbers and a text."""
+        finite numbers and a string."""
         plain = self._plain("progress", [done, total, message])
         kinds: tuple[tuple[type, ...], ...] = (
             (int, float),
@@ -130,7 +132,7 @@ class BaseContext:
         self._call.on_loop(self._call.resource_updated.tell, uri)
 
     def printed(self, stream: Literal["stdout", "stderr"] = "stdout") -> str:
-        """Return what this call has printed so far, shortened in the middle if it is long."""
+        """Return the call's output so far, shortened in the middle if it is long."""
         return self._call.output.excerpt(stream)
 
     def log(self, level: str, message: str, **data: Any) -> None:
@@ -139,8 +141,8 @@ class BaseContext:
         self._call.on_loop(self._call.send_log, *self._plain("log", [level, message, data]))
 
     def _plain(self, what: str, values: list[Any]) -> list[Any]:
-        """Make a tool's values plain data. This happens on the tool's own thread, because its
-        objects may run its code."""
+        """Make a tool's values plain data. This happens on the tool's own thread, because the
+        tool's objects may run the tool's code."""
         try:
             plain: list[Any] = shown(json.loads(encode(values)))
         except ValueError as error:
@@ -197,14 +199,14 @@ def call_of(ctx: BaseContext) -> Call:
 
 
 def _seen(method: str, params: Any) -> Any:
-    """Make invisible characters visible in an ask that a person or a model reads. Other asks only
-    name things, and stay unchanged."""
+    """Make invisible characters visible in a question that a person or a model reads. Other
+    questions are only identifiers, and stay unchanged."""
     return shown(params) if method in (client_questions.ELICIT, client_questions.SAMPLE) else params
 
 
 class _Noting:
-    """A scene-changing port that notes, when one of its methods is called, that a change has
-    begun."""
+    """Wraps a scene-changing port, and notes that a change has begun when one of its methods is
+    called."""
 
     def __init__(self, port: Any, call: Call) -> None:
         self._port = port

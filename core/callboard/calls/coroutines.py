@@ -26,8 +26,8 @@ class Coroutines:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def run(self, call: Call) -> Any:
-        """Return what the tool returns, and raise what it raises. Its visits to the main thread
-        become one undo step where the host can join them."""
+        """Return the tool's value, or raise its error. Its visits to the main thread become one
+        undo step if the host can join them."""
         call.state = "running"
         tool, entry = call.tool, call.tool.entry
         stay = MainThreadCoroutine(self._main, tool.name, call.context, call.undo, tool.work, call)
@@ -59,7 +59,7 @@ class Coroutines:
         return task.result()
 
     def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        # The loop keeps only weak references, so a task without a strong one may vanish.
+        # The loop keeps only weak references, so a task without a strong reference may vanish.
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)

@@ -59,7 +59,7 @@ T = TypeVar("T")
 #: Seconds after which a call without ``timeout_hint_secs`` is given up.
 DEFAULT_TIMEOUT = 300.0
 
-#: Host errors that JSON-RPC reports, because no tool ran or its outcome isn't known.
+#: Host errors that are reported as JSON-RPC errors, because no tool ran or its outcome isn't known.
 HOST_REFUSALS = (HostBusy, CallTimeout, Paused, CallCancelled)
 
 
@@ -68,7 +68,8 @@ class Readable(Protocol):
 
     @property
     def work(self) -> Tool:
-        """The tool that reads the resource. It takes the URI's variables, and may return None."""
+        """The tool that reads the resource. The tool takes the URI's variables, and may return
+        None."""
 
 
 #: Returns the resource for a URI, and the URI's variables. Raises ResourceNotFound.
@@ -260,7 +261,7 @@ class Dispatcher(RunningCalls):
         self._asking(call)
         await self.consent.check(call)
         if call.offer is not self.capabilities.offer:
-            self.admit(call.tool)  # the person who could be asked may have left meanwhile
+            self.admit(call.tool)  # the person who could be asked may have left since
         call.state = "waiting"
 
     async def _answer(self, call: Call, asks: dict[str, Ask]) -> None:
@@ -308,7 +309,7 @@ class Dispatcher(RunningCalls):
         undo, skill = call.undo, call.tool.skill
         if failed := bool(result["isError"]):
             log_failure(call.tool.name, call.id, result, call.request.peer.owner)
-        # A script that wasn't imported yet is used as it is on disk.
+        # A script that hasn't been imported yet is used as it is on disk.
         old = self.tools.why_old(skill) if skill and call.tool.has_entry else None
         if failed and old:
             results.add_text(result, old)

@@ -30,7 +30,7 @@ class Entry(NamedTuple):
     has_own_roots: bool = False
 
     def roots(self, visible: Any) -> dict[str, Any]:
-        """Return the roots argument. If no roots are visible, the function's own default
+        """Return the roots argument. If there are no visible roots, the function's own default
         applies."""
         if not self.takes_workspace_roots or (visible is None and self.has_own_roots):
             return {}

@@ -38,13 +38,13 @@ _NONE = ToolOrigin()
 
 
 class Grant(NamedTuple):
-    """One rule: ``client`` may do what ``subject`` is about with ``tool``, or with any tool when
-    that is None.
+    """One rule: ``client`` may do what ``subject`` is about with ``tool``, or with any tool if
+    ``tool`` is None.
 
-    ``made`` is Unix time in seconds. ``by`` names the grant's maker. ``session`` is the session
-    with which the grant ends, or empty for a client without one. ``origins`` are the tools as they
-    were then: the one tool, or all tools of other authors, since a grant for any tool covers what
-    ships and what was there.
+    ``made`` is Unix time in seconds. ``by`` is the name of the grant's author. ``session`` is the
+    session with which the grant ends, or empty for a client without one. ``origins`` are the tools
+    as they were then: the one tool, or all tools of other authors, since a grant for any tool
+    covers what ships and what was there.
     """
 
     id: str
@@ -65,7 +65,7 @@ class Grant(NamedTuple):
 
 
 class Grants:
-    """The rules that hold now. Used on the server's loop."""
+    """The rules now in force. Used on the server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
@@ -96,7 +96,7 @@ class Grants:
         *,
         is_shipped: bool = True,
     ) -> bool:
-        """Return whether a grant lets this peer do that without a question."""
+        """Return whether a grant allows this peer to do this without a question."""
         self._expire()
         session = peer.session
         covered = any(

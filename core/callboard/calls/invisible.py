@@ -1,6 +1,6 @@
 """Characters that a model sees and a human reader doesn't.
 
-In the name of an object, or in a file, they can tell an agent something that the artist never
+In the name of an object, or in a file, they can carry a message to an agent that the artist never
 notices. Answers show them as ⟨U+200B⟩. Arguments may use the same notation, so that objects with
 such names can still be named.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-#: A text, compiled by re when it is first used. Most starts never use it.
+#: A pattern as a string, which re compiles when it is first used. Most servers never use it.
 _INVISIBLE = (
     "["
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"  # fillers and soft hyphens
@@ -34,7 +34,7 @@ def hides(text: str) -> bool:
 
 
 def shown(value: Any) -> Any:
-    """Return a JSON value with the invisible characters in its texts and names made visible."""
+    """Return a JSON value with the invisible characters in its strings and keys made visible."""
     if isinstance(value, str):
         return re.sub(_INVISIBLE, _escape, value) if hides(value) else value
     if isinstance(value, dict):
@@ -57,7 +57,7 @@ def meant(value: Any) -> Any:
 
 
 def half_a_character(value: Any) -> bool:
-    """Return whether a text or a name in a JSON value contains half a surrogate pair, which no
+    """Return whether a string or a key in a JSON value contains half a surrogate pair, which no
     application accepts."""
     if isinstance(value, str):
         return not value.isascii() and re.search(_HALF, value) is not None

@@ -56,7 +56,7 @@ class Validator:
 
     def check(self, value: Any) -> None:
         """Check ``value``, decoded from JSON, against the schema. Raises SchemaViolation for the
-        first rule that it breaks, and what :meth:`compile` raises. ``value`` stays unchanged."""
+        first rule that it breaks, and the errors of :meth:`compile`. ``value`` stays unchanged."""
         compiled = self._compiled
         if self._whole_characters and half_a_character(value):
             wrong = f"{self._name} has half a surrogate pair in a string; send both halves or none"
@@ -122,7 +122,7 @@ def _violation(wrong: JsonSchemaValueException) -> SchemaViolation:
 
 
 def _sentence(rule: str, path: str, wrong: JsonSchemaValueException) -> str | None:
-    """Return our own message where the library's doesn't say what to send instead."""
+    """Return our own message if the library's doesn't say what to send instead."""
     definition = wrong.definition if isinstance(wrong.definition, dict) else {}
     known = definition.get("properties", {})
     if rule == "required":
@@ -144,7 +144,7 @@ def _sentence(rule: str, path: str, wrong: JsonSchemaValueException) -> str | No
 
 
 def _unknown(definition: Mapping[str, Any], value: Mapping[str, Any]) -> list[str]:
-    """Return the names in an object that its schema doesn't know."""
+    """Return the names in an object that its schema doesn't declare."""
     known, patterns = definition.get("properties", {}), definition.get("patternProperties", {})
     return [
         name

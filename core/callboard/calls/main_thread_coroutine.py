@@ -1,4 +1,5 @@
-"""A coroutine tool's stay on the main thread: one turn, many visits."""
+"""Keeps one turn of the main thread for a coroutine tool, which may run several functions there
+during the call."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
 """Makes results from what tools return or raise, on the thread where the tool ran.
 
-A tool's objects are the tool's code: asking one for its items, its text or its traceback may raise
-SystemExit, or never end. So they are asked inside the containment, on the tool's own thread. Only
-plain data of a bounded size comes out of it.
+A tool's objects are the tool's code: reading their items, text or traceback may raise SystemExit,
+or never end. So they are read inside the containment, on the tool's own thread. Only plain data of
+a bounded size comes out of it.
 
 An exception ends the tool, but not the server or the host, and its client still gets an answer.
-asyncio lets SystemExit and KeyboardInterrupt out of the loop, treats CancelledError as its own, and
-refuses StopIteration in a future. When a tool raises one of these, it is an error like any other.
+asyncio lets SystemExit and KeyboardInterrupt out of the loop, treats CancelledError as its own
+cancellation, and refuses StopIteration in a future. When a tool raises one of these, it is an error
+like any other.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def made(value: Any) -> Json:
 
 def _of_data(result: Json, value: Any) -> Json:
     """Finish a result made of data. Its text is the data's JSON, or the value itself if that is a
-    text."""
+    string."""
     (block,) = result["content"]
     text = block["text"]
     if type(text) is not str:
@@ -180,8 +181,8 @@ def reported_error(error: BaseException) -> BaseException:
 
 
 def finished(run: Callable[[], Any], shape: Shape) -> Any:
-    """Run a tool's function and return what ``shape`` makes of its value. For a generator, return a
-    generator that ends with that. Raises what :func:`reported_error` returns."""
+    """Run a tool's function and return ``shape`` of its value. For a generator, return a generator
+    that ends with that result. Raises the error that :func:`reported_error` returns."""
     raised: BaseException
     try:
         value = run()
@@ -205,7 +206,8 @@ def _sliced(slices: Generator[Any, None, Any], shape: Shape) -> Generator[Any, N
 
 
 async def finished_later(run: Callable[[], Awaitable[Any]], shape: Shape) -> Any:
-    """Like :func:`finished`, for a coroutine. A CancelledError may be ours, so it passes."""
+    """Like :func:`finished`, for a coroutine. A CancelledError may be our own, so it is raised
+    unchanged."""
     raised: BaseException
     try:
         return shape(await run())
@@ -217,7 +219,7 @@ async def finished_later(run: Callable[[], Awaitable[Any]], shape: Shape) -> Any
 
 
 def _plain_error(error: BaseException) -> BaseException:
-    """Remove from our own exception what a tool may have put into it."""
+    """Remove anything that a tool may have put into our own exception."""
     if isinstance(error, CallboardError):
         error.message = shown(str.__str__(error.message))
         if error.data is not None and not _is_plain(error.data):
@@ -226,7 +228,7 @@ def _plain_error(error: BaseException) -> BaseException:
 
 
 def _is_plain(value: Any) -> bool:
-    """Return whether ``value`` is small and surely made of JSON's own types only."""
+    """Return whether ``value`` is small and certainly consists of JSON's own types only."""
     waiting = [value]
     for _ in range(_LOOKED_AT):
         if not waiting:
@@ -255,7 +257,8 @@ def contained(error: BaseException) -> Exception | InputNeeded:
 
 
 def run_contained(function: Callable[..., T], *args: Any) -> T:
-    """Call ``function``. Raises only what :func:`contained` returns. Call it from any thread."""
+    """Call ``function``. Raises only the error that :func:`contained` returns. Call it from any
+    thread."""
     try:
         return function(*args)
     except BaseException as error:

@@ -88,7 +88,7 @@ class _Router(io.TextIOBase):
         return True
 
     def close(self) -> None:
-        """Leave the real stream alone: it isn't ours to close or flush."""
+        """Do nothing: the real stream isn't ours to close or flush."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)
@@ -102,8 +102,8 @@ _routers: dict[str, _Router] = {}
 def attach(stop_here: Callable[..., Any]) -> None:
     """Start routing, once per running server.
 
-    Hosts replace the streams too, so the present ones are kept and put back. ``stop_here`` is what
-    ``breakpoint()`` calls meanwhile, unless another debugger was chosen.
+    Hosts replace the streams too, so the current streams are kept and restored. Until then,
+    ``breakpoint()`` calls ``stop_here``, unless another debugger was chosen.
     """
     global _users
     with _lock:
@@ -117,7 +117,7 @@ def attach(stop_here: Callable[..., Any]) -> None:
 
 
 def detach(stop_here: Callable[..., Any]) -> None:
-    """Put the real streams back, unless ours were replaced meanwhile."""
+    """Restore the real streams, unless ours have since been replaced."""
     global _users
     with _lock:
         _users -= 1

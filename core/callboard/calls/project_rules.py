@@ -2,7 +2,7 @@
 capabilities.
 
 Each project has one small JSON file in the user's data folder. Nothing in it is secret. It isn't in
-the project's own folder, where others would share it.
+the project's own folder, where other users would share it.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class RuleStore:
         capabilities.decided.watch(self._save)
 
     def use(self, project: str) -> None:
-        """Use the opened project's rules. When it has none, or its file can't be read, each policy
-        is the present one or the default, whichever is stricter."""
+        """Use the opened project's rules. If the project has none, or its file can't be read, each
+        policy is the current one or the default, whichever is stricter."""
         if project == self._project:
             return
         self._project = None

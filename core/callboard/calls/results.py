@@ -57,7 +57,7 @@ def failure(message: str, detail: str | None = None) -> Json:
 def raised(error: BaseException) -> Json:
     """Return the result for what a tool raised.
 
-    A CallboardError becomes its own sentence, with its type in ``_meta``. Any other exception
+    A CallboardError becomes its own message, with its type in ``_meta``. Any other exception
     becomes its type and message, with the skill's own frames. A SkillError caused by another
     exception gets those frames too.
     """
@@ -74,7 +74,8 @@ def raised(error: BaseException) -> Json:
 
 
 def _what_there_is(error: BaseException) -> str:
-    """For a missing attribute of our objects, such as ports, return a list of those that exist."""
+    """For a missing attribute of one of our objects, such as a port, return a list of the existing
+    attributes."""
     if not isinstance(error, AttributeError):
         return ""
     try:

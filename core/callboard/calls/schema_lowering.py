@@ -28,7 +28,8 @@ _NAMED = ("properties", "patternProperties", "dependentSchemas")
 _LIMITS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _HOLDERS = ("$defs", "definitions", "dependencies")
-#: Keywords that evaluate properties or items from elsewhere, which draft 07 can't follow.
+#: Keywords that depend on properties or items evaluated by other keywords, which draft 07 can't
+#: express.
 _IN_PLACE = {*_LIST, "if", "$ref", "dependentSchemas", "dependencies", "contains"}
 
 
@@ -190,7 +191,7 @@ class _Lowering:
                 }
 
     def refuse_what_cannot_be_said(self, node: Mapping[str, Any], lowered: dict[str, Any]) -> None:
-        """Note what draft 07 can't express, unless plainer keywords mean the same here."""
+        """Note what draft 07 can't express, unless simpler keywords mean the same here."""
         self.unsupported.update({"$dynamicRef", "$recursiveRef"} & node.keys())
         for key, written, plain in (
             ("unevaluatedProperties", "additionalProperties", "additionalProperties"),
@@ -232,7 +233,7 @@ def _step(node: Any, part: str) -> Any:
 
 def _equal(value: Any) -> dict[str, Any]:
     """Return the schema of exactly this value. Objects and arrays are spelled out: inside a
-    ``const`` the compiler would take a key named ``$ref`` for a reference."""
+    ``const`` the compiler would treat a key named ``$ref`` as a reference."""
     if isinstance(value, Mapping):
         return {
             "type": "object",

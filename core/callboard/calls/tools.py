@@ -1,4 +1,4 @@
-"""The tools as the server knows them, and the list that clients see."""
+"""The tools in the server, and the list that clients see."""
 
 from __future__ import annotations
 
@@ -80,23 +80,25 @@ class Tool:
     own_patterns: bool = False
     #: True for a prompt's or a resource's function, which clients can't call as a tool.
     internal: bool = False
-    #: True for callboard's own tools, which have their own threads.
+    #: True for callboard's own tools, which run on threads of their own.
     ours: bool = False
-    #: True for a tool of a shipped skill: it needs the host's ports, whatever is declared.
+    #: True for a tool of a bundled skill: it needs the host's ports, whatever is declared.
     ships: bool = False
     #: The entry, after its first use.
     _entries: list[Entry] = field(default_factory=list, init=False, repr=False)
 
     @property
     def entry(self) -> Entry:
-        """The tool's entry, loaded if it wasn't yet. Raises what ``load`` raises."""
+        """The tool's entry, which is loaded when it is first needed. Raises the errors of
+        ``load``."""
         if not self._entries:
             self._entries.append(self.load())
         return self._entries[0]
 
     @property
     def has_entry(self) -> bool:
-        """True once its function was found. Until then its script is used as it is on disk."""
+        """True once the tool's function has been found. Until then its script is used as it is on
+        disk."""
         return bool(self._entries)
 
     @cached_property
@@ -286,7 +288,7 @@ class Tool:
 
 class ToolRegistry:
     """The served tools, by wire name. Use it from any thread: a change replaces the whole table, so
-    a reader sees all of it or none."""
+    a reader sees either the old table or the new one."""
 
     def __init__(self) -> None:
         self._tools: dict[str, Tool] = {}
@@ -300,8 +302,8 @@ class ToolRegistry:
         self.why_old: Callable[[str], str | None] = lambda skill: None
 
     def explain_absent(self, why: Callable[[str], str | None]) -> None:
-        """Ask ``why`` about the name of an unknown tool. It returns the end of a sentence that
-        begins with the name and says how to get the tool, or None."""
+        """Use ``why`` to explain unknown tools. It takes a tool's name and returns the end of a
+        sentence that begins with the name and says how to get the tool, or None."""
         self._why_absent.append(why)
 
     def __len__(self) -> int:
@@ -315,7 +317,7 @@ class ToolRegistry:
         return self._tools.get(name)
 
     def all(self) -> Sequence[Tool]:
-        """Return all tools, sorted by name, so that two lists of the same tools are equal."""
+        """Return all tools, sorted by name, so that lists of the same tools are equal."""
         return self._sorted
 
     def get(self, name: str) -> Tool:
@@ -383,7 +385,7 @@ class ToolRegistry:
         return None if tool is None else tool.input_schema
 
     def unregister(self, name: str) -> None:
-        """Remove a tool. An unknown name isn't an error. Running calls finish."""
+        """Remove a tool. An unknown name is ignored. Running calls finish."""
         if name in self._tools:
             self.replace([name], ())
 
@@ -406,7 +408,7 @@ class ToolRegistry:
         return self._changes.watch(listener)
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Call ``listener`` whenever the tools change, for good. Other programs use this."""
+        """Call ``listener`` whenever the tools change, permanently. Other programs use this."""
         self.watch(listener)
 
 

@@ -67,7 +67,7 @@ def _one(error: BaseException) -> str | None:
     lines.extend(line.rstrip() for line in traceback.format_exception_only(type(error), error))
     text = "\n".join(lines)
     if isinstance(error, SyntaxError) and isinstance(error.filename, str):
-        # The message names the file.
+        # The message already includes the file.
         place = _place(error.filename) or Path(error.filename).name
         text = text.replace(f'File "{error.filename}"', f'File "{place}"')
     return text

@@ -30,7 +30,7 @@ class WithoutOpenSteps:
         """Close nothing."""
 
     def end(self, error: BaseException | None) -> None:
-        """Put nothing back."""
+        """Don't restore anything."""
 
 
 async def alone(
@@ -49,8 +49,8 @@ async def alone(
 
 
 def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
-    """Undo these steps, newest first, and stop at the first one that has later changes by others on
-    top. Return the undone steps. Call it on the main thread while no step is open."""
+    """Undo these steps, newest first, and stop at the first step that was followed by someone
+    else's changes. Return the undone steps. Call it on the main thread while no step is open."""
     done: list[str] = []
     for id in undo_ids:
         if not port.undo(id):
@@ -60,8 +60,8 @@ def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
 
 
 def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
-    """Undo the newest ``steps`` steps of ``who``, as far as no one else changed the scene after
-    them. Raises HostError when none can be undone. Call it on the main thread while no step is
+    """Undo the newest ``steps`` steps of ``who``, as far as no one else has changed the scene
+    since. Raises HostError when none can be undone. Call it on the main thread while no step is
     open."""
     done: list[SceneChange] = []
     why = None
@@ -72,7 +72,9 @@ def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
         elif port.undo(newest.undo_id):
             book.undone([newest.undo_id], by=who)
             done.append(newest)
-        elif newest == _newest(book):  # else the application just reported that the artist undid it
+        elif newest == _newest(
+            book
+        ):  # otherwise the application has just reported that the artist undid the step
             why = _CHANGED_AFTER.format(newest.words)
     return _reported("undone", done, why)
 

@@ -1,7 +1,7 @@
 """The single undo step of a call, made of one step for each visit to the main thread.
 
-Between two visits the artist has the application. A step left open would include the artist's work,
-and a rollback would undo it.
+Between two visits the artist has the application. A step that was left open would include the
+artist's work, and a rollback would undo that work.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class UndoStep:
         self._steps = 0
         #: The id that undoes the whole call, once it ended.
         self.id: str | None = None
-        #: None until the call fails. Then true when the host could put everything back.
+        #: None until the call fails. After that, true if the host could restore everything.
         self.rolled_back: bool | None = None
 
     def enter(self) -> None:
-        """Begin a visit."""
+        """Begin a visit to the main thread."""
         self._token = self._port.begin(self._label)
         self._open = True
 
@@ -58,8 +58,8 @@ class UndoStep:
             )
 
     def end(self, error: BaseException | None) -> None:
-        """End the call. When there is an error, put the scene back, as far as no one else has
-        changed it since."""
+        """End the call. If there is an error, restore the scene, as far as no one else has changed
+        it since."""
         if error is None:
             self.id = self.ids[0] if len(self.ids) == 1 and not self._lost else None
             return

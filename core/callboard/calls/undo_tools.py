@@ -1,4 +1,4 @@
-"""``scene__undo`` and ``scene__redo``: a client undoes its own last steps, and only those."""
+"""``scene__undo`` and ``scene__redo``: a client undoes its own last steps, and no one else's."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from callboard.errors import PeerError
 from callboard.ground.atomic_write import replacing_bytes
 from callboard.ground.private_file import write_private
 
-#: Maximum bytes of a client's file. Claude Code keeps much else in its file.
+#: Maximum bytes of a client's file. Claude Code keeps much other data in its file.
 _MOST_BYTES = 64 * 2**20
 
 
@@ -36,7 +36,7 @@ class Change:
         return list(difflib.unified_diff(before, after, str(self.path), str(self.path)))
 
     def write(self) -> None:
-        """Replace the file, whole or not at all. A link stays a link. Raises OSError, HostError."""
+        """Replace the file atomically. A link stays a link. Raises OSError, HostError."""
         if not self.path.exists():
             # Only the user can read a new file, with or without a token.
             write_private(self.path, self.after)
@@ -56,7 +56,7 @@ def planned(known: ClientFormat, path: Path, entry: Mapping[str, Any]) -> Change
 
 
 def without(known: ClientFormat, path: Path) -> Change:
-    """Return the change that removes our entry. Raises as :func:`planned` does."""
+    """Return the change that removes our entry. Raises the same errors as :func:`planned`."""
     before = _read(path)
     return Change(path, before, _edited(known, path, before, None))
 

@@ -12,7 +12,7 @@ from typing import Any
 #: The space between two tokens; the second form is for clients that accept comments.
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SPACE_AND_COMMENTS = re.compile(r"(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-#: The rest of a line behind a value. The pattern can match in one way only. Otherwise a line that
+#: The rest of a line after a value. The pattern can match in one way only. Otherwise a line that
 #: doesn't match would be tried in every way.
 _LINE_END = re.compile(r"(?:[ \t]|/\*(?:[^*\r\n]|\*(?!/))*\*/)*(?://[^\r\n]*)?(?=\r?\n)")
 #: Matched in runs, not character by character, which would need much memory for a long string.
@@ -24,7 +24,7 @@ _BOM = "\ufeff"
 @dataclass
 class _Node:
     """A value and its position. ``members`` are an object's members, and ``comma`` is the position
-    of a comma behind the last one."""
+    of a comma after the last member."""
 
     value: Any
     start: int
@@ -181,7 +181,7 @@ def _member(node: _Node, name: str) -> _Member | None:
 
 
 def _inserted(text: str, into: _Node, name: str, value: Mapping[str, Any], root: _Node) -> str:
-    """Return the text with one more member, behind the others."""
+    """Return the text with one more member, after the others."""
     closing = into.end - 1
     if into.members:
         last = into.members[-1]
@@ -193,7 +193,7 @@ def _inserted(text: str, into: _Node, name: str, value: Mapping[str, Any], root:
         comma, at = ",", last.node.end
         if into.comma is not None:
             comma, at = "", into.comma + 1
-        # A comment behind the last member stays with it.
+        # A comment after the last member stays with it.
         rest = _LINE_END.match(text, at)
         place = at if rest is None else rest.end()
         lines = _named(name, value, margin, _unit(text, root))
@@ -212,7 +212,7 @@ def _named(name: str, value: Mapping[str, Any], margin: str, unit: str) -> list[
 
 
 def _dumped(value: Mapping[str, Any], margin: str, unit: str | None) -> list[str]:
-    """Return the value's JSON, to stand behind its name; on one line when ``unit`` is None."""
+    """Return the value's JSON, as it is written after its name; on one line if ``unit`` is None."""
     lines = json.dumps(value, indent=unit, ensure_ascii=False).split("\n")
     return ["\n".join([lines[0], *(margin + line for line in lines[1:])])]
 

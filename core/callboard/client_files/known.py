@@ -31,12 +31,13 @@ class ClientFormat:
     key: str
     #: The file in the project, or else the user's own.
     path: Path | None
-    #: True when the client takes no local URL: it starts a program and uses its stdin and stdout.
+    #: True when the client doesn't accept a local URL: it starts a program and uses its stdin and
+    #: stdout.
     stdio: bool = False
     #: True when the file lies in the project, where others see it, so that it must not hold a
     #: token.
     shared: bool = False
-    #: The user's own file, which counts in all projects, when ``path`` is another one.
+    #: The user's own file, which applies to all projects, if ``path`` is a different file.
     own: Path | None = None
     #: ``json``, ``jsonc`` (with comments), ``toml`` or ``yaml``.
     syntax: str = "json"
@@ -68,7 +69,7 @@ class ClientFormat:
         gateway: bool = False,
     ) -> dict[str, Any]:
         """Return the entry with the bridge, which reads the token named ``client`` itself.
-        ``instance`` is the one that the bridge chooses. ``command`` is the result of
+        ``instance`` is the instance that the bridge connects to. ``command`` is the result of
         :func:`bridge`, if it is known already. With ``gateway`` the bridge uses the gateway."""
         program, *arguments = command or bridge() or COMMAND
         chosen = [] if instance is None else ["--instance", instance]
@@ -95,7 +96,7 @@ class ClientFormat:
 
 
 def formats() -> dict[str, ClientFormat]:
-    """Return the known clients, by the name that the command takes."""
+    """Return the known clients, by the names that the command accepts."""
     other = ClientFormat("any other client", "mcpServers", None, remote=_HTTP)
     return {**_assistants(Path.home()), **_editors(Path.home()), "other": other}
 

@@ -47,7 +47,7 @@ def rewritten(text: str, key: str, name: str, entry: Mapping[str, Any] | None) -
     if entry is None:
         del servers[name]
     elif name in servers:
-        # The table is changed in place, so that a comment behind it stays.
+        # The table is changed in place, so that a comment after it stays.
         for word in set(servers[name]) - set(entry):
             del servers[name][word]
         servers[name].update(entry)
@@ -81,7 +81,7 @@ def _span(text: str, key: str, name: str) -> tuple[int, int] | None:
         if not inside:
             break
         at += len(line)
-        # Comments and empty lines behind its last line belong to what follows.
+        # Comments and empty lines after its last line belong to the next table.
         if line.strip() and not line.lstrip().startswith("#"):
             end = at
     return header.start(), end
@@ -93,5 +93,5 @@ def _value(value: Any) -> str:
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
-    # Texts, numbers, true and false are written as in JSON.
+    # Strings, numbers, true and false are written as in JSON.
     return json.dumps(value, ensure_ascii=False)

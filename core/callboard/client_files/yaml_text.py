@@ -86,7 +86,7 @@ def without_entry(text: str, key: str, name: str) -> str:
         return head + rest[behind.end() :] if behind else re.sub(r",\s*\Z", "", head) + rest
     start = text.rfind("\n", 0, there[0].start_mark.index) + 1
     if len(holder[1].value) == 1:
-        # A name with nothing behind it would mean null, not a mapping.
+        # A name without a value would mean null, not a mapping.
         start = text.index(":", holder[0].end_mark.index) + 1
         return text[:start] + " {}\n" + text[_line_after(text, there) :]
     return text[:start] + text[_line_after(text, there) :]

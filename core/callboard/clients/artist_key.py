@@ -34,7 +34,7 @@ def artist_word(instance: str) -> str | None:
 
 
 def is_artist(instance: str, word: str) -> bool:
-    """Return whether ``word`` is the one for that instance. Reads a file."""
+    """Return whether ``word`` is the right one for that instance. Reads a file."""
     right = artist_word(instance)
     return right is not None and hmac.compare_digest(right.encode(), word.encode())
 

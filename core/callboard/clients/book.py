@@ -1,4 +1,4 @@
-"""The clients that this user let in: one file in the user's data folder, read by every host."""
+"""The clients that this user has let in: one file in the user's data folder, read by every host."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ log = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _RESERVED = {LOCAL.name, ANYONE.name}
 _MOST_BYTES = 2**20
-#: Maximum characters kept of each text by which a client describes itself.
+#: Maximum characters kept of each string with which a client describes itself.
 _MOST_TEXT = 200
 #: Seconds within which another process must finish changing the file.
 _PATIENCE = 5.0
 
 
 class KnownClient(NamedTuple):
-    """One entry. ``made`` is Unix time in seconds. ``hash`` is that of the token; the token itself
+    """One entry. ``made`` is Unix time in seconds. ``hash`` is the token's hash; the token itself
     isn't kept. ``remote`` is True when the user allowed the client to connect from other machines,
-    ``turned_away`` when the user refused that. Until the user has answered, ``asks_from`` is the
-    address that it asked from, and ``asks_as`` the name that it gave itself."""
+    ``turned_away`` when the user refused. Until the user has answered, ``asks_from`` is the address
+    that it asked from, and ``asks_as`` the name that it gave itself."""
 
     name: str
     id: str
@@ -50,8 +50,8 @@ class KnownClient(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """The token's fingerprint. The client is shown the same one, so that a person can compare
-        them."""
+        """The token's fingerprint. The client is shown the same fingerprint, so that a person can
+        compare the two."""
         return " ".join(self.hash[start : start + 4] for start in range(0, 16, 4))
 
     @property
@@ -69,7 +69,7 @@ class ClientBook:
         self._known: dict[str, KnownClient] = {}
         #: The time of each client's latest request, Unix time in seconds, by its id.
         self.heard: dict[str, float] = {}
-        #: Notified when a client's token doesn't count any more.
+        #: Notified when a client's token is no longer valid.
         self.revoked: Changes[[TokenHolder]] = Changes()
         #: Notified when the file's content has changed.
         self.changed: Changes[[]] = Changes()
@@ -140,8 +140,8 @@ class ClientBook:
         return next((one for one in self.all() if one.name == name), None)
 
     def ask(self, id: str, address: str, program: str) -> None:
-        """Note that the client wants to connect from another machine. A client that was answered
-        already doesn't ask again. Raises HostError."""
+        """Note that the client asks to connect from another machine. A client that has already been
+        answered isn't noted again. Raises HostError."""
         address, program = address[:_MOST_TEXT] or "somewhere", program[:_MOST_TEXT]
         with self._changing() as known:
             for at, one in enumerate(known):
@@ -150,8 +150,8 @@ class ClientBook:
 
     def answer(self, id: str, *, yes: bool) -> None:
         """Note the user's answer to a client that asks to connect from other machines. The client
-        is given by its id, because the name may be another client's later. Raises PeerError if it
-        isn't asking, and HostError."""
+        is identified by its id, because its name may later belong to another client. Raises
+        PeerError if the client isn't asking, and HostError."""
         with self._changing() as known:
             if not any(one.id == id and one.asks_from for one in known):
                 raise PeerError("that client is no longer asking; see `callboard clients`")
@@ -174,7 +174,7 @@ class ClientBook:
     def _changing(self, still: str = "access is as it was") -> Iterator[list[KnownClient]]:
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # The lock isn't on the file itself, because that is replaced.
+            # The lock isn't on the file itself, because the file is replaced.
             with self._path.with_suffix(".lock").open("ab") as held:
                 lock(held.fileno(), _PATIENCE)
                 known = list(self._read().values())

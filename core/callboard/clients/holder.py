@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 
 class TokenHolder(NamedTuple):
-    """One client. ``id`` belongs to its token: a later client of the same name has another."""
+    """One client. ``id`` belongs to its token: a later client of the same name has a different
+    id."""
 
     name: str
     id: str

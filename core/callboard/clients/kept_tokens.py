@@ -1,5 +1,5 @@
-"""The tokens that this user's own clients read by name, so that no configuration must hold one:
-each in its own file, which only this user can read."""
+"""The tokens that this user's own clients read by name, so that configurations needn't contain
+tokens: each in its own file, which only this user can read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def token_of(name: str, book: ClientBook) -> str:
 
 
 def read_token(name: str) -> str:
-    """Return the token that the client presents. Raises PeerError when it isn't let in."""
+    """Return the token that the client presents. Raises PeerError when the client isn't let in."""
     given = os.environ.get(VARIABLE)
     if given:
         return given

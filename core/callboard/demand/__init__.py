@@ -1,1 +1,1 @@
-"""The capabilities that agents needed and didn't get: the reserved tool, the intent, the report."""
+"""The capabilities that agents needed but didn't get: the reserved tool, the intent, the report."""

@@ -18,7 +18,8 @@ PARAM_DESCRIPTION = INTENT_PARAM_DESCRIPTION
 
 def add_intent(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of a tool's input schema that also accepts the intent. A property of that name
-    that the tool itself declared stays as it is. So does the schema of anything but an object."""
+    that the tool itself declared stays as it is. A schema of anything but an object also stays as
+    it is."""
     changed = dict(schema)
     kind = changed.get("type")
     if kind != "object" and "properties" not in changed and (kind is not None or changed):
@@ -47,7 +48,8 @@ def strip_intent(
 
 _SUBJECT = r"(?P<need>[^.;:!?\n]{3,160}?)"
 _END = r"(?=\s*(?:[.;:!?\n]|,? (?:but|so|and|because|since|which|therefore|hence)\b|,|$))"
-#: The phrases that agents use, most reliable first: only the first that fits a sentence counts.
+#: The phrases that agents use, most reliable first: only the first phrase that matches a sentence
+#: counts.
 _PHRASES = (
     rf"\b(?:want(?:ed|s)?|need(?:ed|s)?|tried|wish(?:ed|es)?|asked|hop(?:ed|es)) to {_SUBJECT}"
     r",? (?:but|yet|however)\b[^.;\n]*?"

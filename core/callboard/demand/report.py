@@ -1,4 +1,4 @@
-"""The report on the records: what was missing, what failed, what was slow, how many calls."""
+"""The report on the records: missing capabilities, failures, slow calls, and numbers of calls."""
 
 from __future__ import annotations
 
@@ -177,8 +177,8 @@ class _Missing:
         return len(self._needs)
 
     def refused_here(self) -> list[str]:
-        """Return the capabilities that a tool has, and that this host didn't offer or the artist
-        withdrew. Nothing has to be built for these."""
+        """Return the capabilities that some tool provides, but that this host didn't offer or the
+        artist withdrew. Nothing has to be built for these."""
         needs = self._needs.values()
         return sorted(need.name for need in needs if "refused" in need.sources)
 
@@ -221,7 +221,7 @@ class _Fault:
 
 
 class _Unknown:
-    """Tools that were called and don't exist."""
+    """Tools that were called but don't exist."""
 
     def __init__(self) -> None:
         self._visits: dict[str, list[str]] = defaultdict(list)
@@ -254,7 +254,7 @@ class _Errors:
         if call.is_unknown:
             return
         message = _line(call.error_message or call.outcome)
-        # The same mistake about another object or number is the same mistake.
+        # The same mistake about a different object or number counts as the same mistake.
         kind = re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", message)
         fault = self._faults.setdefault(
             (call.tool, call.error_code, kind), _Fault(message, call.outcome)
@@ -378,8 +378,8 @@ def _rounded(value: float) -> float:
 
 
 def _line(text: str) -> str:
-    """Return a text as one line for any terminal and file: without the control characters that a
-    terminal obeys, and without unpaired surrogates."""
+    """Return a string as one line for any terminal and file: without the control characters that
+    affect a terminal, and without unpaired surrogates."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", "�", " ".join(text.split()))[:300]
 
 

@@ -36,7 +36,8 @@ def replacing(path: str) -> Iterator[str]:
 @contextmanager
 def replacing_bytes(path: str) -> Iterator[BinaryIO]:
     """Yield a file to write, like :func:`replacing`, for content that callboard writes itself. It
-    is in the folder that was checked, even if that is replaced with a link meanwhile."""
+    is in the folder that was checked, even if the folder is replaced with a link in the
+    meantime."""
     with _place(path) as (folder, written), folder.create(written) as file:
         yield file
 
@@ -106,7 +107,7 @@ def mode_to_keep(name: str, mode: int) -> int:
 
 
 def pointed_at(link: Path) -> Path:
-    """Return the target of a symbolic link. Raises HostError when that is the link itself."""
+    """Return the target of a symbolic link. Raises HostError when the link leads back to itself."""
     try:
         target = link.resolve()
     except (OSError, RuntimeError):  # a loop, before Python 3.13

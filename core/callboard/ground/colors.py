@@ -24,7 +24,7 @@ def linear(color: str | Sequence[float]) -> list[float]:
 
 
 def _decoded(value: float) -> float:
-    """Decode by the curve of sRGB, IEC 61966-2-1."""
+    """Decode a value with the sRGB curve, IEC 61966-2-1."""
     return float(value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4)
 
 

@@ -10,8 +10,8 @@ import platformdirs
 
 
 def path_of(written: str) -> Path:
-    """Return the path for a text in which ``~`` is the user's home. The ``~name`` of an unknown
-    user stays as it is; no such folder exists."""
+    """Return the path for a string in which ``~`` means the user's home. The ``~name`` of an
+    unknown user stays as it is; no such folder exists."""
     path = Path(written)
     try:
         return path.expanduser()

@@ -1,4 +1,4 @@
-"""A folder held open: files are written into it, whatever its name means by then.
+"""A folder held open: files are written into it, whatever its path leads to by then.
 
 Between the check of a path and the moment it is written to, a program that may write in the parent
 folder can replace a folder with a link. If the system can name files relative to an open folder,
@@ -25,10 +25,11 @@ for _name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"):
     _FLAGS |= getattr(os, _name, 0)
 
 #: Set in a call that names folders to write in. Called with the folder as the call names it and
-#: where it really is; raises if writing there isn't allowed any more.
+#: where it really is; raises if writing there is no longer allowed.
 recheck: ContextVar[Callable[[str, str], None] | None] = ContextVar("recheck", default=None)
 
-#: Called with a missing folder that is to be written in. Makes the folder if the call may do so.
+#: Called with a missing folder that the call wants to write to. Makes the folder if the call may do
+#: so.
 make_missing: ContextVar[Callable[[str], None] | None] = ContextVar("make_missing", default=None)
 
 
@@ -49,7 +50,7 @@ def require_folder(file: Path) -> None:
 
 def make_below(base: str, parts: Sequence[str]) -> None:
     """Make folders one below the other in ``base``, a real path. Existing folders are fine. Raises
-    HostError when one is something else, such as a link."""
+    HostError when one of them is something else, such as a link."""
     handle = _open(base) if CAN_HOLD else None
     path = base
     try:
@@ -118,8 +119,8 @@ class HeldFolder:
 
 @contextmanager
 def held(folder: Path, asked: Path) -> Iterator[HeldFolder]:
-    """Hold an existing folder open. ``asked`` is its path as the call named it. Raises what
-    ``recheck`` raises, and HostError when a folder on the way is replaced meanwhile."""
+    """Hold an existing folder open. ``asked`` is its path as the call named it. Raises the errors
+    of ``recheck``, and HostError when a folder on the way is replaced in the meantime."""
     real = os.path.realpath(folder)
     check = recheck.get()
     if check is not None:

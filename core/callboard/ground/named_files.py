@@ -1,9 +1,9 @@
 """Files that a file names: a layer, a library, a texture, an output.
 
-Under the policy ``strict`` a call uses none of them outside its roots. Only the host knows which
-files a file names, so hosts ask here before they read it, and before they write files next to the
-requested one. A call's context holds its roots. Outside a call, and without ``strict``, nothing is
-refused. Use it on the host's main thread.
+Under the policy ``strict``, a call doesn't use any of these files outside its roots. Only the host
+knows which files a file names, so hosts ask here before they read it, and before they write files
+next to the requested one. A call's context has its roots. Outside a call, and without ``strict``,
+nothing is refused. Use it on the host's main thread.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ def beginning(start: str) -> list[str]:
 
 
 def of_many(path: str, *, sequences: bool = False) -> list[str]:
-    """Return the path, and, if it stands for many numbered files, those of them that exist. With
+    """Return the path, and, if it stands for many numbered files, the files that exist. With
     ``sequences``, a number at the end of the name stands for others too."""
     numbered = (_FIRST if sequences else _NUMBERED).search(path)
     return [path, *beginning(path[: numbered.start()])] if numbered else [path]
 
 
 def unreadable(path: str, why: str) -> HostError:
-    """Return the error for a file whose named files can't be found out, when they matter."""
+    """Return the error for a file whose named files can't be determined although they matter."""
     return HostError(
         f"'{Path(path).name}' {why}, so callboard can't tell whether it stays inside the "
         "workspace, and didn't open it. Ask the artist to open it."

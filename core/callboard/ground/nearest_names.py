@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 
 def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
-    """Return the ``count`` of ``names`` most like ``name``, best first. If none is similar, return
-    any others, so that the result is empty only if ``names`` is. The work is bounded: of a large
-    scene's names, only those that share the first letters are compared."""
+    """Return the ``count`` of ``names`` most like ``name``, best first. If none are similar, return
+    other names, so that the result is empty only if ``names`` is empty. The work is bounded: of a
+    large scene's names, only those that share the first letters are compared."""
     wanted = name.rsplit("/", 1)[-1].lower()
     unique = dict.fromkeys(names)
     likely = list(unique)

@@ -10,8 +10,8 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def plain(text: str) -> str:
-    """Return the text without unpaired surrogates and without the control characters that a
-    terminal obeys, except for tabs and line ends."""
+    """Return the text without unpaired surrogates and without the control characters that affect a
+    terminal, except for tabs and line ends."""
     return _CONTROLS.sub("�", text.replace("\r\n", "\n"))
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 _MAGIC = b"\x89PNG\r\n\x1a\n"
-#: Bytes of one pixel with 8 bits a channel, by the format's colour type: grey, RGB, with alpha.
+#: Bytes of one pixel at 8 bits per channel, by the format's colour type: grey, RGB, and each with
+#: alpha.
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
 #: Maximum pixels. Decoding that many here, in Python, takes about a second.
 LARGEST = 8_000_000

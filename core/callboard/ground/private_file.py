@@ -24,9 +24,9 @@ def write_private(path: Path, text: str) -> None:
 
 
 def read_private(path: Path, most: int) -> bytes:
-    """Return the content of ``path``. Raises OSError, and ValueError when it isn't a file of this
-    user's that only this user can write, or has more than ``most`` bytes."""
-    # Opening a pipe in its place must not block.
+    """Return the content of ``path``. Raises OSError, and ValueError when it isn't a file that
+    belongs to this user and that only this user can write, or has more than ``most`` bytes."""
+    # Opening a pipe that replaced the file must not block.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(file.fileno())

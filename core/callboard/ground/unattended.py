@@ -1,4 +1,4 @@
-"""Work that an application does on its own while its interface goes on, such as a render.
+"""Work that an application does on its own while its interface stays usable, such as a render.
 
 A port's method that begins such work may return a generator instead of the answer. It yields
 ``UNATTENDED`` until the work is over, and returns the answer. Closing the generator early ends the

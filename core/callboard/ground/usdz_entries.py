@@ -1,4 +1,4 @@
-"""The entries of a USDZ package, if both ways to read it agree."""
+"""The entries of a USDZ package, if both ways of reading them agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moving what an application wrote in a folder of ours to the requested place."""
+"""Moves files that an application wrote into one of our folders to the requested place."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def put_in_place(written: Path, path: str) -> list[str]:
 
 
 def embedded(described: dict[str, Any], binary: bytes) -> bytes:
-    """Return a .gltf that needs no file beside it."""
+    """Return a self-contained .gltf."""
     if binary:
         data = base64.b64encode(binary).decode("ascii")
         described["buffers"][0]["uri"] = f"data:application/octet-stream;base64,{data}"

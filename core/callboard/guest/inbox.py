@@ -1,4 +1,4 @@
-"""The main thread of a host without a user interface: it runs what is posted to it."""
+"""The main thread of a host without a user interface, which runs posted functions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MainThreadInbox:
         self._queue.put(fn)
 
     def stop(self) -> None:
-        """Make ``run`` return once it has run what was posted before."""
+        """Make ``run`` return once it has run all functions that were posted before."""
         self._queue.put(None)
 
     def run(self) -> None:

@@ -141,8 +141,8 @@ class GuestLoop:
             self._host.post(self._tick)
 
     def ask_again(self) -> None:
-        """Ask for a tick even though one seems to be on its way, because that one may be lost. Runs
-        on the main thread."""
+        """Ask for a tick even though one seems to be on its way, because that tick may have been
+        lost. Runs on the main thread."""
         self._posted = False
         self.request_tick()
 
@@ -174,7 +174,7 @@ class GuestLoop:
         return perf_counter() - self._last_sign() if self._main_is_away() else 0.0
 
     def blocked_by(self) -> str | None:
-        """Return what the host's main thread is busy with, if the host knows. Call it from any
+        """Return what the host's main thread is busy with, if the host can tell. Call it from any
         thread."""
         return self._host.blocked_by()
 

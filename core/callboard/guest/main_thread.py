@@ -118,7 +118,7 @@ class MainThread:
         return facts
 
     def busy(self, turn: Turn) -> HostBusy:
-        """Return the error that refuses a turn that waited in vain. Call it from any thread."""
+        """Return the error for a turn that waited in vain. Call it from any thread."""
         facts = self.stall()
         if turn.held_by is not None:
             facts["blocked_by"] = turn.held_by
@@ -167,8 +167,8 @@ class MainThread:
         return self._asks_again and turn.held_by is not None
 
     def _held(self, turn: Turn) -> bool:
-        """Return whether the turn must wait for something that the artist does. Runs on the main
-        thread."""
+        """Return whether the turn must wait because of something that the artist is doing. Runs on
+        the main thread."""
         if turn.cancelled and turn.state is TurnState.QUEUED:
             return False
         doing = self._ask_host(turn.kind)
@@ -188,7 +188,7 @@ class MainThread:
         return True
 
     def _ask_host(self, kind: Work) -> str | None:
-        """Return what the host is busy with. A host that can't say counts as busy, which is logged
+        """Return what the host is busy with. A host that can't tell counts as busy, which is logged
         once."""
         try:
             doing = self._guest.may_run(kind)

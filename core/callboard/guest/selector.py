@@ -49,7 +49,7 @@ class GuestSelector(selectors.BaseSelector):
         except BlockingIOError:
             pass  # a wake-up is already on its way
         except OSError:
-            pass  # closed meanwhile: no thread waits
+            pass  # closed in the meantime: no thread is waiting
 
     def watch(self) -> None:
         """Block until a socket or the next timer is due, or ``wake`` is called."""

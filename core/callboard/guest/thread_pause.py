@@ -1,10 +1,10 @@
 """Moments in which none of callboard's own threads runs Python.
 
 An application may run Python on its main thread without holding the interpreter, as Blender does
-(docs/decisions/0392). Meanwhile no other thread may run Python. So each of our threads has a
-:class:`PythonPermit`, a lock that it holds except while it waits, and the main thread takes all of
-these locks. The main thread waits for at most ``PATIENCE``, because a host that hangs would be
-worse.
+(docs/decisions/0392). During that time, no other thread may run Python. So each of our threads has
+a :class:`PythonPermit`, a lock that it holds except while it waits, and the main thread takes all
+of these locks. The main thread waits for at most ``PATIENCE``, because a host that is stuck would
+be worse.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ class PythonPermit:
         return event._set
 
     def take(self, until: float) -> bool:
-        """Make the thread stand still. Return whether it does by ``until``. Runs on the main
-        thread."""
+        """Make the thread stand still. Return whether the thread has stopped by ``until``. Runs on
+        the main thread."""
         self._came.clear()
         self._summoned = True
         try:
@@ -154,9 +154,9 @@ class PythonPermit:
             self._summoned = False
 
     def give(self) -> None:
-        """Release the lock after :meth:`take`, however that ended. Idempotent. Runs on the main
+        """Release the lock after :meth:`take`, whatever its outcome. Idempotent. Runs on the main
         thread."""
-        with suppress(RuntimeError):  # it isn't ours
+        with suppress(RuntimeError):  # the lock isn't ours
             self._lock.release()
 
 

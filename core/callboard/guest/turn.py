@@ -34,7 +34,7 @@ _locks: list[threading.RLock] = []
 
 
 class Interrupted(BaseException):
-    """Raised in a call that has run out of time, or whose answer isn't needed any more. Not an
+    """Raised in a call that has run out of time, or whose answer is no longer needed. Not an
     Exception, so that only a tool that catches everything goes on to its end."""
 
 
@@ -123,7 +123,8 @@ class Transaction(Protocol):
         """Leave after each slice that ended well."""
 
     def end(self, error: BaseException | None) -> None:
-        """End the turn. A slice that ended with an error was entered but not left."""
+        """End the turn. For a slice that ended with an error, ``enter`` was called but not
+        ``leave``."""
 
 
 class Waiter(Protocol):

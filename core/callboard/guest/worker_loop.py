@@ -22,8 +22,8 @@ END_PATIENCE = 2.0
 
 
 class WorkerLoop(asyncio.SelectorEventLoop):
-    """A loop whose default executor is ``workers``. A network drive that is gone may hold one of
-    their threads for ever."""
+    """A loop whose default executor is ``workers``. A network drive that is gone may block one of
+    its threads forever."""
 
     #: True to wait for started programs in threads, because this loop waits for sockets and can't
     #: wait for pipes.

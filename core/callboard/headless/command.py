@@ -83,7 +83,8 @@ def _failed(why: str, arguments: argparse.Namespace) -> int:
 
 
 def _drop_unwritten() -> None:
-    """Discard what stdout doesn't take, so that Python doesn't fail again at its end."""
+    """Discard output that stdout doesn't accept, so that Python doesn't fail again when it
+    exits."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()

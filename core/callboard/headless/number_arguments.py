@@ -1,4 +1,4 @@
-"""Parsers of commands' arguments: ports, seconds and counts."""
+"""Parsers for commands' arguments: ports, seconds and counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def port_number(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """Return seconds, at most as long as a thread can wait."""
+    """Return a number of seconds, limited to the longest time that a thread can wait."""
     value = float(text)
     if not 0 < value <= threading.TIMEOUT_MAX:
         raise argparse.ArgumentTypeError(f"{text!r} isn't a time to wait; give seconds, such as 60")

@@ -92,7 +92,7 @@ def add_host(parser: argparse.ArgumentParser) -> None:
 
 
 def host_options(arguments: argparse.Namespace) -> list[str]:
-    """Return what :func:`add_host` read, as options for a ``serve`` process."""
+    """Return the values that :func:`add_host` read, as options for a ``serve`` process."""
     repeated = (
         ("--skills", arguments.skills),
         ("--root", arguments.roots),
@@ -186,7 +186,7 @@ def serve(
         inbox.stop()
         app.guest.interrupt()
 
-    # Comes first, because an early signal would otherwise leave the announcement behind.
+    # This comes first, because an early signal would otherwise leave the announcement behind.
     Ending(stop)
     if worker:
         threading.Thread(target=end_with_stdin, args=[stop], daemon=True).start()
@@ -229,7 +229,7 @@ def _announce(app: Callboard, ready: TextIO, *, quiet: bool) -> None:
 
 
 def _command() -> str:
-    """Return how to type ``callboard`` in another shell: its path when it isn't on ``PATH``."""
+    """Return how to type ``callboard`` in another shell: its full path if it isn't on ``PATH``."""
     beside = shutil.which("callboard", path=str(Path(sys.executable).parent))
     if shutil.which("callboard") is not None or beside is None:
         return "callboard"
@@ -237,7 +237,7 @@ def _command() -> str:
 
 
 def _warn_of_unknown_words(app: Callboard, denied: Sequence[str]) -> None:
-    """Warn of unknown capabilities: they are probably typing errors, and withdraw nothing."""
+    """Warn about unknown capabilities, which are probably typos and have no effect."""
     skills = (known.skill for known in app.catalog.known)
     known = {*VOCABULARY, *(word for skill in skills for word in skill.required_capabilities)}
     for word in denied:

@@ -1,4 +1,4 @@
-"""Ends the program on a signal: in order at the first one, at once at the second."""
+"""Ends the program on a signal: cleanly at the first one, at once at the second."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIGNALS = tuple(
 #: Seconds within which a second signal counts as the first one, sent both to the group and to the
 #: process.
 ONE_SIGNAL = 0.5
-#: Seconds that a host has to end in order once its parent program is gone.
+#: Seconds that a host has to shut down once its parent program is gone.
 PATIENCE = 8.0
 
 

@@ -1,5 +1,5 @@
-"""Reads other programs' files without the application: whether a file is what its name says, and
-which files it names. Raises HostError. Use it from any thread."""
+"""Reads other programs' files without the application: checks that a file has the format that its
+name says, and finds the files that it names. Raises HostError. Use it from any thread."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _named_by_obj(file: Path) -> Iterator[str]:
     # Blender reads the library of the same name, even if the OBJ doesn't name it.
     libraries = {str(file.with_suffix(".mtl")): None}
     for name, words in _after(file, _OBJ_NAMES):
-        # It is one name with spaces, or several names.
+        # The line has one name with spaces, or several names.
         for each in {name, *words}:
             libraries |= dict.fromkeys(_places(file.parent, each))
     for each in libraries:

@@ -1,4 +1,4 @@
-"""Faces' directions, and a face's triangles, for hosts that compute neither."""
+"""The directions and triangles of faces, for hosts that don't compute them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def outward(mesh: MeshData) -> list[bool]:
 
 
 def faces_to_turn(mesh: MeshData, side: FacesLook) -> list[bool]:
-    """Return for each face whether to turn it, so that all face that side."""
+    """Return, for each face, whether to turn it so that all faces face that side."""
     if side == "flip":
         return [True] * len(mesh.counts)
     return [turned != (side == "inside") for turned in outward(mesh)]

@@ -24,7 +24,8 @@ _ALONG = {"point": 1 / (4 * pi), "spot": 1 / (4 * pi), "area": 1 / pi}
 
 
 def watts(kind: str, meters_per_unit: float) -> float:
-    """Return the power of one unit of intensity along the axis, in the scene's own units."""
+    """Return the power, in watts, for one unit of intensity along the axis, in the scene's own
+    units."""
     return meters_per_unit**2 / _ALONG[kind] if kind in _ALONG else 1.0
 
 

@@ -18,7 +18,7 @@ def from_elsewhere(path: str, *, posix: bool = os.name != "nt") -> str | None:
 
 
 def misread_by_usd(path: str) -> str | None:
-    """Return the problem with a path that OpenUSD takes for more than a file's name."""
+    """Return the problem with a path that OpenUSD treats as more than a file's name."""
     for text in (":SDF_FORMAT_ARGS:", ".usdz["):
         if text in path:
             return f"contains '{text}', where OpenUSD ends a file's name; use another name"

@@ -1,4 +1,4 @@
-"""The libraries that Blender's Python module links and that a Linux without a desktop doesn't
+"""The libraries that Blender's Python module links to and that a Linux without a desktop doesn't
 have."""
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, usd: Any, utils: A
 
 
 def is_package(path: str) -> bool:
-    """Return whether OpenUSD takes the file for a package, by its name."""
+    """Return whether OpenUSD treats the file as a package, judging by its name."""
     return path.lower().endswith(".usdz")
 
 
@@ -113,7 +113,7 @@ class _Reader:
         if self._ar.IsPackageRelativePath(plain):
             plain = self._ar.SplitPackageRelativePathOuter(plain)[0]
         places = of_many(str(Path(folder, plain)))
-        with suppress(self._tf.ErrorException):  # the studio's resolver may not know it
+        with suppress(self._tf.ErrorException):  # the studio's resolver may not know the path
             anchor = self._ar.ResolvedPath(file)
             known = str(self._resolver.Resolve(self._resolver.CreateIdentifier(plain, anchor)))
             if Path(known).is_absolute():

@@ -1,7 +1,7 @@
-"""Calls that are answered with a handle at once and go on without their request.
+"""Calls that are answered with a handle at once and continue without their request.
 
 A job is a call of a tool with ``execution: async``, or a workflow. Clients with the tasks extension
-poll it by ``tasks/get``; all others use the tools ``jobs__status`` and ``jobs__cancel``.
+poll it by ``tasks/get``; all other clients use the tools ``jobs__status`` and ``jobs__cancel``.
 """
 
 from __future__ import annotations
@@ -121,13 +121,13 @@ class Job:
 
 
 def knows_tasks(peer: Peer) -> bool:
-    """Return whether the client declared the tasks extension, in the revision that has it."""
+    """Return whether the client declared the tasks extension, in a revision that supports it."""
     extensions = peer.capabilities.get("extensions")
     return not peer.features.sessions and isinstance(extensions, dict) and TASKS in extensions
 
 
 def require_tasks(peer: Peer, method: str) -> None:
-    """Raise MethodNotFound or MissingClientCapability unless the client knows tasks."""
+    """Raise MethodNotFound or MissingClientCapability unless the client supports tasks."""
     if peer.features.sessions:
         raise MethodNotFound(f"Method not found: '{method}'; use jobs__status")
     if not knows_tasks(peer):
@@ -207,7 +207,7 @@ class Jobs:
         return job
 
     def get(self, id: object, asker: Owner) -> Job:
-        """Return a job. Raises InvalidParams if it is gone, or isn't ``asker``'s."""
+        """Return a job. Raises InvalidParams if the job is gone, or doesn't belong to ``asker``."""
         job = self._jobs.get(id) if isinstance(id, str) else None
         if job is not None and not may_see(job.owner, asker):
             job = None
@@ -277,7 +277,7 @@ class Jobs:
         ended = [job for job in self._jobs.values() if job.ended]
         surplus = len(self._jobs) - KEPT_LIMIT
         if surplus > 0:
-            # The jobs of the client that has the most go first.
+            # The jobs of the client with the most jobs are dropped first.
             had = Counter(job.owner.holder for job in ended)
             ended.sort(key=lambda job: -had[job.owner.holder])
         for number, job in enumerate(ended):

@@ -20,7 +20,7 @@ LONGEST_WAIT = 50
 RESULT_LIMIT = 32 * 1024
 #: The tool that reports a job's status.
 STATUS = "jobs__status"
-#: The resource that is a job's result.
+#: The resource for a job's result.
 RESULT = "job://{job_id}/result"
 #: Hints of the server's own tools: their changes can be reversed and stay within the host.
 CHANGES: Json = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}

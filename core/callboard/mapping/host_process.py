@@ -1,4 +1,5 @@
-"""A headless host's process from its starter's side: a ready line, an end, last words."""
+"""A headless host's process, as seen by the program that starts it: its ready line, its end and its
+last output."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from callboard.errors import CALL_TIMEOUT, HostError
 
 #: Seconds within which the process must serve, and seconds that it has to end.
 START, GOODBYE = 120.0, 10.0
-#: Maximum bytes of the process's last words that an error includes.
+#: Maximum bytes of the process's last output that an error includes.
 LAST_WORDS = 1000
 
 
@@ -47,7 +48,7 @@ class HostProcess:
     def __enter__(self) -> HostProcess:
         """Start the program. Raises OSError when there is no such program."""
         self._words = tempfile.TemporaryFile()
-        # Ctrl+C is meant for the process that started this one, and which then ends it in order.
+        # Ctrl+C is meant for the process that started this one, and which then shuts it down.
         apart: dict[str, Any] = {"start_new_session": True}
         if sys.platform == "win32":
             apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
@@ -63,7 +64,7 @@ class HostProcess:
         except OSError:
             self._words.close()
             raise
-        if self._killed:  # another thread did so meanwhile
+        if self._killed:  # another thread has done so in the meantime
             self._process.kill()
         return self
 
@@ -102,8 +103,8 @@ class HostProcess:
         return self._process is not None and self._process.poll() is None
 
     def ready(self, *texts: str) -> Json:
-        """Return its first line, which has texts by these names. Raises HostLost when the program
-        doesn't start, or prints something else."""
+        """Return its first line, which has strings under these names. Raises HostLost when the
+        program doesn't start, or prints something else."""
         with self.in_time(START):
             printed = self._read_line()
         line = json_object(printed)

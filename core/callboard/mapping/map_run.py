@@ -16,7 +16,7 @@ from callboard.mapping.host_process import HostProcess
 from callboard.mapping.reports import Tally
 
 State = Literal["preparing", "asking", "working", "completed", "failed", "cancelled"]
-#: Seconds for a process to end in order: it returns the tasks that are still out.
+#: Seconds for a process to shut down, during which it returns unfinished tasks.
 _GOODBYE = 15.0
 #: Seconds between two reports of progress.
 _AGAIN = 0.5
@@ -95,7 +95,7 @@ class MapRun:
 
         def work() -> None:
             error = self._work(command, env, progress)
-            with suppress(RuntimeError):  # the server has ended meanwhile
+            with suppress(RuntimeError):  # the server has ended in the meantime
                 loop.call_soon_threadsafe(settle, error)
 
         threading.Thread(target=work, name="callboard-map", daemon=True).start()
@@ -152,7 +152,7 @@ class MapRun:
                 self._process = None
 
     def _tell(self, progress: Callable[[int, int], None]) -> None:
-        with suppress(RuntimeError):  # the server has ended meanwhile
+        with suppress(RuntimeError):  # the server has ended in the meantime
             progress(self._tally.done + self._tally.failed, self.total)
 
     def _take(self, line: Json) -> None:

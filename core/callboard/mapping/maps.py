@@ -32,7 +32,7 @@ from callboard.workspace.containment import WorkspaceRoots
 T = TypeVar("T")
 #: Maximum maps that run at once.
 _MOST_AT_ONCE = 4
-#: Seconds to wait for a cancelled map, whose process ends in order.
+#: Seconds to wait for a cancelled map, whose process shuts down cleanly.
 _ENDING = 30.0
 #: Maximum ended runs of this server that stay in memory.
 _KEPT = 64
@@ -167,8 +167,8 @@ class Maps:
                 f"{name} runs code, and a map names tools only; put the code into a skill that the "
                 "farm's hosts have, and map its tool"
             )
-        # A capability that the artist withdrew here isn't available through the farm either. One
-        # that only this host has no port for may exist on the farm's hosts.
+        # A capability that the artist withdrew here isn't available through the farm either. A
+        # capability for which only this host has no port may exist on the farm's hosts.
         taken = self._dispatcher.capabilities.withdrawn
         if missing := [one for one in tool.required_capabilities if one in taken]:
             offered = dispatcher.capabilities.declared

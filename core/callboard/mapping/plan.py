@@ -1,5 +1,5 @@
-"""The plan of a map: a row for each task, with arguments that fit the tool and files that lie in
-the workspace. Runs off the main thread, because it reads folders and tables."""
+"""The plan of a map: a row for each task, with arguments that are valid for the tool and files
+inside the workspace. Runs off the main thread, because it reads folders and tables."""
 
 from __future__ import annotations
 

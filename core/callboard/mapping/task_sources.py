@@ -63,7 +63,7 @@ def keyed(tasks: Iterable[Task]) -> list[Task]:
 
 
 def frames_of(text: str, most: float = math.inf) -> list[int] | None:
-    """Return each frame once, in the order of ``text``; None when it doesn't hold frames. Raises
+    """Return each frame once, in the order of ``text``; None when it doesn't contain frames. Raises
     PeerError for a step of 0 and for no frame at all, TooManyFrames for more than ``most``."""
     parts = [_FRAMES.fullmatch(part) for part in text.split(",")]
     frames: dict[int, None] = {}  # a frame named twice is done once
@@ -97,7 +97,7 @@ def _rows(path: Path, suffix: str) -> list[Json]:
 
 
 def _csv(file: Iterable[str]) -> Iterator[Json]:
-    """Yield the rows by the names in the first line. Every value is a text."""
+    """Yield the rows by the names in the first line. Every value is a string."""
     reader = csv.DictReader(file, strict=True)
     for row in reader:
         if None in row or None in row.values():

@@ -21,7 +21,7 @@ _WORD = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 @dataclass(frozen=True)
 class Task:
     """One task: its index among all, and a file with an absolute path, or ``values`` by name, such
-    as a row of a table; then ``file`` is empty. ``key`` identifies it when no file does."""
+    as a row of a table; in that case ``file`` is empty. ``key`` identifies it when no file does."""
 
     index: int
     file: str
@@ -73,9 +73,9 @@ def tasks_of(patterns: Sequence[str]) -> list[Task]:
 
 
 def filled(given: Any, task: Task) -> Any:
-    """Return the arguments of a task. In every text ``{file}``, ``{folder}``, ``{stem}`` and
-    ``{index}`` are replaced with the file's, other names with the values'. A text that consists of
-    just one of these becomes the value itself, for instance a number. Unknown names stay as they
+    """Return the arguments of a task. In every string ``{file}``, ``{folder}``, ``{stem}`` and
+    ``{index}`` are replaced with the file's, other names with the values'. A string that consists
+    of just one of these becomes the value itself, for instance a number. Unknown names stay as they
     are."""
     if isinstance(given, dict):
         return {key: filled(value, task) for key, value in given.items()}
@@ -104,7 +104,7 @@ def unfilled(given: Any, places: Collection[str] = PLACES) -> list[str]:
 
 
 def stamp_of(file: str) -> str:
-    """Return a text that differs for a changed file; empty when there is no file."""
+    """Return a string that changes when the file changes; empty if there is no file."""
     if not file:
         return ""
     try:

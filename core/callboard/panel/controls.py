@@ -1,7 +1,7 @@
 """The view that a user interface has of a running server, and its actions on it.
 
-Every method may be called from any thread and returns at once. The next snapshot shows what the
-method changed.
+Every method may be called from any thread and returns at once. The next snapshot shows the method's
+changes.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Controls:
     # -- commands ---------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """From now on refuse calls, even waiting ones, with ``paused``. Lists still work."""
+        """Refuse calls, even waiting ones, with ``paused`` from now on. Lists still work."""
         self._do(self._dispatcher.pause)
 
     def stop(self) -> None:
@@ -141,7 +141,7 @@ class Controls:
     def revoke_client(
         self, holder: str, answered: Callable[[str | None], None] = lambda problem: None
     ) -> None:
-        """Stop letting a client in, here and in every other server, and end its open connections.
+        """Revoke a client's access, to this server and every other, and end its open connections.
         ``holder`` is its token's name. ``answered`` is called on another thread with the reason of
         a failure, or None."""
 
@@ -271,7 +271,7 @@ class Controls:
     def _answer_newcomer(self, client: str, *, yes: bool) -> None:
         try:
             ClientBook().answer(client, yes=yes)
-        except CallboardError as error:  # another answer came first
+        except CallboardError as error:  # a different answer came first
             log.warning("%s", error.message)
         self._do(self._clients.reread)
 
@@ -342,7 +342,8 @@ class Controls:
             self._loop.call_later(STALL_LOOK, self._publish)
 
     def _expect_change(self) -> None:
-        """Plan a snapshot for when an idle client disappears, because that has no notification."""
+        """Plan a snapshot for the time when an idle client disappears, because no notification
+        reports that."""
         if self._expiry is not None:
             self._expiry.cancel()
             self._expiry = None

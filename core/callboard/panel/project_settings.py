@@ -30,7 +30,8 @@ _MOST_ROOTS = 100
 
 @dataclass(frozen=True)
 class ProjectSettings:
-    """The settings. ``problem`` is set when a file could not be read. The rest is then empty."""
+    """The settings. ``problem`` is set when a file could not be read. In that case, the rest is
+    empty."""
 
     roots: tuple[Root, ...] = ()
     policy: RootsPolicy = "advisory"
@@ -58,8 +59,8 @@ def load(project: str) -> ProjectSettings | None:
 
 
 def save(project: str, settings: ProjectSettings, file: Path | None = None) -> None:
-    """Replace the project's file, whole or not at all. ``file`` is the result of
-    :func:`settings_file` at the time of the artist's decision. Raises OSError, HostError."""
+    """Replace the project's file atomically. ``file`` is the result of :func:`settings_file` at the
+    time of the artist's decision. Raises OSError, HostError."""
     path = file or settings_file(project)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     roots = [

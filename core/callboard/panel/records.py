@@ -11,9 +11,10 @@ __all__ = ["CallRecord", "Filter", "Outcome", "Page", "Reader", "missing_capabil
 
 
 def missing_capabilities(reader: Reader, since: float) -> list[dict[str, Any]]:
-    """Return what agents asked for and didn't get since the Unix time ``since``, most wanted first:
-    ``{capability, count, sessions, source, confidence, examples}``. Raises sqlite3.Error."""
-    from callboard.demand.report import build  # brings modules that only a report needs
+    """Return the capabilities that agents asked for but didn't get since the Unix time ``since``,
+    the most wanted first: ``{capability, count, sessions, source, confidence, examples}``. Raises
+    sqlite3.Error."""
+    from callboard.demand.report import build  # imports modules that only a report needs
 
     missing: list[dict[str, Any]] = build(reader, since=since)["topMissingCapabilities"]
     return missing

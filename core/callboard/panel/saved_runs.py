@@ -18,7 +18,7 @@ from callboard.skills.new_folder import write_folder
 @dataclass(frozen=True)
 class SavedRun:
     """A saved skill. ``left_out`` are sentences, each about calls that aren't in it. ``wanted`` are
-    the inputs that its user must give."""
+    the inputs that its user must supply."""
 
     folder: Path
     steps: int
@@ -33,7 +33,7 @@ class SavedRuns:
     def __init__(
         self, reader: Reader, catalog: SkillCatalog, redact: Callable[[str], str], host: Host
     ) -> None:
-        """``redact`` removes secrets from a text."""
+        """``redact`` removes secrets from a string."""
         self._reader = reader
         self._catalog = catalog
         self._redact = redact

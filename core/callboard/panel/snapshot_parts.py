@@ -91,8 +91,8 @@ def bundle_status(bundle: InstalledBundle, problem: str | None) -> BundleStatus:
 def skill_status(
     known: KnownSkill, missing_capabilities: tuple[str, ...], failures: Iterable[Failure]
 ) -> SkillStatus:
-    """Return a skill's status. ``failures`` are the catalog's. Those that name this skill are
-    included, for instance that another of the same name isn't used."""
+    """Return a skill's status. ``failures`` are the catalog's. Failures that name this skill are
+    included, for instance when another skill of the same name isn't used."""
     skill = known.skill
     named = (failure for failure in failures if failure.skill == skill.name)
     return SkillStatus(

@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class RootStatus:
-    """One workspace root. ``path`` is None when the root names nothing on this machine."""
+    """One workspace root. ``path`` is None when the root isn't a folder on this machine."""
 
     uri: str
     name: str
@@ -172,7 +172,7 @@ class SkillStatus:
     loaded: bool
     tools: int
     failures: tuple[str, ...] = ()
-    #: The preferred host capabilities that its bundle doesn't get.
+    #: The preferred host capabilities that this host doesn't provide to its bundle.
     missing: tuple[str, ...] = ()
     #: True when its first call loads it.
     when_called: bool = False
@@ -180,8 +180,8 @@ class SkillStatus:
 
 @dataclass(frozen=True)
 class BundleStatus:
-    """One installed bundle, and the host capabilities that its manifest names. ``missing`` are
-    those that it doesn't get. ``problem`` is the reason why its own server doesn't run."""
+    """One installed bundle, and the host capabilities that its manifest names. ``missing`` are the
+    capabilities that it doesn't get. ``problem`` is the reason why its own server doesn't run."""
 
     name: str
     version: str
@@ -283,7 +283,7 @@ def living(clients: Sequence[ClientStatus]) -> tuple[ClientStatus, ...]:
 
 class StatusFeed:
     """The newest snapshot. Use it from any thread. Listeners are called on the server's thread, so
-    they must post to their own and return."""
+    they must post to their own thread and return."""
 
     def __init__(self, wanted: Callable[[], None] = lambda: None) -> None:
         """``wanted`` is called when a listener is added, so that a snapshot is made for it."""

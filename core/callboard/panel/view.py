@@ -34,7 +34,7 @@ from callboard.workspace.roots import RootsBook
 
 
 class ServedView:
-    """Reads the parts of one server and changes none. Used on the server's loop."""
+    """Reads the parts of one server without changing any. Used on the server's loop."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class ServedView:
         clients: ClientBook,
         url: Callable[[], str],
     ) -> None:
-        """``url`` returns the server's address, or an empty text before the server starts."""
+        """``url`` returns the server's address, or an empty string before the server starts."""
         self._host = host
         self._dispatcher = dispatcher
         self._endpoint = endpoint
@@ -185,7 +185,7 @@ class ServedView:
         ]
 
     def _serving(self) -> Served:
-        """Return tools and capabilities, counted again only when one of them changed."""
+        """Return tools and capabilities, computed again only when one of them has changed."""
         capabilities, tools = self._capabilities, self._tools.all()
         state = (capabilities.offered_by_host, capabilities.withdrawn, capabilities.offer)
         if tools is not self._served.source or state != self._served.state:

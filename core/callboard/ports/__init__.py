@@ -2,14 +2,15 @@
 do.
 
 A host must implement only :meth:`callboard.host.Host.post`. Everything else is offered through
-*ports*: small objects, one per capability, that the bundled skills call. A host can do what it has
-ports for; nothing else decides that.
+*ports*: small objects, one per capability, that the bundled skills call. A host's ports alone
+decide what the host can do.
 
 Threads: every method of a port runs on the host's main thread.
 
-Conventions of every port. Lengths are scene units, angles degrees, time is in frames, images are in
-pixels, colors are linear ``[r, g, b]``. Axes are the host's own; ``SceneReader.info`` gives the up
-axis. Transforms are local, relative to the parent; ``rotate`` is Euler XYZ. An object is named by
-its bare name if that is unique, or by the host's full path; answers carry both. Errors raise before
-anything changes if they can be foreseen; otherwise the caller's undo step is rolled back.
+Conventions of every port. Lengths are in scene units, angles in degrees, times in frames, and
+images in pixels, colors are linear ``[r, g, b]``. Axes are the host's own; ``SceneReader.info``
+gives the up axis. Transforms are local, relative to the parent; ``rotate`` is Euler XYZ. An object
+is named by its bare name if that is unique, or by the host's full path; answers carry both. Errors
+raise before anything changes if they can be foreseen; otherwise the caller's undo step is rolled
+back.
 """

@@ -45,7 +45,7 @@ class AnimationPort(Protocol):
 
     def delete_keys(self, name: str, start: float, end: float) -> int:
         """Delete the object's keys from ``start`` to ``end``, both included. Return the number of
-        frames that had one."""
+        frames that had a key."""
 
     def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
         """Key the local transform at every ``step``-th frame, in place of whatever moved the

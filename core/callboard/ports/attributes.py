@@ -26,7 +26,7 @@ class AttributeNotFound(HostError, LookupError):
 
 class AttributesPort(Protocol):
     """Capability ``attributes``: the attributes of an object under the host's own names. Values are
-    JSON: a flag, a number, a text, or a list of them.
+    JSON: true or false, a number, a string, or a list of these.
 
     Paths of files can't be set, and neither can anything for which there is a better tool.
     """
@@ -40,5 +40,5 @@ class AttributesPort(Protocol):
         ``SceneReader``. Raises HostError when there is no such attribute."""
 
     def set(self, name: str, attribute: str, value: object) -> str:
-        """Set the attribute, or add it to the object if the host has none of that name. Return the
+        """Set the attribute, or add it to the object if there is none of that name. Return the
         object's path. Raises HostError when the value doesn't fit."""

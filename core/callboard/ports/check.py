@@ -66,13 +66,13 @@ class CheckPort(Protocol):
         """Return the paths of the objects that are meshes, in scene order."""
 
     def face_count(self, path: str) -> int:
-        """Return the number of faces, at little cost."""
+        """Return the number of faces. This is cheap."""
 
     def mesh(self, path: str) -> MeshData: ...
 
     def shared(self, path: str) -> str:
-        """Return a key that is the same for all objects that share a mesh, and for no others, at
-        little cost."""
+        """Return a key that is the same for all objects that share a mesh, and for no others. This
+        is cheap."""
 
     def files(self) -> Iterable[UsedFile]: ...
 

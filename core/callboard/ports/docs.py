@@ -1,5 +1,5 @@
-"""The port behind ``docs__lookup``: the running application's documentation of itself, so that it
-fits that version."""
+"""The port that ``docs__lookup`` uses: the running application's own documentation, which matches
+its version."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class DocsPort(Protocol):
     """Capability ``docs``."""
 
     def entries(self) -> Iterable[DocEntry]:
-        """Return everything that is documented. Reading takes long, so entries are made while the
-        caller iterates; stopping early costs only what was read."""
+        """Return everything that is documented. Reading is slow, so entries are made while the
+        caller iterates. A caller that stops early waits only for the entries that were read."""
 
     def details(self, entry: DocEntry) -> Json:
         """Return further short facts: type, default, range, choices, parameters."""

@@ -14,7 +14,7 @@ class SceneEditor(Protocol):
     object; the ``scene`` skill reads back and verifies."""
 
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
-        """Create a primitive. ``dimensions`` has just the keys that fit the kind: radius; size;
+        """Create a primitive. ``dimensions`` has exactly the keys of that kind: radius; size;
         width, depth; radius, height; major_radius, minor_radius. It is centered on the origin, its
         axis along the host's up axis. A taken name gets the host's own suffix."""
 

@@ -26,7 +26,7 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "alembic": (".abc",),
     "usd": (".usda", ".usdc", ".usd", ".usdz"),
 }
-#: Formats that hold neither units nor an up axis; the caller of an import or export gives them.
+#: Formats without units and an up axis; the caller of an import or export passes these.
 UNSTATED = frozenset({"obj", "stl", "ply", "alembic"})
 #: Formats whose readers look for UVs.
 WITH_UVS = frozenset({"gltf", "fbx", "obj", "alembic", "usd"})
@@ -67,7 +67,7 @@ class ExchangePort(Protocol):
 
     def import_file(self, path: str, parent: str | None, axes: Axes | None) -> Axes:
         """Add the file's content to the scene, below ``parent`` or at the top, in the scene's units
-        and axes. Give ``axes`` only for a format without any."""
+        and axes. Pass ``axes`` only for a format without any."""
 
     def export_file(
         self, path: str, objects: Sequence[str] | None, axes: Axes | None

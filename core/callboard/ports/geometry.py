@@ -30,7 +30,7 @@ class GeometryPort(Protocol):
         """Return the mesh before modifiers."""
 
     def subdivide(self, name: str, scheme: SubdivisionScheme, levels: int) -> None:
-        """Round the shape, live. The scheme ``none`` ends that."""
+        """Subdivide the shape, live. The scheme ``none`` ends the subdivision."""
 
     def orient(self, name: str, side: FacesLook) -> None: ...
 

@@ -25,7 +25,8 @@ Work = Literal["read", "files", "change", "render", "script"]
 
 @dataclass(frozen=True)
 class HostIdentity:
-    """The identity of a host. ``kind`` is what skills call ``dcc``: ``openusd``, ``blender`` …"""
+    """The identity of a host. ``kind`` is the value that skills call ``dcc``: ``openusd``,
+    ``blender`` …"""
 
     kind: str
     name: str
@@ -40,8 +41,8 @@ class HostIdentity:
 
 @dataclass(frozen=True, eq=False)
 class PlugIn:
-    """The plug-in that brings a capability which isn't built in. ``advice`` tells the artist how to
-    get it. ``load`` loads an installed one on the main thread, and raises HostError; it is None
+    """The plug-in that provides a capability that isn't built in. ``advice`` tells the artist how
+    to get it. ``load`` loads an installed one on the main thread, and raises HostError; it is None
     when only the artist can load it."""
 
     name: str
@@ -61,7 +62,7 @@ class Host(ABC):
     where: str = "callboard's panel"
     #: The application's data and pitfalls, in at most 900 characters. Agents read it first.
     guide: str = ""
-    #: The plug-ins by the capability they bring; constant once the host is made.
+    #: The plug-ins by the capability that they provide; constant once the host is made.
     plug_ins: Mapping[str, PlugIn] = MappingProxyType({})
 
     def __init__(self) -> None:
@@ -135,7 +136,7 @@ class Host(ABC):
         return None
 
     def empty_scene(self) -> None:
-        """Replace the scene by an empty one, saved or not, for tests. Call it on the main
+        """Replace the scene with an empty one, saved or not, for tests. Call it on the main
         thread."""
         structure: Any = self._ports["structure"]
         structure.new()

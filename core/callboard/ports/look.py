@@ -48,7 +48,7 @@ class LookPort(Protocol):
 
     def picture(self, asked: Look) -> tuple[Picture, Json]:
         """Return the picture at exactly that size, and facts about it: ``engine`` and ``samples``
-        if it was rendered, ``doubt`` if it might not show what was meant."""
+        if it was rendered, ``doubt`` if the picture might not show what was meant."""
 
     def own_view(self) -> bool:
         """Return whether there is a view without ``camera`` and ``view``: the artist's, or that of

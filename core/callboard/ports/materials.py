@@ -81,10 +81,11 @@ class MaterialsPort(Protocol):
 
     def set(self, name: str, values: Mapping[str, object]) -> str:
         """Set the given values for every object that has the material. A texture in a slot whose
-        value is given is removed. Raises HostError when the host has nothing like one of them."""
+        value is given is removed. Raises HostError when the host doesn't have an equivalent for one
+        of them."""
 
     def set_texture(self, name: str, slot: TextureSlot, texture: Texture | None) -> str:
-        """Let the picture, or nothing, drive the slot."""
+        """Let the picture drive the slot. None removes the slot's picture."""
 
     def assign(self, name: str, objects: Sequence[str], faces: Sequence[int] | None) -> list[str]:
         """Replace the objects' material, or, for one object, only that of those faces. Other

@@ -36,8 +36,8 @@ class ModellingPort(Protocol):
         """Turn the result of the modifiers into the mesh; those that are switched off stay."""
 
     def apply_scale(self, name: str) -> None:
-        """Move the object's scale into its mesh, so that it becomes 1. Its children stay as they
-        are."""
+        """Move the object's scale into its mesh, so that the scale becomes 1. Its children stay as
+        they are."""
 
     def clean(self, name: str, fault: CleanedFault) -> None:
         """Clean a fault: ``zero_faces`` removes faces and edges without extent; ``ngons`` turns
@@ -60,8 +60,8 @@ class ModellingPort(Protocol):
         scene unit a tile."""
 
     def create_text(self, name: str | None, text: str, values: Mapping[str, object]) -> str:
-        """Make a text at the origin, in the ground plane's X and Y, with ``size``, ``depth`` and
-        ``align`` (left, center, right). Return its path."""
+        """Make a text object at the origin, in the ground plane's X and Y, with ``size``, ``depth``
+        and ``align`` (left, center, right). Return its path."""
 
     def create_curve(
         self, name: str | None, points: Sequence[Sequence[float]], values: Mapping[str, object]

@@ -20,7 +20,7 @@ SERVERS = ("https://api.polyhaven.com", "https://dl.polyhaven.org", "https://cdn
 #: Maximum seconds without a byte, and bytes that are read at a time.
 _PATIENCE, _CHUNK = 20.0, 256 * 1024
 #: After ``_GRACE`` seconds, the download must average ``_SLOWEST`` bytes a second. Otherwise a
-#: server that sends a byte now and then would hold a thread forever.
+#: server that sends an occasional byte would hold a thread forever.
 _GRACE, _SLOWEST = 30.0, 4_000
 
 
@@ -34,7 +34,8 @@ class NetworkPort(Protocol):
 
 
 class Network:
-    """The port, by Python's own client, which respects the proxies in the environment."""
+    """The port, implemented with Python's own client, which respects the proxies in the
+    environment."""
 
     def __init__(self, elsewhere: Mapping[str, str] | None = None) -> None:
         """Make the port. ``elsewhere`` maps servers to other addresses, for tests."""
@@ -78,7 +79,7 @@ class Network:
 
 
 def origin(url: str) -> str:
-    """Return ``https://host:port``, or an empty text for anything else."""
+    """Return ``https://host:port``, or an empty string for anything else."""
     try:
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc}" if url.isascii() and url.isprintable() else ""

@@ -14,8 +14,8 @@ class RenderPort(Protocol):
 
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
         """Render one frame. Return ``{path, width, height, frame, seconds}``. If the interface
-        stays usable meanwhile, return a generator instead, as :mod:`callboard.ground.unattended`
-        describes."""
+        stays usable during the render, return a generator instead, as
+        :mod:`callboard.ground.unattended` describes."""
 
     def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
         """Orbit the camera once around the scene; yield ``{path, frame}`` per frame written.

@@ -63,10 +63,10 @@ class SceneReader(Protocol):
         shown. With ``users`` also ``used_by``. Optional."""
 
     def summaries(self) -> Iterable[Json]:
-        """Return ``{name, path, type, parent}`` of every object, in scene order. A result with a
-        length and slices makes a page cost only the entries it shows. It may be read after the
-        scene changed; an object removed since has only its name. If a slice has ``named(fits)``,
-        entries are made only of objects whose bare name fits."""
+        """Return ``{name, path, type, parent}`` of every object, in scene order. If the result has
+        a length and slices, only the entries of the requested page are made. The result may be read
+        after the scene has changed; the entry of an object removed since then has only its name. If
+        a slice has ``named(fits)``, entries are made only of objects whose bare name fits."""
 
     def selection(self) -> list[str]:
         """Return full paths of the selection, in selection order if the host knows it."""

@@ -20,11 +20,11 @@ class GroupNotFound(HostError, LookupError):
 
 
 class StructurePort(Protocol):
-    """Capability ``structure``. A group gathers objects and moves none of them; an object may be in
-    several. Groups are named like objects: by the bare name if it is unique, or the path."""
+    """Capability ``structure``. A group lists objects without moving them; an object may be in
+    several groups. Groups are named like objects: by the bare name if it is unique, or the path."""
 
     def new(self) -> None:
-        """Replace the scene by an empty one that has no file."""
+        """Replace the scene with an empty one that has no file."""
 
     def create_empty(self, name: str | None) -> str:
         """Make an object without a shape at the origin; return its path."""

@@ -1,4 +1,4 @@
-"""The undo port. It isn't a capability; :attr:`callboard.host.Host.undo` holds it."""
+"""The undo port. It isn't a capability; a host has it as :attr:`callboard.host.Host.undo`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class UndoPort(Protocol):
         """Start a step; the token goes to ``commit`` or ``rollback``."""
 
     def commit(self, token: object) -> str | None:
-        """End the step. Return the undo id, None when nothing changed, or an empty text for changes
-        that can't be undone."""
+        """End the step. Return the undo id, None when nothing changed, or an empty string for
+        changes that can't be undone."""
 
     def rollback(self, token: object) -> bool:
         """Restore the state at ``begin``. Return False when the host can't."""
@@ -33,7 +33,7 @@ class UndoPort(Protocol):
         """Undo that step if it is the newest one; else return False."""
 
     def redo(self, undo_id: str) -> bool:
-        """Redo the step undone last if nothing was changed since; else return False."""
+        """Redo the last undone step if nothing has changed since; else return False."""
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
         """Join the newest steps, given oldest first, into one; return its id. Return None when

@@ -27,7 +27,7 @@ class Unanswered(Exception):
 class Conversation:
     """The messages between this client and one server, without a transport. ``send`` sends a
     message; the transport passes what arrives to :meth:`received`. ``asked`` answers the server's
-    requests, and ``notified`` takes its notifications. ``refused`` is raised for an error with
+    requests, and ``notified`` receives its notifications. ``refused`` is raised for an error with
     which the server answers, ``lost`` when the server is gone. Runs on one loop."""
 
     def __init__(
@@ -89,7 +89,8 @@ class Conversation:
             self._take(message)
 
     def lose(self, why: str) -> None:
-        """End the conversation: the server is gone. Every open request fails with ``why``."""
+        """End the conversation because the server is gone. Every open request fails with
+        ``why``."""
         self._waiting.close(why)
         for task in self._answering.values():
             task.cancel()

@@ -1,4 +1,4 @@
-"""The errors that only revision 2026-07-28 has."""
+"""The errors that exist only in revision 2026-07-28."""
 
 from __future__ import annotations
 

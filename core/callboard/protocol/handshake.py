@@ -26,7 +26,7 @@ from callboard.protocol.stateless import (
 DISCOVERY = 5.0
 #: Seconds within which a server must get ready. A server that first installs itself takes a while.
 OPENING = 120.0
-#: Errors that only a server of the newer era knows.
+#: Errors that only a server of the newer era uses.
 _MODERN = (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION)
 
 

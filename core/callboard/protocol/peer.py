@@ -1,4 +1,4 @@
-"""A client as the rest of core sees it: no revision strings, no sessions, no streams."""
+"""A client as the rest of core sees it, without revision strings, sessions or streams."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callboard.protocol.revisions import Revision
 #: RFC 5424's levels, as MCP's logging uses them.
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
-#: Keys in ``_meta`` for two things that have a field in 2026-07-28 and none in a session: a
+#: Keys in ``_meta`` for two things that have a field in 2026-07-28 but not in a session: a
 #: question's name, and the capabilities that a failed request would have needed
 #: (docs/decisions/0320).
 NAME_KEY = "callboard/name"
@@ -43,7 +43,7 @@ class ClientInfo(NamedTuple):
 
 
 class AskFailed(PeerError):
-    """Raised when the client answered with an error, with nonsense or too late, or disconnected."""
+    """Raised when the client answers with an error, with nonsense or too late, or disconnects."""
 
 
 class Ask(NamedTuple):
@@ -74,7 +74,7 @@ class Ask(NamedTuple):
 
 
 class NotDeclared(AskFailed):
-    """Raised when the client didn't declare that it can be asked this."""
+    """Raised when the client hasn't declared that it can be asked this."""
 
     def __init__(self, ask: Ask) -> None:
         named = ", ".join(ask.needs)
@@ -172,7 +172,7 @@ class PeerRequest(ABC):
         self.meta: Json = meta if isinstance(meta, dict) else {}
 
     def text(self, key: str) -> str:
-        """Return a text from the params. Raises InvalidParams when there is none."""
+        """Return a string from the params. Raises InvalidParams when there is none."""
         value = self.params.get(key)
         if not isinstance(value, str):
             raise InvalidParams(f"params.{key} must be a string")
@@ -202,7 +202,7 @@ class PeerRequest(ABC):
         """Let this request's stream carry messages for which the client has no other stream."""
 
     async def ask(self, ask: Ask) -> Json:
-        """Ask one thing. Raises AskFailed, and what ``ask_all`` raises."""
+        """Ask one thing. Raises AskFailed, and the errors of ``ask_all``."""
         answer = (await self.ask_all({ask.method: ask}))[ask.method]
         if isinstance(answer, AskFailed):
             raise answer

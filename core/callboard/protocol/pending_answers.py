@@ -42,8 +42,8 @@ class PendingAnswers:
 
     async def wait(self, id: Id, send: Callable[[], object], patience: float | None = None) -> Json:
         """Call ``send``, which sends the request ``id``, and wait for its answer. With
-        ``patience``, wait at most that many seconds after :meth:`sent`. Raises what ``send``
-        raises."""
+        ``patience``, wait at most that many seconds after :meth:`sent`. Raises the errors of
+        ``send``."""
         if self.closed is not None:
             raise self._lost(self.closed)
         waiting = _Waiting(asyncio.get_running_loop().create_future(), patience)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 class Revision(NamedTuple):
     """One revision of the specification. The flags say what may be sent to a peer that speaks it.
-    Unknown fields are left out, because a peer might not ignore them."""
+    Fields that the peer doesn't know are left out, because it might not ignore them."""
 
     name: str
     #: JSON-RPC batches may be received (2025-03-26, Base Protocol, Batching; gone in 2025-06-18).

@@ -32,7 +32,7 @@ PeerEvent = Literal["ready", "roots_changed", "closed"]
 OUTBOX_LIMIT = 256
 #: Maximum requests of one session that are under way at once.
 INFLIGHT_LIMIT = 512
-#: Seconds after which an idle session may be ended for a new one when all are taken.
+#: Seconds after which an idle session may be ended for a new one when all sessions are taken.
 YIELDING_AFTER = 60.0
 
 
@@ -63,7 +63,7 @@ class ResponseChannel(Channel, Protocol):
         """Return whether the channel takes this many bytes. None means an unknown number."""
 
     async def pour(self, size: int | None, parts: AsyncIterator[bytes]) -> None:
-        """Send the parts. Nothing else is sent after them. Raises what ``parts`` raises."""
+        """Send the parts. Nothing else is sent after them. Raises the errors of ``parts``."""
 
 
 class ResponseSent(Exception):
@@ -194,7 +194,7 @@ class Session(Peer):
                 self.outbox.remove(message)
 
     def close(self) -> None:
-        """End everything that the session holds."""
+        """End everything that belongs to the session."""
         self.closed = self.owner.ended = True
         self.asked.close("the session ended")
         for request in list(self.inflight.values()):

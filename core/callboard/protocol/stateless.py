@@ -118,8 +118,8 @@ class StatelessRequest(PeerRequest):
 
 
 class RecentClients:
-    """Clients that called recently: all that can be known of a client that never connects. Runs on
-    the server's loop."""
+    """Clients that called recently: the only trace of a client that never connects. Runs on the
+    server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
@@ -167,7 +167,7 @@ class StatelessEra:
     def check(
         self, message: Request, headers: Mapping[str, str] | None, holder: TokenHolder
     ) -> Peer:
-        """Check a request and return its peer: ``holder``, and what the client says of itself.
+        """Check a request and return its peer: ``holder``, and the client's description of itself.
         ``headers`` is None when there are none, as on stdio. Raises HeaderMismatch, InvalidParams,
         UnsupportedVersion, MethodNotFound, in the order that the specification requires."""
         meta = message.params.get("_meta")

@@ -1,4 +1,5 @@
-"""The database from its one writer's side: opened, migrated, fed from journals, kept small."""
+"""The writer's side of the database: opens and migrates it, copies journals into it, and limits its
+size."""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ from callboard.records.retention import Retention
 
 #: Raised by :class:`Database` when the disk or the file is at fault.
 StorageFailure = (sqlite3.Error, OSError)
-#: Bytes of a journal in one transaction, some two hundred calls: a writer that holds the
-#: interpreter for long delays the host.
+#: Bytes of a journal in one transaction, about two hundred calls: a writer that holds the
+#: interpreter for a long time delays the host.
 BLOCK = 2**16
 #: Rows in one statement. Each statement releases the interpreter and takes it back, which slows
-#: down busy threads. SQLite before 3.32 takes at most 999 values.
+#: down busy threads. SQLite before 3.32 accepts at most 999 values.
 AT_ONCE = 40
 _ROW = f", ({', '.join('?' * len(schema.COLUMNS))})"
 _INSERT_MANY = schema.INSERT + _ROW * (AT_ONCE - 1)
@@ -78,7 +79,8 @@ class Database:
         self._db.execute("COMMIT")
 
     def retain(self) -> None:
-        """Delete the records that exceed the limits: at the first call, and then now and again."""
+        """Delete the records that exceed the limits: at the first call, and from time to time after
+        that."""
         now = time.monotonic()
         if self._until_retention <= 0 or now >= self._retain_at:
             self._until_retention = self._retention.max_bytes * RETAIN_EVERY
@@ -116,7 +118,7 @@ def _use_wal(db: sqlite3.Connection) -> None:
 
 
 def is_damaged(error: Exception) -> bool:
-    """Return whether the file isn't a database any more, as opposed to being busy, full or
+    """Return whether the file is no longer a database, as opposed to being busy, full or
     forbidden."""
     return (
         isinstance(error, sqlite3.DatabaseError)

@@ -2,8 +2,8 @@
 
 The database remembers what was sent, so a restart neither loses nor repeats records. One exporter
 works at a time, however many processes share the records. A batch whose answer got lost is sent
-again unchanged. The receiver can recognize its records by their ``callId``; a sender alone can't do
-better.
+again unchanged. The receiver can recognize its records by their ``callId``; a sender alone can't
+prevent duplicates.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def target_from(environment: Mapping[str, str]) -> ExportTarget | None:
 
 
 class Exporter:
-    """Sends new records from ``folder``, in its own thread. Records from before the first start are
+    """Sends new records from ``folder``, in its own thread. Records made before the first start are
     never sent. ``status`` is a short text for the panel; read it from any thread."""
 
     def __init__(self, folder: Path, target: ExportTarget) -> None:

@@ -7,7 +7,7 @@ process that is gone.
 
 If the file system is known to keep reserved space, lines are copied into a mapping of the file,
 which saves a system call for each call; otherwise each line is one ``write``. The reserved space
-behind the last line holds zeros, which lines never contain.
+after the last line is filled with zeros, which lines never contain.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from pathlib import Path
 
 from callboard.ground.file_lock import lock
 
-#: The first line. A file that begins otherwise is another version's and is left alone.
+#: The first line. A file that begins differently is from another version and is left alone.
 HEADER = b"callboard journal 1\n"
 SUFFIX = ".journal"
-#: Maximum bytes of a journal. It holds what the database hasn't taken yet, so it gets this long
+#: Maximum bytes of a journal. It holds what the database hasn't taken yet, so it grows this large
 #: only while the database is stuck.
 MAX_BYTES = 64 * 2**20
 #: Bytes by which the reserved space grows.
 STEP = 2**18
-#: File systems on which a reserved block can surely be written. On those that copy on write or are
-#: remote, a full disk would end the process instead of raising OSError.
+#: File systems on which a reserved block can certainly be written. On those that copy on write or
+#: are remote, a full disk would end the process instead of raising OSError.
 _KEEPS_ROOM = frozenset({"ext3", "ext4", "xfs", "tmpfs"})
 
 
@@ -63,8 +63,8 @@ class Journal:
             raise
 
     def append(self, line: bytes) -> None:
-        """Write one line, with its newline, to the operating system, whole or not at all. Raises
-        JournalCut, and OSError when there is no space."""
+        """Write one line, with its newline, to the operating system, atomically. Raises JournalCut,
+        and OSError when there is no space."""
         # Writing to a mapping past the end of its file ends the process.
         if os.lseek(self._fd, 0, os.SEEK_END) < (self.size if self._map is None else self._room):
             raise JournalCut(errno.EIO, "the journal was cut short")
@@ -75,7 +75,7 @@ class Journal:
             self._map[self.size : end] = line
         else:
             self._write(line)
-        # This comes last, because a fold that runs meanwhile must not read past the complete lines.
+        # This comes last, because a concurrent fold must not read past the complete lines.
         self.size = end
 
     def _make_room(self, end: int) -> None:

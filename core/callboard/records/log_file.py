@@ -31,8 +31,8 @@ def default_folder() -> Path:
 
 
 class LogFile(Listening):
-    """The log file of a server, made when it starts. ``clean`` removes secrets from a text. Call it
-    from any thread. If the disk can't be written, the lines are lost, without an error."""
+    """The log file of a server, made when it starts. ``clean`` removes secrets from a string. Call
+    it from any thread. If the disk can't be written, the lines are lost, without an error."""
 
     def __init__(self, name: str, clean: Callable[[str], str], folder: Path | None = None) -> None:
         super().__init__()

@@ -56,7 +56,8 @@ class CallRecord(NamedTuple):
         return {key: value for key, value in self._asdict().items() if value not in (None, ())}
 
     def as_event(self) -> dict[str, Any]:
-        """Return the record as mcpeye's ingest takes it. ``timestamp`` is in milliseconds."""
+        """Return the record in the form that mcpeye's ingest accepts. ``timestamp`` is in
+        milliseconds."""
         event: dict[str, Any] = {
             "callId": self.call_id,
             "toolName": self.tool,

@@ -1,6 +1,7 @@
 """Reading records back: the database, the journals that aren't folded yet, and what is in memory.
 
-Reading writes nothing and needs no lock, so any process may read at any time, even after a crash.
+Reading doesn't write anything and needs no lock, so any process may read at any time, even after a
+crash.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from callboard.records import schema
 from callboard.records.journal import journals, read_lines
 from callboard.records.model import CallRecord, Outcome
 
-#: The view that holds every record, on a connection of :meth:`Reader.connect`.
+#: The view with every record, on a connection of :meth:`Reader.connect`.
 EVERYTHING = "everything"
 MAX_PAGE = 500
 
@@ -187,7 +188,7 @@ def _conditions(where: Filter) -> tuple[list[str], list[object]]:
 
 
 def _like(text: str) -> str:
-    """Return a pattern that finds ``text`` anywhere."""
+    """Return a LIKE pattern that finds ``text`` anywhere."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
 

@@ -1,4 +1,4 @@
-"""The removal of what must never reach the disk: secrets, homes, user names, long values.
+"""Removes data that must never reach the disk: secrets, homes, user names, long values.
 
 It errs on the side of redacting too much, but leaves numbers and scene names alone, because a
 record of a 3D application is useless without them.
@@ -34,7 +34,7 @@ _SECRET_WORDS = frozenset(
     (
         *("password", "passwd", "pwd", "passphrase", "passcode", "secret", "token", "credential"),
         *("credentials", "authorization", "cookie", "apikey", "bearer", "accesskey", "privatekey"),
-        # Not ``tokens``: those are mostly counts.
+        # Not ``tokens``, which are usually counts.
         *("passwords", "secrets", "cookies", "auth"),
     )
 )
@@ -58,7 +58,7 @@ _SIGNS = (
 )
 _PLAIN_USERS = frozenset({"root", "admin", "administrator", "user", "users", "guest", "public"})
 
-#: Text without any of these, in lower case, holds nothing to redact. This is checked first, because
+#: Text without any of these, in lower case, has nothing to redact. This is checked first, because
 #: most calls are a name and some numbers, and each is redacted before its answer is sent.
 _HINTS = (
     *("pass", "pwd", "secret", "token", "key", "credential", "auth", "cookie", "bearer"),
@@ -127,8 +127,8 @@ class Redactor:
         self._hidden: set[str] = set()
 
     def hide(self, secret: str) -> None:
-        """Redact this text everywhere: a token that has no recognizable form. Call it on the thread
-        that records."""
+        """Redact this string everywhere: a token that has no recognizable form. Call it on the
+        thread that records."""
         if secret in self._hidden:
             return
         self._hidden.add(secret)
@@ -229,7 +229,7 @@ class Redactor:
         return shortened.decode("utf-8", "ignore") + note
 
     def is_clean(self, text: str) -> bool:
-        """Return whether a text, or the ASCII JSON of a value, surely needs no redaction."""
+        """Return whether a text, or the ASCII JSON of a value, certainly needs no redaction."""
         return self._hints.search(text.lower()) is None
 
 

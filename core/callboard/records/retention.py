@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import sqlite3
 
-#: Rows deleted in one transaction: few enough that another process never waits for long.
+#: Rows deleted in one transaction: few enough that another process never waits long.
 BATCH = 500
 
 
@@ -17,8 +17,8 @@ DAYS = 3
 
 
 class Retention(NamedTuple):
-    """Records older than ``days`` are deleted, once there are some of three later days. So are the
-    oldest ones while all records together take more than ``max_bytes``."""
+    """Records older than ``days`` are deleted, once there are some of three later days. The oldest
+    records are also deleted while all records together take more than ``max_bytes``."""
 
     days: float = 90.0
     max_bytes: int = 256 * 2**20
@@ -26,7 +26,7 @@ class Retention(NamedTuple):
 
 def apply(db: sqlite3.Connection, retention: Retention) -> None:
     """Delete the records that exceed the limits, and return the space to the disk. Raises
-    sqlite3.Error; what was deleted before stays deleted."""
+    sqlite3.Error, in which case earlier deletions remain."""
     oldest = time.time() - retention.days * 86_400
     gone = _delete(db, "WHERE started < ?", oldest, None) if _is_usual(db, retention, oldest) else 0
     if (excess := _used(db) - retention.max_bytes) > 0:

@@ -39,7 +39,7 @@ BUSY = 5.0
 BACKLOG = 2**19
 #: Seconds between attempts while something can't be written.
 RETRY = 30.0
-#: A folded journal of this many bytes is replaced by an empty one.
+#: A folded journal of this many bytes is replaced with an empty one.
 ROTATE = 2**20
 #: Maximum records kept while nothing can be written. The oldest are dropped first.
 MEMORY = 10_000
@@ -53,8 +53,8 @@ def default_folder() -> Path:
 class Store:
     """The records of this process, in a folder shared with the other processes of this machine.
 
-    ``results`` also keeps what calls returned, which an exporter would send. ``warn`` gets one
-    sentence when records can't reach the disk, on the thread that notices.
+    ``results`` also keeps the calls' results, which an exporter would send. ``warn`` is called with
+    a sentence when records can't be written to disk, on the thread that notices this.
     """
 
     def __init__(
@@ -126,8 +126,8 @@ class Store:
         self._thread.start()
 
     def record(self, call: CallRecord) -> None:
-        """Keep a call. When it returns, a killed process no longer loses the call. Call it from any
-        thread. Never raises, never waits for the database."""
+        """Keep a call. Once this returns, the call is safe even if the process is killed. Call it
+        from any thread. Never raises, never waits for the database."""
         try:
             with_result = self.results or call.outcome == "error"
             line = schema.to_line(call, self._redactor, with_result=with_result)
@@ -364,7 +364,7 @@ class Store:
             self._journal, self._writable = None, False
             journal.close()
             # The rest of the file is folded like another process's journal. Without its first line
-            # it would stay for ever.
+            # it would stay forever.
             with suppress(OSError):
                 if not _begins_well(journal.path):
                     journal.path.unlink()
@@ -389,5 +389,5 @@ def _begins_well(path: Path) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason alone, because an OSError's own text names the path."""
+    """Return only the reason, because an OSError's own text includes the path."""
     return getattr(error, "strerror", None) or str(error)

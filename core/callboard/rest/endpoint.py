@@ -299,7 +299,7 @@ class RestEndpoint:
 
     async def _list_resources(self, asked: ReadRequest) -> RestAnswer:
         offer, registry = self._service.offer, self._service.resources
-        listed = listed_for({}, registry.all(templates=False))  # REST clients declare none
+        listed = listed_for({}, registry.all(templates=False))  # REST clients don't declare any
         resources = [each.describe(FEATURES, offer) for each in listed]
         templates = [each.describe(FEATURES, offer) for each in registry.all(templates=True)]
         return 200, {"total": len(resources), "resources": resources, "templates": templates}
@@ -386,7 +386,7 @@ def _asker(asked: ReadRequest) -> Owner:
 
 @contextmanager
 def _missing_is_404() -> Iterator[None]:
-    """Turn a look-up that finds nothing into a 404."""
+    """Turn a failed look-up into a 404."""
     try:
         yield
     except InvalidParams as error:

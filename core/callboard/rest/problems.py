@@ -22,7 +22,7 @@ from callboard.errors import (
 )
 
 PROBLEM_TYPE = "application/problem+json"
-#: Seconds after which a client may try again when a host was busy or paused.
+#: Seconds after which a client may try again if a host was busy or paused.
 RETRY_AFTER = 5
 
 #: The first match counts.
@@ -44,7 +44,8 @@ class NotFound(InvalidParams):
 
 
 class Unacceptable(PeerError):
-    """The request can't be served as it was sent. ``status`` says what is wrong with it."""
+    """The request can't be served as it was sent. ``status`` says what is wrong with the
+    request."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""The route by which the user's command line ends what holds the application."""
+"""The route with which the user's command line ends the calls that hold up the application."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from callboard.rest.problems import require_local
 from callboard.rest.routes import ReadRequest, RestAnswer, Route
 
 PATH = "/v1/stop"
-#: Seconds in which what was ended may put its changes back.
+#: Seconds that ended calls have to undo their changes.
 PATIENCE = 5.0
 _LOOK_AGAIN = 0.05
 
 
 def stop_route(dispatcher: Dispatcher) -> Route:
-    """Return the route. It is served while the main thread stands, too."""
+    """Return the route. It is served even while the main thread is blocked."""
 
     async def stop(asked: ReadRequest) -> RestAnswer:
         require_local(asked.incoming.holder, "end calls", "stop")
@@ -36,7 +36,7 @@ def stop_route(dispatcher: Dispatcher) -> Route:
 
 
 def _settled(held: Turn | None, ended: list[Call]) -> bool:
-    """Return whether the main thread is free, and the changes were put back."""
+    """Return whether the main thread is free, and the changes were undone."""
     return (held is None or held.state is TurnState.DONE) and all(
         call.undo is None or call.undo.rolled_back is not None for call in ended
     )

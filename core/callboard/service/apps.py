@@ -1,7 +1,7 @@
-"""MCP Apps: pages of ours that a client shows beside a tool's answer (SEP-1865, 2026-01-26).
+"""MCP Apps: our pages that a client shows beside a tool's answer (SEP-1865, 2026-01-26).
 
-There is one page: the scene's picture, to click on. A client that doesn't declare the extension
-isn't offered the page. It gets the tool's text and picture as usual.
+The only page is a clickable picture of the scene. A client that doesn't declare the extension isn't
+offered the page. It gets the tool's text and picture as usual.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def _entry(store: FileStore, file: StoredFile, roots: WorkspaceRoots | None) -> 
         bases = [root.path for root in roots.roots if root.path is not None]
         first = number == 0
         entry["path"] = f"workspace://{quote(path)}" if first else f"{bases[number]}/{path}"
-    with suppress(OSError):  # it was removed meanwhile
+    with suppress(OSError):  # the file has been removed since
         entry["size"] = file.path.stat().st_size
     if file.tags:
         entry["tags"] = sorted(file.tags)

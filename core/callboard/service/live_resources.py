@@ -231,7 +231,8 @@ def waiting_calls(desk: ConsentDesk) -> ServedResource:
 
 
 def reports(build: BuildReport) -> ServedResource:
-    """Return ``report://{since}``: what was missing, failed or slow in this client's own calls."""
+    """Return ``report://{since}``: the missing capabilities, failures and slow calls of this
+    client."""
 
     async def report(ctx: AsyncToolContext, since: str) -> str:
         try:

@@ -43,7 +43,7 @@ class ResourceUpdates:
             self._loop.call_soon_threadsafe(self._loop.call_later, SCENE_PAUSE, self._tell_scene)
 
     def _updated_by_tool(self, uri: str) -> None:
-        """Notify about this resource. The tool may spell a template's variables differently from
+        """Notify about this resource. The tool may write a template's variables differently from
         clients."""
         meant = self._resource_of(uri)
         if meant is not None:

@@ -74,7 +74,8 @@ class ServedResource:
         return "{" in self.uri
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """Return the template's variables in ``uri``, decoded, or None when it doesn't fit."""
+        """Return the template's variables in ``uri``, decoded, or None when the URI doesn't
+        match."""
         if not self.is_template:
             return {} if uri == self.uri else None
         parts = _pattern(self.uri).fullmatch(uri)

@@ -145,7 +145,7 @@ def _resource(skill: SkillMetadata, path: str) -> Resource:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return Resource(_uri(skill.name, path), data, "application/octet-stream")
-    # Invisible characters in a text would be made visible, and the text would no longer fit its
+    # Invisible characters in a text would be made visible, and the text would no longer match its
     # digest.
     return Resource(_uri(skill.name, path), data if hides(text) else text, mime)
 

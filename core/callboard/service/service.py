@@ -206,7 +206,8 @@ class Service:
         return len(self.tools) + self._takes_requests
 
     def describe_tool(self, name: str, features: Revision) -> Json:
-        """Return one tool's entry of ``tools/list``. Raises InvalidParams when there is none."""
+        """Return one tool's entry of ``tools/list``. Raises InvalidParams when there is no such
+        tool."""
         if name == request_capability.TOOL_NAME and self._takes_requests:
             return request_capability.descriptor()
         return self._tool_entry(self.tools.get(name), features, self._capabilities.offer, True)
@@ -268,7 +269,7 @@ class Service:
             raise
 
     def _take_request(self, request: PeerRequest) -> Json:
-        """Record and acknowledge an agent's report of what no tool can do. It is never dispatched.
+        """Record and acknowledge an agent's report of a missing capability. It is never dispatched.
         Arguments aren't validated: a badly written request is still a request."""
         arguments = request.params.get("arguments")
         if self._recorder is not None:
@@ -288,8 +289,8 @@ class Service:
     # -- jobs -------------------------------------------------------------------------------
 
     def _start_job(self, request: PeerRequest, tool: Tool, arguments: Json) -> Json:
-        """Return a handle at once: a task if the client knows tasks, else a job's id."""
-        # Refuse now, not in the job.
+        """Return a handle at once: a task if the client supports tasks, or a job's id."""
+        # Refuse the call now, not in the job.
         self.dispatcher.admit(tool)
         job = self.jobs.start(
             request, tool.name, lambda own: self.dispatcher.call(own, tool, arguments)
@@ -363,8 +364,8 @@ class Service:
         return await self._reading(self.prompts.all)
 
     async def _reading(self, read: Callable[[], T]) -> T:
-        """Read prompts in a thread, because a disk may be slow. Read again if they changed
-        meanwhile: no answer may be older than a ``list_changed`` that was sent before it."""
+        """Read prompts in a thread, because a disk may be slow. Read again if they have changed in
+        the meantime: no answer may be older than a ``list_changed`` that was sent before it."""
         loop = asyncio.get_running_loop()
         for _ in range(READINGS):
             version = self.prompts.version

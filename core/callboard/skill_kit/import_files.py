@@ -1,4 +1,4 @@
-"""Imports other programs' files through the port ``exchange``, and checks the result. For shipped
+"""Imports other programs' files through the port ``exchange``, and checks the result. For bundled
 skills, on the main thread. Paths must be absolute and already checked. Raises HostError."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def import_checked(
     kind = format_of(path, port.formats(), write=False)
     axes = asked_axes(kind, meters_per_unit, up_axis)
     above = None if parent is None else reader.get(parent)["path"]
-    if kind.name != "usd":  # usd's port checks more than that
+    if kind.name != "usd":  # the port for USD checks more than this
         check_file(path)
     before = set(reader.names())
     counted = port.import_file(path, above, axes)

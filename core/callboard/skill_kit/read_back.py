@@ -1,4 +1,4 @@
-"""Checks that the host did what it was asked, from what it reports afterwards. For shipped skills.
+"""Checks that the host did what it was asked to do, based on its later reports. For bundled skills.
 Use it from any thread, but read from the host on the main thread."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from callboard.ground.matrices import compose
 
 
 class NotVerified(HostError):
-    """The scene isn't as asked. The call fails, so the host restores the former state."""
+    """The scene isn't as requested. The call fails, so the host restores the previous state."""
 
 
 def expect(right: bool, what: str, asked: object, actual: object) -> None:
@@ -22,7 +22,8 @@ def expect(right: bool, what: str, asked: object, actual: object) -> None:
 
 
 def expect_that(right: bool, instead: str) -> None:
-    """Raise NotVerified unless ``right``. ``instead`` is half a sentence with the actual state."""
+    """Raise NotVerified unless ``right``. ``instead`` is a clause that describes the actual
+    state."""
     if not right:
         raise NotVerified(f"the host did not do what was asked: {instead}. The change was undone.")
 
@@ -36,8 +37,8 @@ def all_near(a: Sequence[float], b: Sequence[float], tolerance: float = 1e-4) ->
 
 
 def alike(asked: Any, actual: Any, absolute: float = 1e-3) -> bool:
-    """Return whether a number, or each of a list, is as asked, within a thousandth or within
-    ``absolute``. An actual None is never as asked."""
+    """Return whether a number, or each of a list, is as requested, within a thousandth or within
+    ``absolute``. An actual None is never as requested."""
     if actual is None:
         return False
     if not isinstance(asked, list):
@@ -79,8 +80,9 @@ def done(
 def expect_transform(
     before: Json, after: Json, asked: Mapping[str, Sequence[float] | None]
 ) -> None:
-    """Check that the asked values are set and the others unchanged. Rotations are compared by their
-    effect, because different Euler angles can describe the same one. Raises NotVerified."""
+    """Check that the requested values are set and that the others are unchanged. Rotations are
+    compared by their effect, because different Euler angles can describe the same one. Raises
+    NotVerified."""
     wanted = {key: before[key] if value is None else value for key, value in asked.items()}
     expect(
         all_near(after["translate"], wanted["translate"]),

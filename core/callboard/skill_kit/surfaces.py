@@ -1,5 +1,5 @@
-"""Creates and changes materials through the port, with a check of each change. For shipped skills,
-on the main thread. Raises NotVerified when the result isn't as asked."""
+"""Creates and changes materials through the port, with a check of each change. For bundled skills,
+on the main thread. Raises NotVerified when the result isn't as requested."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def new_material(port: Any, name: str | None, given: Mapping[str, Any]) -> str:
     values = _values(given, port.get(path))
     plain = {**PLAIN, **values}
     if "specular" in values and "ior" not in values:
-        del plain["ior"]  # in hosts with one number for both, the given one counts
+        del plain["ior"]  # in hosts with one number for both, the value that is given counts
     port.set(path, plain)
     _expect_values(port.get(path), plain)
     return path

@@ -1,5 +1,5 @@
 """Changes the scene's environment through the port of lights, with a check of the result. For
-shipped skills, on the main thread."""
+bundled skills, on the main thread."""
 
 from __future__ import annotations
 

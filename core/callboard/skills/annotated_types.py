@@ -18,7 +18,7 @@ _PLAIN = {
 }
 _SAYS_NOTHING = frozenset(("Any", "object"))
 _PASSES_ON = frozenset(("Required", "NotRequired", "ReadOnly", "Final"))
-#: A type may refer to itself, and a few lines may spell a very large one.
+#: A type may refer to itself, and a few lines may define a very large type.
 _MAX_DEPTH = 12
 _MAX_NODES = 1000
 
@@ -190,8 +190,7 @@ class AnnotatedTypes:
 
 
 def literal(node: ast.expr) -> Iterator[Any]:
-    """Yield the value that the source spells out, if it is one of JSON's. Yield nothing for any
-    other."""
+    """Yield the literal value in the source if JSON can represent it, otherwise nothing."""
     try:
         text = json.dumps(ast.literal_eval(node), allow_nan=False, ensure_ascii=False)
         yield json.loads(text.encode())  # half a surrogate pair isn't JSON either
@@ -240,7 +239,8 @@ def _members(node: ast.expr) -> list[ast.expr]:
 
 
 def last_name(node: ast.expr) -> str:
-    """Return ``Optional`` for ``typing.Optional``, or an empty text when the node isn't a name."""
+    """Return ``Optional`` for ``typing.Optional``, or an empty string when the node isn't a
+    name."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""

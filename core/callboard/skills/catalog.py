@@ -55,8 +55,8 @@ def scoped_paths(
     project: Path | None = None,
     shipped: Iterable[str | Path] = (),
 ) -> list[tuple[Path, SkillScope]]:
-    """Return search paths with their scope: a project's own skills first, shipped ones last. Of the
-    shipped skills, a host's come before those for every host."""
+    """Return search paths with their scope: a project's own skills first, bundled skills last.
+    Among the bundled skills, those for one host come before those for every host."""
     theirs = [Path(path) for path in shipped]
     scoped: list[tuple[Path, SkillScope]] = [] if project is None else [(project, "project")]
     for path in search_paths(dcc, extra):
@@ -91,7 +91,7 @@ class SkillCatalog:
         self._scope_of: dict[str, SkillScope] = {}
         self._loaded: dict[str, SeenSkill] = {}
         self._failures: tuple[Failure, ...] = ()
-        #: The failures that are about scripts, as of the last check.
+        #: The failures concerning scripts, as of the last check.
         self._broken: list[Failure] = []
         #: Number of checks begun, and the number of the check that reported last.
         self._looks = 0

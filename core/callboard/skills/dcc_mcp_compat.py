@@ -1,7 +1,7 @@
 """Stands in for ``dcc_mcp_core`` in the scripts of skills that were written for it.
 
-It has the helpers that make results and those that ask whether the call was cancelled. It is used
-only where the real package isn't installed, and only by those scripts. No other code can import
+It has the helpers that make results, and those that check whether the call was cancelled. It is
+used only if the real package isn't installed, and only by such scripts. No other code can import
 ``dcc_mcp_core`` from here.
 """
 

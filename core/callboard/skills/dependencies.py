@@ -10,7 +10,7 @@ from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
 
 def load_order(name: str, skills: Mapping[str, SkillMetadata]) -> list[str]:
     """Return ``name`` and all skills it needs, in loading order, and by name where the order is
-    free. Raises SkillError that names the missing skill or the whole cycle."""
+    free. Raises SkillError, which names the missing skill or the whole cycle."""
     return list(_walk(name, skills, {}, {}))
 
 

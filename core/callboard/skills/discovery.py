@@ -1,4 +1,4 @@
-"""The places where skills are searched for, and what is found in them."""
+"""The places where skills are searched for, and the skills found in them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def load_all(
 
 
 def suits(skill: SkillMetadata, dcc: str | None) -> bool:
-    """Return whether the skill is for this host: it names this host, or none."""
+    """Return whether the skill suits this host: it names this host, or doesn't name any."""
     named = (skill.dcc or "").lower()
     return dcc is None or named in _EVERY_HOST or named == dcc.lower()
 
@@ -106,8 +106,9 @@ def scan_and_load(
 ) -> tuple[list[SkillMetadata], list[Failure]]:
     """Return every usable skill for the host, sorted by name, and why others were skipped.
 
-    Problems inside a usable skill are in its own ``failures``. Of two skills with one name, the one
-    from the more important search path is kept. Skills for other hosts are left out silently.
+    Problems inside a usable skill are in its own ``failures``. If two skills have the same name,
+    the one from the more important search path is kept. Skills for other hosts are left out
+    silently.
     """
     from callboard.skills.load import load_skill  # here, because a server starts from a cache
 
@@ -175,7 +176,7 @@ def scan(
                 continue
             # Not by the skill's name: `a-b` and `a_b` would serve tools of the same names.
             first = by_name.setdefault(skill.wire_name(""), Found(skill, search_path))
-            # In a scan for all hosts, skills for two hosts may have one name.
+            # In a scan for all hosts, skills for two hosts may have the same name.
             apart = dcc_name is None and first.skill.dcc != skill.dcc
             if first.skill is not skill and not apart:
                 kind: FailureKind = "metadata" if first.search_path == search_path else "replaced"

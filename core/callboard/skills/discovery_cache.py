@@ -42,7 +42,7 @@ class DiscoveryCache:
         known = self._known.get(key)
         if known is not None and known[0] == _stamps(folder, known[1]):
             return known[1]
-        from callboard.skills.load import load_skill  # brings YAML, which most starts don't need
+        from callboard.skills.load import load_skill  # imports YAML, which most starts don't need
 
         began = time.time_ns()
         skill = load_skill(folder)

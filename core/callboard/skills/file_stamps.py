@@ -14,7 +14,7 @@ MAX_FILES = 5000
 VENDORED = ("vendor", "py3")
 
 # File systems date changes by a clock that ticks every few ms: a file that changed a moment ago may
-# change again and keep its stamp.
+# change again without changing its stamp.
 _SETTLED_NS = 100_000_000
 
 

@@ -1,4 +1,4 @@
-"""A skill package as values. Nothing here reads a file."""
+"""A skill package as values. This module doesn't read files."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from callboard.skills.packages import PREFIX, to_install
 class ModuleSpace:
     """The modules below one folder.
 
-    It follows the import statement, not the import machinery: it installs nothing there, so there
-    is nothing to remove.
+    It works through the import statement, not the import machinery. It doesn't install anything
+    there, so nothing has to be removed.
     """
 
     def __init__(self, name: str, folder: Path, ran: dict[Path, bytes]) -> None:
@@ -112,8 +112,8 @@ class ModuleSpace:
                 raise ImportError("attempted relative import beyond the scripts' folder")
             parts = (*here[: len(here) - level + 1], *parts)
         elif parts[0] in sys.stdlib_module_names or (
-            # A tool may well be called `copy` or `select`, but its neighbors still mean Python's
-            # module.
+            # A tool may well be called `copy` or `select`, but the scripts beside it still mean
+            # Python's module.
             parts[:1] not in self._modules and self._find(parts[:1]) is None
         ):
             self.uses_dcc_mcp = self.uses_dcc_mcp or name.startswith(PREFIX)

@@ -15,7 +15,7 @@ _NAME = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def write_folder(parent: Path, name: str, files: Mapping[str, str], what: str = "skill") -> Path:
-    """Write ``parent/name``, whole or not at all, and return it. Raises PeerError."""
+    """Write ``parent/name`` atomically, and return it. Raises PeerError."""
     if not _NAME.fullmatch(name):
         raise PeerError(
             f"'{name[:80]}' can't be a {what}'s name; use lower-case letters and digits, with "

@@ -1,4 +1,4 @@
-"""The resources in a skill's file: files of its own, and what its functions read."""
+"""The resources in a skill's file: files of the skill, and content that its functions read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads files of one skill, and only of that skill.
+"""Reads files of one skill, and no others.
 
 A reference is a path that a skill's author wrote: relative to the skill's folder, with forward
 slashes, perhaps a glob. It is resolved on the real path, so ``../``, absolute paths and symlinks

@@ -22,15 +22,15 @@ log = logging.getLogger(__name__)
 
 QUIET_SECS = 0.3
 POLL_SECS = 2.0
-#: Quiet periods after which a path that never gets quiet is reported anyway.
+#: Quiet periods after which a path that never becomes quiet is reported anyway.
 _PATIENCE = 10
 
 
 class SkillWatcher:
     """Calls ``changed`` on a thread of its own between :meth:`start` and :meth:`stop`.
 
-    ``poll`` uses no notifications, for network drives that send none. A path that doesn't exist yet
-    is polled.
+    With ``poll``, no notifications are used, for network drives that don't send any. A path that
+    doesn't exist yet is polled.
     """
 
     def __init__(

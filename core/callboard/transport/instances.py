@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Seconds within which a listed instance must answer. A late one is busy, not gone.
+#: Seconds within which a listed instance must answer. An instance that answers late is busy, not
+#: gone.
 PROBE_TIMEOUT = 1.5
 #: Seconds for a whole answer, which may come in pieces.
 ANSWER_TIME = 3.0
@@ -76,7 +77,7 @@ class OpenScene:
     opened: int = 0
 
     def show(self, file: str | None) -> None:
-        """Note the file that is open now. A different file is another scene."""
+        """Note the file that is now open. A different file means a different scene."""
         self.opened += file != self.file
         self.file = file
 
@@ -111,7 +112,7 @@ def new_id() -> str:
 
 
 def announce(instance: Instance, at: Path | None = None) -> Path:
-    """Write the instance's file with mode 0600, whole or not at all. Raises OSError."""
+    """Write the instance's file with mode 0600, atomically. Raises OSError."""
     path = (at or folder()) / f"{instance.id}.json"
     write_private(path, json.dumps(asdict(instance)))
     return path
@@ -166,12 +167,12 @@ def listed(*, everywhere: bool = False) -> list[ListedInstance]:
 
 
 def announced_as(id: str) -> Instance | None:
-    """Return what the file of one instance says, without checking that it is still true."""
+    """Return the content of one instance's file, without checking that it is still true."""
     return _read(file_of(id))
 
 
 def announced(at: Path) -> list[Instance]:
-    """Return what the files of a folder say, without checking that it is still true."""
+    """Return the contents of a folder's files, without checking that they are still true."""
     return [instance for instance in map(_read, sorted(at.glob("*.json"))) if instance]
 
 
@@ -262,8 +263,9 @@ def _asked(
     most: int = 65_536,
     patience: float = PROBE_TIMEOUT,
 ) -> tuple[bool, Json | None]:
-    """Return whether the port took the connection, and the answer. Other machines' instances aren't
-    contacted, and nothing is sent to a listener that doesn't prove its identity."""
+    """Return whether the port accepted the connection, and the instance's answer. Other machines'
+    instances aren't contacted, and nothing is sent to a listener that doesn't prove its
+    identity."""
     if not instance.is_here:
         return False, None
     import http.client  # imports half of `email`: a server never needs it
@@ -294,7 +296,7 @@ def _asked(
 
 
 def _proved(connection: HTTPConnection, token: str) -> bool:
-    """Return whether the instance listens there. Raises whatever reading an answer raises."""
+    """Return whether the instance listens there. Raises the errors of reading an answer."""
     challenge = instance_proof.Challenge.new(token, connection.port)
     connection.request(
         "GET", instance_proof.PATH, headers={instance_proof.HEADER: challenge.header}

@@ -20,7 +20,8 @@ def this_machine() -> str:
 
 @cache
 def this_boot() -> str:
-    """Return a text that changes when the system starts again; empty if the system has none."""
+    """Return a string that changes when the system restarts; empty if the system doesn't have
+    one."""
     if sys.platform == "win32":
         return ""
     try:

@@ -1,5 +1,5 @@
 """The part of a client's roots that the artist's roots allow. Roots inside the artist's narrow the
-workspace. A person decides about those outside."""
+workspace. A person decides about roots outside the artist's."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class LimitedRoots(NamedTuple):
 
 
 def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
-    """Sort the client's roots by where they really are. May wait for a disk. A root that holds one
-    of the artist's is neither inside nor outside: it asks for everything and changes nothing."""
+    """Sort the client's roots by their real paths. May wait for a disk. A root that contains one of
+    the artist's is neither inside nor outside: it asks for everything and changes nothing."""
     ceiling = WorkspaceRoots(artist)
     inside: list[Root] = []
     outside: list[Root] = []

@@ -180,7 +180,7 @@ class WorkspaceRoots:
 
     @property
     def first(self) -> Root | None:
-        """The root that ``workspace://`` means."""
+        """The root that ``workspace://`` refers to."""
         return next((root for root in self._roots if root.path is not None), None)
 
     @property
@@ -208,7 +208,7 @@ class WorkspaceRoots:
 
     def admit(self, path: str, *, write: bool) -> str:
         """Return the path that a tool may be given for the argument ``path``. Refuses what the
-        policy or a read-only root forbids. Raises as :meth:`resolve` does."""
+        policy or a read-only root forbids. Raises the same errors as :meth:`resolve`."""
         return (self.for_writing() if write else self).resolve(path)
 
     def resolve(self, path: str) -> str:
@@ -346,7 +346,7 @@ class WorkspaceRoots:
 
     def _may_be_local(self, path: str) -> bool:
         """Return False for another platform's path, and for a network share that no root is on:
-        looking there would make Windows log in, as the artist, to a server of the client's
+        accessing such a share would make Windows log in, as the artist, to a server of the client's
         choosing."""
         if self._flavour == "posix":
             return not is_windows_absolute(path)

@@ -21,7 +21,7 @@ class FoundPaths:
         self._given: set[str] = set()
 
     def note(self, path: str) -> None:
-        """Note a path that a tool is given and that a root holds."""
+        """Note a path that a tool is given and that is inside a root."""
         self._inside.add(str(Path(path).parent))
         self._given.add(str(Path(path)))
 
@@ -32,7 +32,7 @@ class FoundPaths:
 
     def __call__(self, folder: str, real: str) -> None:
         """Raise WorkspaceResolveError if the folder is one of the call's, and the place where it
-        really is now isn't allowed any more. Other folders that a call writes to aren't checked."""
+        really is now is no longer allowed. Other folders that a call writes to aren't checked."""
         if not self._is_the_calls(folder):
             return
         root = self._roots.above(real)
@@ -47,7 +47,7 @@ class FoundPaths:
             )
 
     def make(self, folder: str) -> None:
-        """Make the folder and those above it, if it is one of the call's and a root holds it;
+        """Make the folder and those above it, if it is one of the call's and inside a root;
         otherwise do nothing. A root itself is never made. Raises HostError when the disk refuses,
         or when the folder is outside the roots."""
         if not self._is_the_calls(folder):

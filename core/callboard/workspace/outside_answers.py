@@ -1,4 +1,4 @@
-"""A person's answers about the folders that clients named outside the artist's roots."""
+"""A person's answers about folders outside the artist's roots that clients named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project that is open, and the files that hold the artist's decisions for it."""
+"""The project that is open, and the files with the artist's decisions for it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def project_of(host_kind: str, folders: Sequence[str]) -> str:
 
 
 def project_file(project: str, kind: str = "") -> Path:
-    """Return this user's file for a project, one for each kind. The file might not exist."""
+    """Return this user's file for a project, one for each kind. The file may not exist."""
     name = hashlib.sha256(project.encode("utf-8", "surrogatepass")).hexdigest()[:24]
     return data_folder() / "projects" / ".".join(filter(None, (name, kind, "json")))

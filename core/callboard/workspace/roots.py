@@ -94,8 +94,9 @@ class RootsBook:
                 log.warning("the host's project folder is ignored: %s", wrong.message)
 
     def project_changed(self, folders: Sequence[str], by_call: bool) -> bool:
-        """Note that the host went to other folders, and return whether they count now. Folders that
-        a call saved into or opened don't count, not even when the artist saves there again."""
+        """Note that the host went to other folders, and return whether the folders count now.
+        Folders that a call saved into or opened don't count, not even when the artist saves there
+        again."""
         if by_call:
             self._chosen_by_call = list(folders)
         elif list(folders) != self._chosen_by_call:
@@ -105,7 +106,7 @@ class RootsBook:
         return False
 
     def set_policy(self, policy: RootsPolicy) -> None:
-        """Replace the policy, also for the connected clients."""
+        """Replace the policy, including for the connected clients."""
         self.policy = "strict" if self._always_strict else policy
         self._changes.tell()
 
@@ -136,8 +137,8 @@ class RootsBook:
         self._changes.tell()
 
     def ask_session(self, peer: Peer, *, changed: bool = False) -> None:
-        """Ask a session's client for its roots. With ``changed``, its earlier answer doesn't count
-        any more."""
+        """Ask a session's client for its roots. With ``changed``, its earlier answer no longer
+        counts."""
         self._changes.tell()
         if not peer.offers("roots"):
             return

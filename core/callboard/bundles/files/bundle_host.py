@@ -113,8 +113,8 @@ class HostResources:
         mime_type: str | None = None,
         tags: Sequence[str] | None = None,
     ) -> ListResult:
-        """Return every resource that meets all the conditions: exactly that MIME type, all of these
-        tags. Raises what :meth:`read` raises."""
+        """Return every resource that meets all the conditions: exactly that MIME type, and all of
+        these tags. Raises the same errors as :meth:`read`."""
         if not self.list_available:
             raise HostCapabilityMissing(CAPABILITY)
         if isinstance(tags, (str, bytes)) or not all(isinstance(tag, str) for tag in tags or ()):
@@ -156,8 +156,8 @@ class HostResources:
 
 
 def offered_by(capabilities: Any) -> Mapping[str, Any]:
-    """Return what these capabilities advertise about host resources, or an empty result when that
-    is nothing valid. Older hosts put it under ``experimental``."""
+    """Return what these capabilities advertise about host resources, or an empty result when they
+    advertise nothing valid. Older hosts put it under ``experimental``."""
     for slot in ("extensions", "experimental"):
         extensions = capabilities.get(slot) if isinstance(capabilities, Mapping) else None
         offer = extensions.get(CAPABILITY) if isinstance(extensions, Mapping) else None
@@ -168,10 +168,11 @@ def offered_by(capabilities: Any) -> Mapping[str, Any]:
 
 def host(ctx: AsksHost | Any) -> HostResources:
     """Return the host behind a tool's ``ctx``: ``if host(ctx).available: await
-    host(ctx).read(uri)``. ``ctx`` is what callboard, FastMCP or the ``mcp`` package gives a tool.
+    host(ctx).read(uri)``. ``ctx`` is the object that callboard, FastMCP or the ``mcp`` package
+    passes to a tool.
 
-    The host is the client if that offers files, because the URIs that its agent passes are the
-    client's. Otherwise it is the application that the bundle is installed in.
+    The host is the client if the client offers files, because the URIs that its agent passes are
+    the client's. Otherwise it is the application that the bundle is installed in.
     """
     if not hasattr(ctx, "client_capabilities") and hasattr(ctx, "session"):
         from callboard.bundles.files.fastmcp_context import FastMcpContext

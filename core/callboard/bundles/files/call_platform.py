@@ -17,7 +17,7 @@ from callboard.workspace.roots import RootsBook
 
 class CallPlatform:
     """The platform that :func:`callboard.extensions.host` asks during one call. The roots are
-    looked up at the first question, because most calls never ask one."""
+    looked up at the first question, because most calls never ask any."""
 
     def __init__(self, call: Call, bundle: str, book: RootsBook, workspaces: Workspaces) -> None:
         self._call = call
@@ -37,7 +37,7 @@ class CallPlatform:
             return call.roots
         request = call.request
         if not request.peer.features.sessions and request.peer.offers("roots"):
-            # The client answers with its next request, and then the tool is run again.
+            # The client answers with its next request, after which the tool is run again.
             ask = client_questions.roots()
             if ROOTS_KEY not in call.answers:
                 raise InputNeeded({ROOTS_KEY: ask})

@@ -56,7 +56,7 @@ class _Request:
 
 
 class _Anything:
-    """The type of a result that is taken unchanged."""
+    """A result type that accepts any result unchanged."""
 
     @classmethod
     def model_validate(cls, value: Any, **options: Any) -> Any:

@@ -104,7 +104,7 @@ class FileStore:
         return self._stored(path)
 
     def tag(self, file_id: str, tags: Iterable[str]) -> StoredFile:
-        """Give a file exactly these tags. Raises KeyError for an unknown id, OSError."""
+        """Set a file's tags to exactly these. Raises KeyError for an unknown id, OSError."""
         path = self._path_of(file_id)
         with self._lock:
             self._tags[file_id] = frozenset(tags)
@@ -117,7 +117,7 @@ class FileStore:
         path = self._path_of(file_id)
         if not self._inside(path):
             raise KeyError(file_id)
-        # Non-blocking, because a pipe put in the file's place must not block the reader.
+        # Non-blocking, because a pipe that replaced the file must not block the reader.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
         fd = os.open(path, flags | getattr(os, "O_BINARY", 0))
         with os.fdopen(fd, "rb") as file:
@@ -127,7 +127,7 @@ class FileStore:
             if status.st_size > most:
                 raise TooLarge(status.st_size)
             data = file.read(most + 1)
-        if len(data) > most:  # it grew meanwhile
+        if len(data) > most:  # the file has grown since
             raise TooLarge(len(data))
         return self._stored(path), data
 
@@ -153,7 +153,7 @@ class FileStore:
 
     def _path_of(self, file_id: str) -> Path:
         """Return the path of an id. Raises KeyError. An id may be from before this process began,
-        so the first unknown one causes a search of all files."""
+        so the first unknown id causes a search of all files."""
         if file_id not in self._paths and not self._walked and _ID.fullmatch(file_id):
             self.list_files()
         return self._paths[file_id]
@@ -245,7 +245,7 @@ def _kept_key(folder: Path) -> bytes:
         try:
             with os.fdopen(fd, "wb") as file:
                 file.write(fresh)
-            with suppress(OSError):  # another process was first
+            with suppress(OSError):  # another process made the key first
                 os.link(made, folder / KEY)
         finally:
             made.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ import mimetypes
 
 DEFAULT = "application/octet-stream"
 
-#: Types that are common here and that Python doesn't know, or knows only in newer versions.
+#: Types that are common here and that Python doesn't know, or only newer versions know.
 _OURS = {
     ".abc": "application/x-alembic",
     ".blend": "application/x-blender",
@@ -56,8 +56,8 @@ def guess(name: str) -> str:
 
 
 def is_text(mime: str) -> bool:
-    """Return whether such a file is sent as text: ``text/*``, and all kinds of JSON, XML and
-    YAML."""
+    """Return whether a file of this type is sent as text: ``text/*``, and all kinds of JSON, XML
+    and YAML."""
     kind = mime.partition(";")[0].strip().lower()
     subtype = kind.rpartition("/")[2]
     return kind.startswith("text/") or any(

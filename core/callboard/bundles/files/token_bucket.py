@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable
 
 RATE = 100.0
 BURST = 1000
-#: Maximum buckets kept. The oldest goes first: it is probably full, and so no different from a new
-#: one.
+#: Maximum buckets kept. The oldest is dropped first, because it is probably full and so no
+#: different from a new bucket.
 MAX_BUCKETS = 10_000
 
 
@@ -32,7 +32,7 @@ class TokenBuckets:
 
     def take(self, key: Hashable) -> int | None:
         """Take one token and return None. If there is none, return the whole milliseconds until
-        there will be."""
+        there will be one."""
         with self._lock:
             now = self._clock()
             tokens, since = self._buckets.pop(key, (float(self._burst), now))

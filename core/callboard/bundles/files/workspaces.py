@@ -1,7 +1,7 @@
 """The files that a bundle may request, and the platform that answers.
 
-A workspace is the roots that a call sees, plus its own uploads folder. Bundles of calls with the
-same roots see the same files, under the same ids.
+A workspace is the roots that a call sees, plus its own uploads folder. In calls with the same
+roots, bundles see the same files under the same ids.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Workspaces:
 
     @property
     def offered(self) -> bool:
-        """True when files may be given out: unless the artist withdrew ``filesystem.read``."""
+        """True when files may be given out, that is, unless the artist has withdrawn
+        ``filesystem.read``."""
         return FILESYSTEM_READ not in self._capabilities.withdrawn
 
     @property

@@ -1,1 +1,1 @@
-"""Bundles on disk: unpacked, checked, installed all or nothing, found again."""
+"""Bundles on disk: unpacking, checking, installing and finding them."""

@@ -3,7 +3,7 @@
 Each bundle has its own folder, with a folder per version and ``current.json``, which names the
 version in use. A version is unpacked elsewhere and renamed into place, and ``current.json`` is
 replaced as a whole. So at any moment the folder has either the old state or the new one. The next
-change removes what an interrupted one left behind.
+change removes the leftovers of an interrupted change.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _VERSION_FOLDER = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]*-[0-9a-f]{8}")
 
 
 class InstallError(SkillError):
-    """An installation, confirmation or removal failed. The former state remains."""
+    """An installation, confirmation or removal failed. The previous state remains."""
 
 
 @dataclass(frozen=True)
 class InstalledBundle:
     """A bundle in use. ``folder`` contains its files. It is ``pending`` until
-    :meth:`Bundles.confirm`. ``previous`` is the version that it would fall back to. ``missing`` are
-    the preferred host capabilities that this host didn't have at the installation."""
+    :meth:`Bundles.confirm`. ``previous`` is the version to fall back to. ``missing`` are the
+    preferred host capabilities that this host didn't have at the installation."""
 
     manifest: BundleManifest
     folder: Path
@@ -115,9 +115,9 @@ class Bundles:
         """Install, or upgrade, the bundle in ``source``, a folder or a zip archive, for a host that
         provides these capabilities. It is in use at once, as pending.
 
-        ``check`` is called with the bundle before that. If ``check`` raises, everything stays as it
-        was. ``settings`` are the user's answers to its ``user_config``. Answers to an earlier
-        version are kept. Raises UnpackError, ManifestError, SettingError, CapabilityUnavailable,
+        ``check`` is called with the bundle before that. If ``check`` raises, nothing changes.
+        ``settings`` are the user's answers to its ``user_config``. Answers to an earlier version
+        are kept. Raises UnpackError, ManifestError, SettingError, CapabilityUnavailable,
         InstallError, and OSError for a failing disk.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -172,7 +172,7 @@ class Bundles:
         return home
 
     def _replaced(self, home: Path, manifest: BundleManifest) -> dict[str, Any] | None:
-        """Return the existing state. Raises InstallError when it isn't this bundle's."""
+        """Return the existing state. Raises InstallError when the folder isn't this bundle's."""
         if not home.exists():
             return None
         state = _read_state(home)
@@ -198,8 +198,8 @@ class Bundles:
 
     def revert(self, name: str, version: Path | None = None) -> InstalledBundle | None:
         """Go back from a pending version that did not load to the one before it, or remove the
-        bundle when there is none. Return the bundle in use now. Raises InstallError, as
-        :meth:`confirm` does."""
+        bundle when there is no version before it. Return the bundle in use now. Raises
+        InstallError, as :meth:`confirm` does."""
         with self._alone():
             home, state = self._known(name, version)
             if not state.get("pending"):
@@ -251,7 +251,7 @@ class Bundles:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep other installers out, and remove what an interrupted one left."""
+        """Keep other installers out, and remove the leftovers of an interrupted change."""
         if not self.folder.is_dir():
             yield
             return
@@ -324,15 +324,15 @@ def _read_state(home: Path) -> dict[str, Any] | None:
 
 
 def _versions(state: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-    """Yield a state, and those it would fall back to, one after the other."""
+    """Yield a state, then each state that it would fall back to."""
     while state:
         yield state
         state = state.get("previous")
 
 
 def _kept(state: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the state that a new version falls back to: the newest that has loaded, or else the
-    one in use. Return None when there is neither."""
+    """Return the state that a new version falls back to: the newest version that has loaded, or
+    else the version in use. Return None if there is neither."""
     loaded = next((one for one in _versions(state) if not one.get("pending")), None)
     return loaded or ({**state, "previous": None} if state else None)
 
@@ -353,7 +353,8 @@ def _write_json(home: Path, name: str, value: dict[str, Any], mode: int = 0o600)
 
 
 def _clear(home: Path) -> None:
-    """Remove the versions that the state doesn't name. A folder without a state isn't ours."""
+    """Remove the versions that the state doesn't name. A folder without a state wasn't made by
+    callboard."""
     state = _read_state(home)
     if state is None:
         return

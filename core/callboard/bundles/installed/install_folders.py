@@ -19,7 +19,7 @@ from callboard.ground.folders import data_folder, site_folder
 
 BundleScope = Literal["user", "project", "site"]
 
-#: The host capabilities that this host provides, with which the check at installation compares.
+#: The host capabilities that this host provides, against which an installation is checked.
 PROVIDED = (CAPABILITY,)
 
 

@@ -1,7 +1,7 @@
 """A bundle's ``manifest.json`` (the MCPB shape), and the check of its host capabilities.
 
 A manifest is read as values and checked completely before anything is installed. Unknown keys are
-ignored, except inside a capability requirement: there a typo would make a requirement optional.
+ignored, except inside a capability requirement: where a typo would make a requirement optional.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_BYTES = 2**20
 
 _NAME = re.compile(r"(?:@[a-z0-9][a-z0-9-]{0,38}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}")
-#: Control characters, which a terminal obeys, and half surrogate pairs, which UTF-8 can't encode.
+#: Control characters, which affect a terminal, and lone surrogates, which UTF-8 can't encode.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 _NO_ARGUMENT = re.compile(r"[\x00\ud800-\udfff]")
 _CAPABILITY = re.compile(r"[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+(?:/[A-Za-z0-9._-]{1,128})?", re.I)
@@ -75,10 +75,10 @@ class ServerCommand:
     ) -> tuple[list[str], dict[str, str]]:
         """Return ``(argv, environment additions)`` for the bundle in ``folder``.
 
-        ``settings`` are the user's answers, an empty list where there is none. An argument that is
-        exactly one setting becomes one argument for each of the setting's values. An environment
-        variable that is exactly a setting without a value is left out. Raises UnknownVariable for a
-        variable that isn't set.
+        ``settings`` are the user's answers, an empty list for a setting without an answer. An
+        argument that is exactly one setting becomes one argument for each of the setting's values.
+        An environment variable that is exactly a setting without a value is left out. Raises
+        UnknownVariable for a variable that isn't set.
         """
         values = {
             **places_of_user(),
@@ -99,7 +99,8 @@ class ServerCommand:
             return [fill(text)] if alone is None else _listed(meaning(alone[1]))
 
         command = fill(self.command)
-        # A program that comes with the bundle is named relative to it. Others are looked up.
+        # A program that comes with the bundle is given relative to it. Other programs are looked up
+        # on the path.
         if (folder / command).is_file():
             command = str(folder / command)
         arguments = [argument for text in self.args for argument in several(text)]
@@ -163,7 +164,7 @@ def read_manifest(folder: Path) -> BundleManifest:
 
 
 def parse_manifest(data: bytes) -> BundleManifest:
-    """Return the manifest. Raises ManifestError that names the first wrong field."""
+    """Return the manifest. Raises ManifestError, which names the first wrong field."""
     if len(data) > MAX_BYTES:
         raise ManifestError(f"manifest.json is larger than {MAX_BYTES} bytes")
     try:

@@ -1,4 +1,4 @@
-"""Checks whether a bundle's skill can be loaded, without running any of it."""
+"""Checks whether a bundle's skill can be loaded, without running any of its code."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def trouble_here(bundle: InstalledBundle) -> str | None:
 
 
 def command_of(bundle: InstalledBundle) -> tuple[list[str], dict[str, str]]:
-    """Return ``(argv, environment additions)`` that start its server. Raises ManifestError."""
+    """Return ``(argv, environment additions)`` that start the bundle's server. Raises
+    ManifestError."""
     server = bundle.manifest.server
     assert server is not None
     values = values_of(bundle.manifest.settings, bundle.answers)

@@ -32,7 +32,8 @@ _FORBIDDEN = re.compile(r'[\x00-\x1f<>:"|?*\\]')
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.I)
 
 
-#: Exceptions of :mod:`zipfile` for a bad archive, including a name that isn't the UTF-8 it claims.
+#: Exceptions of :mod:`zipfile` for a bad archive, including a name that is marked as UTF-8 but
+#: isn't.
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(EOFError, NotImplementedError, UnicodeDecodeError),
@@ -40,7 +41,7 @@ _DAMAGED = (
 
 
 class UnpackError(SkillError):
-    """The bundle can't be unpacked safely. Nothing of it was kept."""
+    """The bundle can't be unpacked safely. No part of it was kept."""
 
 
 @dataclass(frozen=True)

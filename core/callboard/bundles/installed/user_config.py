@@ -42,8 +42,8 @@ class Setting:
     most: float = math.inf
 
     def read(self, texts: Sequence[str]) -> Answer:
-        """Return the answer that is written in one text, or in several if the setting allows that.
-        Raises SettingError."""
+        """Return the answer written in one string, or in several if the setting allows that. Raises
+        SettingError."""
         if self.multiple:
             return [self._one(text) for text in texts]
         if len(texts) != 1:
@@ -129,7 +129,7 @@ def answered(
     given: Mapping[str, Sequence[str]],
     kept: Mapping[str, Answer],
 ) -> dict[str, Answer]:
-    """Return the answers to keep: those given now, and those kept from an earlier version. Raises
+    """Return the answers to keep: the new ones, and the saved ones from an earlier version. Raises
     SettingError for an answer to an unknown question."""
     if unknown := sorted(set(given) - set(settings)):
         known = ", ".join(settings) or "(none)"

@@ -1,1 +1,1 @@
-"""Bundles at work: their servers as processes, watched, restarted and called."""
+"""Running bundles: their servers' processes are started, watched, restarted and called."""

@@ -1,4 +1,4 @@
-"""A bundle's own server: started, asked for its tools, called, and restarted when it dies."""
+"""A bundle's own server: starts it, asks for its tools, calls it, and restarts it when it dies."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ from callboard.workspace.roots import RootsBook
 L = TypeVar("L")
 log = logging.getLogger(__name__)
 
-#: Seconds before a server that died is started again: the first pause, which is doubled up to the
-#: longest.
+#: Seconds before a server that died is started again: the first pause, which doubles each time, up
+#: to the longest pause.
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
 #: Seconds that a server must run before the pauses start from the first one again.
@@ -62,7 +62,7 @@ _CLIENT = {"name": "callboard", "version": __version__}
 class BundleServer:
     """One bundle's server. Made and used on the loop.
 
-    ``changed`` is called when the tools changed. ``opened`` is done once the first start has
+    ``changed`` is called when the tools change. ``opened`` is done once the first start has
     succeeded (with None) or failed (with the reason).
     """
 
@@ -270,7 +270,7 @@ class BundleServer:
         key: ListKey,
         read: Callable[[str, list[Any], AskServer], list[L]],
     ) -> list[L]:
-        """Return the server's prompts or resources, or an empty list when it can't give them."""
+        """Return the server's prompts or resources, or an empty list when it can't list them."""
         if not talk.offers("prompts" if key == "prompts" else "resources"):
             return []
         try:
@@ -295,7 +295,8 @@ class BundleServer:
         caller = Caller(call, roots, self.name, self._book, self._workspaces)
         if talk.stateless or self._processes is None:
             return await self.perform(caller, method, params)
-        # A question in a session doesn't say which call it is for, so each workspace has a process.
+        # A question in a session doesn't say which call it is for, so each workspace needs its own
+        # process.
         async with self._processes.worker(caller) as server:
             return await server.perform(caller, method, params)
 
@@ -337,8 +338,8 @@ class BundleServer:
         # Decide now whom the question is for: a moment later another client's call may be running.
         id, caller = self._callers.asking(method)
         if method in METHODS and self._process is not None:
-            # Files are large: each is read only after the one before was sent, however many are
-            # requested at once.
+            # Files are large: each file is read only after the previous one has been sent, however
+            # many are requested at once.
             async with self._handing_out:
                 await self._process.written()
                 return await self._answer(method, params, id, caller)
@@ -353,8 +354,9 @@ class BundleServer:
             self._callers.notified(method)
             return answer
         except InputRequired as needed:
-            # The client's next request brings the answer, and then the tool is called again. This
-            # run gets no answer, so that it does nothing more while the server cancels it.
+            # The client's next request contains the answer, after which the tool is called again.
+            # This run doesn't get an answer, so that it does nothing more while the server cancels
+            # it.
             if self._connection is not None:
                 self._connection.interrupt(id, needed)
             raise Unanswered from None

@@ -1,7 +1,7 @@
-"""Keeps what is served in step with the installed bundles.
+"""Keeps the served tools and skills in step with the installed bundles.
 
 A new version is in use as soon as it is installed. It is confirmed once its skill has loaded and
-its server has listed its tools. Otherwise the version before it comes back. ``bundle_server``, not
+its server has listed its tools. Otherwise the previous version is restored. ``bundle_server``, not
 this module, restarts a server that dies.
 """
 
@@ -108,12 +108,13 @@ class BundleSync:
         self._on_loop(self._tell_roots)
 
     def changed(self) -> bool:
-        """Return whether a bundle was installed or removed since the last refresh. Fast."""
+        """Return whether a bundle has been installed or removed since the last refresh. This check
+        is fast."""
         return self._stamp() != self._seen
 
     def refresh(self, *, load: bool = True) -> None:
-        """Find the installed bundles and start using them. ``load`` also loads new skills. At the
-        start they are loaded with all others instead."""
+        """Find the installed bundles and start using them. ``load`` also loads new skills. At
+        start-up, they are loaded along with all other skills instead."""
         with self._lock:
             self._seen = self._stamp()
             installed = self._find()
@@ -190,7 +191,7 @@ class BundleSync:
         except (InstallError, OSError) as error:
             log.info("bundle '%s' isn't reverted: %s", bundle.name, error)
             return
-        self._seen = None  # so that the next refresh starts using the other version
+        self._seen = None  # so that the next refresh starts using that version
         outcome = f"{back.manifest.version} is in use again" if back else "it was removed"
         log.warning("bundle '%s' %s: %s; %s", bundle.name, version, problem, outcome)
 
@@ -258,7 +259,8 @@ class BundleSync:
 
     def _offer_again(self) -> None:
         """Follow a change of the offered host capabilities. Bundles that need them come or go.
-        Running servers are restarted, because they learn of capabilities only at their start."""
+        Running servers are restarted, because they are told about capabilities only when they
+        start."""
         if self._closed or self.workspaces.provided == self._provided:
             return
         self._provided = self.workspaces.provided
@@ -267,7 +269,7 @@ class BundleSync:
         self._loop.run_in_executor(None, self.refresh)
 
     def _tell_roots(self) -> None:
-        """Notify servers when the host's own roots changed."""
+        """Notify servers when the host's own roots have changed."""
         for folder, server in self._servers.items():
             workspace = server.workspace
             if workspace != self._reported.get(folder):
@@ -321,7 +323,7 @@ class BundleSync:
         if problem is None:
             await asyncio.to_thread(self._confirm, place, bundle)
         elif bundle.previous is None or (await asyncio.to_thread(trouble_here, bundle)) is not None:
-            # A fault of this machine or host is no reason to revert the version for others.
+            # A fault of this machine or host isn't a reason to revert the version for other hosts.
             log.warning("bundle '%s' isn't loaded, because its server %s", bundle.name, problem)
         else:
             await asyncio.to_thread(self._revert, place, bundle, f"its server {problem}")

@@ -93,7 +93,7 @@ class Caller:
 
     async def answers(self, answer: Mapping[str, Any]) -> Json:
         """Return the parameters for the next round of a request that was answered with questions
-        (2026-07-28, Multi Round-Trip Requests). Raises as :meth:`answer` does."""
+        (2026-07-28, Multi Round-Trip Requests). Raises the same errors as :meth:`answer`."""
         asked = answer.get("inputRequests", {})
         if not isinstance(asked, dict):
             raise BundleError("the bundle asked for input in a way that can't be understood")

@@ -1,5 +1,5 @@
-"""The calls that a bundle's server works on, and so the clients that its questions and progress are
-for."""
+"""The calls that a bundle's server is working on, which decide the clients that its questions and
+progress go to."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Callers:
         self._bundle = bundle
         self._workspaces = workspaces
         self._own_roots = own_roots
-        #: Done once the server has read its roots, in a call or not. None until it has read them
-        #: once.
+        #: Done once the server has read its roots, inside or outside a call. None until the server
+        #: has read them once.
         self._known_roots: asyncio.Future[None] | None = None
         self._waiting: dict[int, Caller] = {}
         #: Cancelled calls with their times: the server may not have noticed.
@@ -54,7 +54,8 @@ class Callers:
 
     def asking(self, method: str) -> tuple[int, Caller | None]:
         """Return the call that the server asks for, or None when no call is running. A question
-        doesn't name its call, so it is refused (PeerError) when it could be another client's."""
+        doesn't name its call, so the question is refused (PeerError) when it could be for a
+        different client."""
         if not self._waiting:
             return 0, None
         id, caller = next(reversed(self._waiting.items()))
@@ -80,8 +81,8 @@ class Callers:
         raise MethodNotFound(f"method not found outside a call: {method[:80]}")
 
     def notified(self, method: str) -> None:
-        """Note that a question of the server was answered. The server may read its roots when it
-        starts, while a call has also begun, and keep them."""
+        """Note that a question from the server was answered. When the server starts, it may read
+        its roots while a call has also begun, and keep those roots."""
         if method == ROOTS:
             if self._known_roots is None:
                 self._known_roots = asyncio.get_running_loop().create_future()

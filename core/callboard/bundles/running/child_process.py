@@ -1,5 +1,5 @@
-"""A bundle's own server as a process: messages in, messages out, and an end that leaves nothing
-behind.
+"""A bundle's own server as a process: it exchanges messages, and leaves nothing behind when it
+ends.
 
 Three threads move the bytes: a pipe that isn't read or filled must not block the server's loop or
 the host, and Windows' pipes can't be waited for with sockets.
@@ -31,9 +31,9 @@ if sys.platform == "win32":
 
 log = logging.getLogger(__name__)
 
-#: Maximum bytes of one message. A file of 10 MiB in base64 fits.
+#: Maximum bytes of one message. This is enough for a file of 10 MiB in base64.
 MAX_MESSAGE = 16 * 2**20
-#: Maximum messages handed over and not yet taken.
+#: Maximum messages that are handed over and not yet handled.
 ROOM = 64
 #: Maximum messages read per second. A process that sends more has to wait.
 LINES_A_SECOND = 2_000
@@ -75,9 +75,9 @@ def _failed(line: bytes, error: ParseError) -> Any:
 
 
 def environment(additions: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a bundle's process. It isn't all of the host's: a host's
-    ``PYTHONHOME`` would break another Python, and the host's secrets must not be passed on. The
-    address of a proxy loses its name and password."""
+    """Return the environment of a bundle's process. It is only a part of the host's environment: a
+    host's ``PYTHONHOME`` would break a different Python, and the host's secrets must not be passed
+    on. The address of a proxy loses its name and password."""
     harmless = {
         name: re.sub(r"(^|//)[^/]*@", r"\1", value) if name.upper() in _PROXIES else value
         for name, value in os.environ.items()
@@ -104,7 +104,7 @@ class ChildProcess:
         self._outbox: queue.SimpleQueue[bytes | Callable[[], None] | None] = queue.SimpleQueue()
         self._waiting = 0
         self._lock = threading.Lock()
-        #: Our reason for ending the process, if we did.
+        #: Our reason for ending the process, if we ended it.
         self._blame: str | None = None
         self._process = subprocess.Popen(
             list(command),
@@ -130,8 +130,8 @@ class ChildProcess:
 
         ``received`` is called with every JSON value that the process sends. ``ended`` is called
         once, with a sentence, when the process ends without :meth:`stop`. Both are called on this
-        object's threads, so they must pass things on and return. Call :meth:`taken` for every value
-        once it has been handled.
+        object's threads, so they must hand over their arguments and return at once. Call
+        :meth:`taken` for every value once it has been handled.
         """
         self._received = received
         self._ended = ended
@@ -180,7 +180,7 @@ class ChildProcess:
         left = asyncio.Event()
 
         def tell() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed, so there is no waiter
+            with contextlib.suppress(RuntimeError):  # the loop is closed, so nothing waits
                 loop.call_soon_threadsafe(left.set)
 
         self._outbox.put(tell)

@@ -1,4 +1,4 @@
-"""The bundles of one host. Most hosts have none, and import nothing for them."""
+"""The bundles of one host. Most hosts don't have any, and then nothing is imported for them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class HostBundles:
         serve_resources: ServeResources,
     ) -> None:
         """``kind`` is the host's. ``base`` are the search paths of skills, without the bundles'.
-        ``serve_resources`` takes the resources that a bundle's server lists."""
+        ``serve_resources`` receives the resources that a bundle's server lists."""
         self.keeper: BundleSync | None = None
         self._roots = roots
         self._loop = loop
@@ -74,13 +74,14 @@ class HostBundles:
             keeper.refresh(load=False)
 
     def refresh(self) -> None:
-        """Start using, in another thread, what was installed or removed since the last time."""
+        """Find, on another thread, the bundles that have been installed or removed since the last
+        time."""
         keeper = self._find_keeper()
         if keeper is not None and keeper.changed():
             self._loop.run_in_executor(None, keeper.refresh)
 
     def project_changed(self) -> None:
-        """Note that the host opened another project, which may have its own bundles."""
+        """Note that the host has opened another project, which may have its own bundles."""
         if self.keeper is not None:
             self.keeper.set_projects(self._projects())
             self.refresh()

@@ -121,7 +121,7 @@ def result_of(answer: Mapping[str, Any]) -> Result:
 
 
 def _is_whole(block: Json) -> bool:
-    """Return whether the block has the fields that every client reads in a block of its type."""
+    """Return whether the block has all fields that clients read in a block of its type."""
     if block["type"] == "text":
         return isinstance(block.get("text"), str)
     if block["type"] in ("image", "audio"):

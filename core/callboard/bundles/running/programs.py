@@ -1,8 +1,8 @@
 """Finds the program that a bundle names: on the artist's own path, never beside the host.
 
 Windows would search the folder of the starting application first, then the current folder. Its path
-has aliases that open a store instead of Python. And it starts a program only by its full name
-(``npx.cmd``).
+has aliases that open a store instead of Python. Windows also starts such a program only by its full
+name (``npx.cmd``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-#: Programs that have another name on some systems.
+#: Programs that have different names on some systems.
 _ALSO = {"python": "python3", "python3": "python"}
 _SHOP = ("microsoft", "windowsapps")
 
@@ -23,8 +23,8 @@ def as_called_here(
     *,
     windows: bool = os.name == "nt",
 ) -> list[str]:
-    """Return ``command`` with the full path of its program, or unchanged when that isn't found.
-    Starting the program then reports it. May wait for a disk."""
+    """Return ``command`` with the full path of its program, or unchanged if the program isn't
+    found. In that case, starting the program reports the error. May wait for a disk."""
     name = command[0]
     if Path(name).is_absolute():
         return command

@@ -1,7 +1,7 @@
 """A process for each workspace of a bundle whose server keeps sessions.
 
-Such a server knows one set of roots, and doesn't say which call it asks for. Clients of one
-workspace share a process. The first process is for the host's own roots.
+Such a server supports only one set of roots, and its questions don't say which call they are for.
+Clients of one workspace share a process. The first process is for the host's own roots.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class WorkspaceProcesses:
                 worker.ending = loop.call_later(IDLE, self._end, worker)
 
     async def _move(self, worker: WorkspaceProcess) -> None:
-        """Keep calls away from a process that still uses its former roots. When it reads the new
-        ones too late or never, a new process replaces it."""
+        """Keep calls away from a process that still uses its former roots. If the process reads the
+        new roots too late or never, a new process replaces it."""
         if not await worker.server.roots_changed():
             before, worker.server = worker.server, self._make(lambda: worker.roots)
             self._close(before)
@@ -115,7 +115,7 @@ class WorkspaceProcesses:
         roots = caller.roots or WorkspaceRoots()
         peer = caller.call.request.peer
         for before, worker in self._processes.items():
-            # The process's only client went to another workspace, and takes the process along.
+            # The process's only client has moved to another workspace, and keeps the process.
             if not worker.busy and peer.features.sessions and set(worker.peers) == {peer}:
                 worker.roots, worker.moved = roots, True
                 self._processes[name] = self._processes.pop(before)

@@ -13,13 +13,13 @@ from callboard.skills.skill_files import FileProblem, expand, read_text, relativ
 from callboard.skills.workflows.files import read_workflow, read_workflows
 from callboard.skills.workflows.workflow import Workflow
 
-#: Maximum files that are checked for being unnamed.
+#: Maximum files that are checked to see whether they are unnamed.
 _MOST_FILES = 100
 
 
 def workflows_of(skill: SkillMetadata) -> list[Workflow]:
-    """Return the workflows that are on disk now. If several have the same name, the first wins.
-    Invalid files are left out here: lint and the diagnostics of prompts report them."""
+    """Return the workflows that are on disk now. If several workflows have the same name, the first
+    one wins. Invalid files are left out here: lint and the diagnostics of prompts report them."""
     by_name = {workflow.name: workflow for workflow in read_workflows(skill)[0]}
     for path in _named_by_prompts(skill):
         workflow = read_workflow(skill, path)

@@ -48,7 +48,7 @@ class StepFailed(Exception):
 
 
 class WorkflowRun:
-    """One run. Runs on the server's loop. ``save`` is awaited when there is something to keep."""
+    """One run. Runs on the server's loop. ``save`` is awaited when there is something to save."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class WorkflowRun:
     async def _branch(self, step: BranchStep, scope: dict[str, Any], where: str) -> Json:
         then = step.takes_then(self._resolve(step.on, scope, where + step.id))
         self._skip((step.otherwise or ()) if then else step.then, where)
-        # An agent takes "completed" for done, so a check without an else fails the run.
+        # An agent would treat "completed" as done, so a check without an else fails the run.
         if not then and step.otherwise is None:
             raise StepFailed(
                 f"{self.workflow.step_words(where + step.id, 'the check')} wasn't passed: {step.on}"
@@ -222,7 +222,7 @@ class WorkflowRun:
         try:
             await asyncio.wait(tasks.values(), return_when=asyncio.FIRST_EXCEPTION)
         finally:
-            # The other tasks must not go on after one has failed.
+            # The other tasks must not continue after one has failed.
             for task in tasks.values():
                 task.cancel()
             await asyncio.wait(tasks.values())
@@ -267,7 +267,8 @@ class WorkflowRun:
                         await self._passed(entry, value)
                         return value
                     failure, final = {"message": _text(result)}, False
-                # A failed attempt may have changed the scene, and the next one must not find that.
+                # A failed attempt may have changed the scene, and the next attempt must not find
+                # those changes.
                 _, left = await put_back(self._dispatcher, self.changes.take(request))
                 if final or left:
                     break

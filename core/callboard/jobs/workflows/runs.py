@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 ENDED_LIMIT = 64
 #: The number of runs that ``workflows__status`` lists without an id.
 RECENT = 20
-#: Seconds between two saves of a run that goes on.
+#: Seconds between two saves of a run in progress.
 SAVE_PAUSE = 0.25
 #: Seconds that a cancel waits for the undoing of the run's changes.
 CANCEL_PATIENCE = 10.0
@@ -53,7 +53,7 @@ class Workflows:
 
     async def run(self, call: Call, name: str, inputs: Json, report: ReportProgress) -> Result:
         """Run a workflow to its end. ``call`` is the call that started it. Raises InvalidParams for
-        an unknown workflow, unknown tools and wrong inputs; nothing has run then."""
+        an unknown workflow, unknown tools and wrong inputs; in that case nothing has run."""
         if isinstance(call.request, StepRequest):
             raise InvalidParams("a workflow can't run another one; call its tools instead")
         workflow = await asyncio.get_running_loop().run_in_executor(None, self._find, name)
@@ -125,7 +125,7 @@ class Workflows:
         return run if run is not None and may_see(run.owner, asker) else None
 
     def _not_begun(self, id: str, asker: Owner) -> Json | None:
-        """Return a run that has a job and hasn't begun, or never could begin."""
+        """Return a run that has a job but hasn't begun, or could never begin."""
         try:
             job = self._jobs.get(id, asker)
         except InvalidParams:

@@ -28,7 +28,8 @@ class StepRequest(PeerRequest):
         self._step = step
 
     def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
-        """Note a call of this attempt that ended. Called for every call that ends meanwhile."""
+        """Note a call of this attempt that ended. Called for every call that ends during the
+        attempt."""
         if call.request is self:
             self.changes.note(call)
 
@@ -88,7 +89,7 @@ async def call_in_time(
 
 async def put_back(dispatcher: Dispatcher, changes: Sequence[UndoStep]) -> tuple[int, int]:
     """Undo the steps, newest first, on the main thread. Return how many were undone, and how many
-    had to stay because of later changes to the scene."""
+    had to be left because of later changes to the scene."""
     port = dispatcher.host.undo
     if port is None or not changes:
         return 0, 0

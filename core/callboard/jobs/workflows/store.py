@@ -1,4 +1,4 @@
-"""The files of workflow runs, so that a run of a killed process doesn't seem to go on."""
+"""The files of workflow runs, so that a killed process's run doesn't seem to be still running."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RunStore:
         self._lock: int | None = None
 
     def save(self, run: Json, owner: Owner) -> None:
-        """Replace the run's file, whole or not at all. Raises OSError, HostError."""
+        """Replace the run's file atomically. Raises OSError, HostError."""
         if self._lock is None:
             self._open()
         with replacing(str(self._folder / f"{run['run_id']}.json")) as partial:
@@ -92,7 +92,7 @@ class RunStore:
         return dict(run)
 
     def _theirs(self, client: object, owner: str, asker: Owner) -> bool:
-        """Return whether the run is the asker's. A session ends with its process."""
+        """Return whether the run belongs to the asker. A session ends with its process."""
         if not isinstance(client, list) or client[:1] != [asker.holder.id]:
             return False
         return client in (_key(asker), _key(Owner(asker.holder))) or not self._lives(owner)

@@ -22,14 +22,14 @@ from callboard.skills.from_calls.steps import Made, Place, Reference, is_number,
 ABSOLUTE = re.compile(
     r"(?<![\w.~:/\\}-])(?:/{1,2}(?!/)|~[/\\]|\\\\|[A-Za-z]:[\\/]|file:/)[^\s\"'<>|,;)\]}]+", re.I
 )
-#: Marks that the records put in place of what they don't keep.
+#: Marks that the records put in place of data that they don't keep.
 _TAKEN_OUT = re.compile(r"\[redacted|\[truncated|\[too deep|\[unserializable|<user>")
 _TRIVIAL = (0, 1, -1)
 
 
 @dataclass
 class Wanted:
-    """One input. ``file`` is a file's name. ``reads`` is true when that file must exist before."""
+    """One input. ``file`` is a file's name. ``reads`` is true when that file must already exist."""
 
     name: str
     schema: Json
@@ -77,7 +77,7 @@ class Inputs:
             return self._input(place, last_part(value), last_part(value))
         if hidden or ABSOLUTE.search(value):
             return self._input(place, value, None)
-        # A workflow would take these for references, but an input's default is plain text.
+        # A workflow would treat these as references, but an input's default is plain text.
         written = "{{" in value or value.startswith("$.")
         if "enum" in place.schema and not written:
             return None

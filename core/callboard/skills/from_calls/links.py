@@ -1,4 +1,4 @@
-"""Replaces arguments that came from an earlier step by references to that step's result."""
+"""Replaces arguments that came from an earlier step with references to that step's result."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class _Things:
         self._lost: set[tuple[str, str]] = set()
 
     def reference(self, kind: str, text: str, names: bool) -> str | None:
-        """Return a reference for a text, or None. ``names`` is true when the argument names an
+        """Return a reference for a string, or None. ``names`` is true when the argument names an
         object, so that a bare name counts too."""
         if (kind, text) in self._references and (names or is_scene_path(text)):
             return self._references[kind, text]

@@ -87,7 +87,7 @@ def steps_of(
     for call in calls:
         if call.outcome != "ok":
             continue
-        #: The ids of a batch's steps so far, with an empty text for each step left out.
+        #: The ids of a batch's steps so far, with an empty string for each step left out.
         numbered: list[str] = []
         for wire, arguments, result in _single(call):
             id, uses = "", set[str]()

@@ -1,6 +1,6 @@
 """One prompt, as a value: its entry in a list and its rendered text.
 
-A template knows ``{{name}}`` and nothing else. Whitespace inside the braces is trimmed. Anything
+A template supports ``{{name}}`` and nothing else. Whitespace inside the braces is trimmed. Anything
 but a bare identifier between two pairs of braces is text. Values are inserted unchanged and aren't
 scanned again.
 """
@@ -95,7 +95,7 @@ def _missing(name: str) -> InvalidParams:
 
 
 def make_prompt(spec: Mapping[str, Any], skill: str, source: PromptSource) -> Prompt:
-    """Return a prompt from an entry of a file or from an adapter's code. Raises ValueError that
+    """Return a prompt from an entry of a file or from an adapter's code. Raises ValueError, which
     names the wrong member. Unknown members are ignored."""
     name = spec.get("name")
     check_name(name)
@@ -151,7 +151,8 @@ def placeholders(template: str) -> list[str]:
 
 
 def fill(template: str, value_of: Callable[[str], str]) -> str:
-    """Return the template with ``value_of`` called for every placeholder. Raises what it raises."""
+    """Return the template with every placeholder replaced with the result of ``value_of``. Raises
+    the errors of ``value_of``."""
     return _PLACEHOLDER.sub(lambda match: value_of(match[1]), template)
 
 

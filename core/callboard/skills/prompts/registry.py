@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from callboard.skills.prompts.derived import PromptReading
     from callboard.skills.prompts.prompt_set import PromptSet
 
-# The files are checked each time, because a client that edits one and asks at once is faster than a
-# watcher's report.
+# The files are checked each time, because a client that edits a file and asks at once is faster
+# than a watcher's report.
 #: Maximum seconds that a check for changed files may take on the server's loop.
 AT_ONCE = 0.002
 
@@ -107,14 +107,14 @@ class PromptReader:
 
     def known(self, skill: SkillMetadata) -> dict[str, Prompt] | None:
         """Return the prompts by served name, as :meth:`read` last read them, or None when the files
-        changed since, or checking them is slow. Opens no file."""
+        have changed since, or checking them is slow. Opens no file."""
         known = self._known.get(skill.name)
         if known is None or known.reading.skill is not skill or not known.quick:
             return None
         return known.served if known.is_current() else None
 
     def _read(self, skill: SkillMetadata) -> _Known:
-        from callboard.skills.prompts.files import read  # brings YAML and workflows
+        from callboard.skills.prompts.files import read  # imports YAML and workflows
 
         self._known.pop(skill.name, None)
         began = time.time_ns()
@@ -177,7 +177,7 @@ class PromptRegistry:
         self._manual: dict[str, Prompt] = {}
         self._functions: dict[str, FunctionPrompt] = {}
         self._changes: Changes[[]] = Changes()
-        #: Number of changes. Anything read under another number may be out of date.
+        #: Number of changes. Anything read under a different number may be out of date.
         self.version = 0
 
     def all(self) -> PromptSet:

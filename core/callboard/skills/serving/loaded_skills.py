@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 LOAD_AT_START = 100
 #: The scopes of the user's own skills.
 OWN: tuple[SkillScope, ...] = ("user", "project", "site")
-#: Maximum tools that calls may load. Further ones need skills__load.
+#: Maximum tools that calls may load. Further tools need skills__load.
 LOAD_BY_CALLS = 100
 #: If there are more skills than this, the search is prepared in advance.
 FEW_SKILLS = 20
@@ -71,8 +71,8 @@ class LoadedSkills:
 
     def watcher(self, paths: Sequence[Path], poll: bool = False) -> SkillWatcher | None:
         """Return a watcher that, once started, keeps the skills in step with the disk, or None when
-        there are no paths. With ``poll`` it checks repeatedly, for drives that report no
-        changes."""
+        there are no paths. With ``poll``, the watcher checks repeatedly, for drives that don't
+        report changes."""
         if not paths:
             return None
         from callboard.skills.watch import SkillWatcher

@@ -1,4 +1,5 @@
-"""The access rules of a listener: a known Host, no foreign Origin, and the right token."""
+"""The access rules of a listener: the Host must be known, the Origin must not be foreign, and the
+token must be right."""
 
 from __future__ import annotations
 
@@ -108,7 +109,7 @@ class Access:
 
 
 def bearer(headers: Mapping[str, str]) -> str:
-    """Return the token that a request shows, or an empty string."""
+    """Return the token that a request presents, or an empty string."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else ""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-#: A body of at most this many bytes can't hold enough values to matter.
+#: A body of at most this many bytes can't contain enough values to matter.
 LIGHT = 64 * 1024
 #: Maximum values in one body.
 MOST_VALUES = 50_000
@@ -14,7 +14,7 @@ _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 def is_too_much(body: bytes) -> bool:
-    """Return whether a JSON body holds too many values, not counting text. Call it from any
+    """Return whether a JSON body contains too many values, not counting text. Call it from any
     thread."""
     if body.count(b",") < MOST_VALUES:
         return False

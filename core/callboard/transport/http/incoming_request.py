@@ -84,7 +84,7 @@ class IncomingRequest:
         self._listener.incoming_requests[self._sender] = self
 
     def begin(self, method: str, target: str, headers: Mapping[str, str]) -> None:
-        """Take the head, and refuse a request that isn't allowed."""
+        """Handle the head, and refuse a request that isn't allowed."""
         self.began = monotonic()
         self.state = "reading"
         self.method = method

@@ -16,7 +16,9 @@ def most_connections(selector: type[selectors.BaseSelector] | None = None) -> in
     most = _MOST_SELECTED if selected else 1024
     try:
         from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
-    except ImportError:  # Windows doesn't have it, and a program's own module may hide Python's
+    except (
+        ImportError
+    ):  # Windows doesn't have this module, and a program's own module may hide Python's
         return most
     files, _ = getrlimit(RLIMIT_NOFILE)
     return most if files == RLIM_INFINITY else min(most, max(16, files // 4))

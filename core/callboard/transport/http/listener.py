@@ -234,7 +234,7 @@ class Listener:
             now = monotonic()
             for incoming in list(self.incoming_requests.values()):
                 incoming.sweep(now)
-            # Busy strangers are closed too: the answer to a refused request is no reason to wait
+            # Busy strangers are closed too: the answer to a refused request isn't a reason to wait
             # longer.
             for sender, opened in list(self.strangers.items()):
                 if now - opened > self.limits.header_time and sender in self.incoming_requests:

@@ -92,8 +92,8 @@ class PlainConnection:
         self._written: asyncio.Future[None]
 
     def begin(self, data: bytes) -> bytes | None:
-        """Take the request that ``data`` begins with. Return what follows the request, or None if
-        the request isn't plain and nothing was taken."""
+        """Take the request that ``data`` begins with. Return the data after the request, or None if
+        the request isn't plain, in which case nothing is taken."""
         # Most clients send the same head again and again: the same bytes are the same request.
         request = self._known
         if request is None or not data.startswith(self._head):

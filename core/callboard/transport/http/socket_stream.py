@@ -57,7 +57,7 @@ class SocketStream(asyncio.Protocol):
         self._expecting = False
         self._transport: asyncio.Transport
         self._buffer = bytearray()
-        #: Returns how many bytes answer the read in progress; 0 while some are missing.
+        #: Returns the number of bytes that complete the read in progress; 0 while some are missing.
         self._find: Find | None = None
         self._reader: asyncio.Future[bytes] | None = None
         self._writers: list[asyncio.Future[None]] = []
@@ -85,7 +85,7 @@ class SocketStream(asyncio.Protocol):
     @property
     def io_loop(self) -> IOLoop:
         """Tornado's name for the loop."""
-        from tornado.ioloop import IOLoop  # a plain connection needs none of Tornado
+        from tornado.ioloop import IOLoop  # a plain connection doesn't need Tornado
 
         return IOLoop.current()
 
@@ -181,7 +181,7 @@ class SocketStream(asyncio.Protocol):
         for future in waiting:
             if not future.done():
                 future.set_exception(_closed_error(error))
-                future.exception()  # marks it as seen, even if no task waits for it
+                future.exception()  # marks the error as seen, even if no task waits for it
         self._tell_closed()
         self._tell_ended()
 
@@ -233,9 +233,9 @@ class SocketStream(asyncio.Protocol):
         return written
 
     def linger(self, among: set[SocketStream]) -> None:
-        """Make ``close`` wait a while for the client to send everything. Meanwhile the stream is in
-        ``among``. A connection that closes with unread bytes is reset, and a client that is still
-        sending would never see the answer."""
+        """Make ``close`` wait a while for the client to send everything. During that time, the
+        stream is in ``among``. A connection that closes with unread bytes is reset, and a client
+        that is still sending would never see the answer."""
         if len(among) < LINGERERS:
             self._lingering = among
 
@@ -334,6 +334,6 @@ class SocketStream(asyncio.Protocol):
 
 def _closed_error(error: Exception | None = None) -> OSError:
     """Return the error that Tornado and its users expect of a closed connection."""
-    from tornado.iostream import StreamClosedError  # a plain connection needs none of Tornado
+    from tornado.iostream import StreamClosedError  # a plain connection doesn't need Tornado
 
     return StreamClosedError(error)

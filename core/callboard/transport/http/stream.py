@@ -55,8 +55,10 @@ class EventStream:
         try:
             data = event(message)
         except ValueError:
-            return True  # it could never be sent
-        if self._waiting > self._limits.queue_bytes:  # not counting this one, which may be large
+            return True  # the message could never be sent
+        if (
+            self._waiting > self._limits.queue_bytes
+        ):  # not counting this message, which may be large
             self.abort()
             return True
         self._queue.append(data)
@@ -65,7 +67,7 @@ class EventStream:
         return True
 
     async def pour(self, parts: AsyncIterator[bytes]) -> None:
-        """Send one event whose data arrives in parts, as fast as the client reads. Meanwhile
+        """Send one event whose data arrives in parts, as fast as the client reads. Until then,
         nothing else is sent. Raises whatever ``parts`` raises; part of the event has been sent by
         then."""
         self._pouring = True

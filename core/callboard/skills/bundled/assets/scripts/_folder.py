@@ -105,7 +105,7 @@ def _is_own(path: Path) -> bool:
         return True
     try:
         return path.resolve().is_relative_to(path.parent.resolve())
-    except OSError:  # another user's, such as those in /proc
+    except OSError:  # another user's files, such as those in /proc
         return False
 
 

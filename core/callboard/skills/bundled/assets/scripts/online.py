@@ -146,8 +146,8 @@ def _manifest(asset: Asset, files: Json, preview: str | None) -> Json:
 
 
 def _preview(port: Any, url: str | None) -> bytes:
-    """Return the picture file's bytes, or none when it can't be had, because an asset works without
-    it."""
+    """Return the picture file's bytes, or none when the preview isn't available, because an asset
+    works without it."""
     if url is None:
         return b""
     try:

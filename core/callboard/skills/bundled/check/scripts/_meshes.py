@@ -1,4 +1,4 @@
-"""The rules about one mesh."""
+"""The rules for a single mesh."""
 
 from __future__ import annotations
 

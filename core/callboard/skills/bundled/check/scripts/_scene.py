@@ -1,4 +1,4 @@
-"""The rules about objects and their places, from what the host's reader reports."""
+"""The rules for objects and their places, based on the reports of the host's reader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEFAULT = re.compile(
 )
 #: Maximum objects that are compared with those near them.
 _MOST = 5000
-#: Sizes in meters that a whole scene is hardly ever below or above.
+#: Sizes in meters, outside of which a whole scene is rarely found.
 _TINY, _HUGE = 0.001, 20_000.0
 
 

@@ -28,7 +28,7 @@ _Match = tuple[dict[str, float], int, Any]
 
 
 def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
-    """Look words up, in slices, because the first search takes a second and the host must keep
+    """Look words up in slices, because the first search takes a second and the host must keep
     running."""
     port, identity = ctx.port("docs"), ctx.host_identity
     wanted = words.strip().lower().removeprefix("bpy.types.")

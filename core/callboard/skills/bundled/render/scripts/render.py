@@ -55,7 +55,7 @@ def turntable(
             ctx.progress(len(paths), frames, f"frame {len(paths)} of {frames}")
             yield
     finally:
-        # Cancelling closes this generator, and closing the host's generator puts the camera back.
+        # Cancelling closes this generator, and closing the host's generator restores the camera.
         images.close()
     if len(paths) != frames:
         raise HostError(f"{len(paths)} of {frames} frames were rendered")

@@ -101,7 +101,7 @@ def get_object(ctx: Any, name: str, detail: bool = False) -> Json:
 
 
 def _whole(reader: Any, summaries: list[Json]) -> Generator[None, None, list[Json]]:
-    """Return the objects' entries. An object that is gone meanwhile keeps its summary."""
+    """Return the objects' entries. An object that has since been removed keeps its summary."""
     entries = []
     slice_ends = perf_counter() + SLICE
     for summary in summaries:
