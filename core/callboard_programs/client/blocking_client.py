@@ -19,11 +19,10 @@ T = TypeVar("T")
 class Client:
     """A blocking client. Use it as a context manager, on one thread that runs no loop of its own.
     Raises HostError when the server can't be reached, and RemoteError for errors that it returns.
-    ``timeout`` is the number of seconds without any sign of life from the server, which sends
-    keep-alives even while it works. ``capabilities`` are those that the client declares. ``asked``
-    answers the server's requests that need these capabilities, on the client's loop. ``key`` is an
-    instance's own token. The instance must prove that it has the token before it is sent
-    anything."""
+    ``timeout`` is the number of seconds without any sign of life from the server, which sends some
+    even while it works. ``capabilities`` are those that the client declares. ``asked`` answers the
+    server's requests that need these capabilities, on the client's loop. ``key`` is an instance's
+    own token. The instance must prove that it has the token before it is sent anything."""
 
     def __init__(
         self,
