@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def one_block(target: Target, how: str, seconds: float, later: float) -> bool:
-    """Run one block, and print one line of the table. Return whether every limit was kept."""
+    """Run one block, and print one line of the table. Return whether every limit was met."""
     names = ("blocker", "pinger", "lister", "second")
     clients = {name: Connection(target) for name in names}
     for client in clients.values():

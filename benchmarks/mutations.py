@@ -38,7 +38,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 _PICKING = Lock()
 #: The clones, one for each process.
 WORKERS = ("tree", "tree2")
-#: Each is replaced by the other.
+#: Each is replaced with the other.
 PAIRS = [
     (ast.Eq, ast.NotEq),
     (ast.Lt, ast.LtE),

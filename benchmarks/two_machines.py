@@ -1,4 +1,5 @@
-"""Two machines that share a home: do they leave each other alone, and do strangers learn no token?
+"""Two machines that share a home: checks that they leave each other alone, and that strangers never
+receive a token.
 
     python benchmarks/two_machines.py [--seconds N] [--seed N]
 

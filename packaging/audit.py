@@ -3,7 +3,7 @@
     python packaging/audit.py
 
 Exits with 0 if none is known, 1 if one is, and 2, with the reason, if no service could be asked. A
-service in trouble mostly reports no vulnerabilities, so it is first asked about a package with a
+failing service usually reports no vulnerabilities, so it is first asked about a package with a
 known one.
 """
 

@@ -1,6 +1,5 @@
-"""The files that bundles bring into interpreters with many plug-ins: our packages, and, under a
-private name, the packages that they import. The same files serve every machine and every Python
-since 3.10.
+"""The files that bundles add to interpreters with many plug-ins: our packages, and, under a private
+name, the packages that they import. The same files serve every machine, and Python 3.10 and later.
 """
 
 from __future__ import annotations

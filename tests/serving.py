@@ -66,7 +66,7 @@ def served(
 
     def start(thread: HostThread) -> Callboard:
         app = Callboard(thread.host, McpHttpConfig(**settings))
-        # A client that answers on a busy machine is late, not silent.
+        # On a busy machine, a client's answer may be late.
         app.roots.call_patience = app.roots.answer_timeout = DEADLINE
         if queue_limit is not None:
             app.dispatcher.main._limit = queue_limit

@@ -1,7 +1,7 @@
 """A host's contract, as checks. A new host is finished when they pass.
 
 Run them with ``python -m callboard_testing --host NAME``, inside the application if there is one,
-or take them one by one from pytest with :func:`checks` and :meth:`Bench.run`. A check is skipped,
+or run them one at a time from pytest with :func:`checks` and :meth:`Bench.run`. A check is skipped,
 and says so, only if it needs a capability that the host doesn't offer, or a sample that isn't
 provided.
 """

@@ -33,7 +33,7 @@ __all__ = [
 @pytest.fixture
 def callboard_skill_paths() -> Sequence[str | Path]:
     """Folders with the skills that the tested one depends on, if they are neither beside it nor
-    where a server started here would find them. Override it to name some."""
+    where a server started here would find them. Override this to specify some."""
     return ()
 
 

@@ -44,7 +44,7 @@ class ToolFailed(AssertionError):
 
 class SkillBench:
     """One skill, loaded on a fresh host with the skills that it depends on. Use it as a context
-    manager on the thread that makes it, which is the host's main thread meanwhile.
+    manager on the thread that makes it, which is the host's main thread during that time.
 
     ``answers`` has the answer to each question that a tool may ask its client
     (``elicitation/create``, ``sampling/createMessage``). ``progress`` collects all calls'

@@ -29,7 +29,7 @@ def main() -> "int | str":
 
 def let_in() -> None:
     """Give the bundle a token of its own, once for each installation. If the token is revoked, the
-    bundle stays out."""
+    bundle can't connect."""
     from callboard.clients.book import ClientBook
     from callboard.clients.kept_tokens import token_of
 

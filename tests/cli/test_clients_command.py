@@ -120,7 +120,7 @@ def test_a_client_that_starts_programs_reaches_the_gateway_by_the_bridge(run: Ru
 def test_no_token_gets_into_a_file_that_the_project_shares(
     run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Tests may run from the sources alone, but a client's file names an installed program.
+    # Tests may run from the sources alone, but a client's file refers to an installed program.
     program = home / "bin" / ("callboard.exe" if sys.platform == "win32" else "callboard")
     program.parent.mkdir()
     program.touch(0o755)

@@ -75,7 +75,7 @@ def commands(text: str) -> list[tuple[str, list[str]]]:
 
 
 def whole(lines: list[str]) -> list[str]:
-    """Return complete commands: a line with an open quote continues in the next."""
+    """Return complete commands: a line with an open quote continues on the next."""
     joined: list[str] = []
     for line in filter(None, lines):
         if joined and joined[-1].count('"') % 2:

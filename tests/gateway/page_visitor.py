@@ -99,7 +99,7 @@ class Heard:
         return self.instances[name]
 
     def newcomer(self) -> Any:
-        """Return the first client that asks to come in."""
+        """Return the first client that asks to connect."""
         while not self.newcomers:
             self._hear()
         return self.newcomers[0]
@@ -117,5 +117,5 @@ class Heard:
                 self.newcomers = message["newcomers"]
 
     def status(self, name: str, fits: Callable[[Any], object]) -> Any:
-        """Return the first message whose status, from the instance itself, fits."""
+        """Return the first message whose status, from the instance itself, matches."""
         return self.until(name, lambda told: told["status"] and fits(told["status"]))

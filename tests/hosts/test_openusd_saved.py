@@ -1,4 +1,4 @@
-"""Another process finds in the saved file what a tool calls verified."""
+"""A change that a tool reports as verified is in the saved file when another process reads it."""
 
 from __future__ import annotations
 

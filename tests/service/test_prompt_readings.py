@@ -1,4 +1,5 @@
-"""How often, and on which thread, a request for prompts opens their files."""
+"""The number of times that a request for prompts opens their files, and the thread that opens
+them."""
 
 from __future__ import annotations
 

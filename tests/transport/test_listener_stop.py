@@ -1,4 +1,4 @@
-"""A port is closed at the moment when a client connects."""
+"""Closing a port at the moment when a client connects."""
 
 from __future__ import annotations
 

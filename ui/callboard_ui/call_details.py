@@ -1,4 +1,5 @@
-"""All facts about one call: client, tool, times, outcome, and what can still be done about it."""
+"""All facts about one call: client, tool, times, outcome, and the actions that are still
+possible."""
 
 from __future__ import annotations
 

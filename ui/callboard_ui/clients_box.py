@@ -1,5 +1,5 @@
-"""The list of clients that may connect, with buttons to stop one, to revoke its access, and to take
-back grants."""
+"""The list of clients that may connect, with buttons to stop a client, to revoke its access, and to
+end grants."""
 
 from __future__ import annotations
 

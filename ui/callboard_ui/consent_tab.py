@@ -223,8 +223,8 @@ def titles_of(snapshot: Snapshot) -> dict[str, str]:
 
 
 class ConsentNotice(QWidget):
-    """A small window with the cards, shown while the panel can't be seen. It takes no focus, so the
-    artist goes on typing in the host."""
+    """A small window with the cards, shown while the panel can't be seen. The window doesn't take
+    the focus, so the artist can keep typing in the host."""
 
     def __init__(self, link: Link, owner: QWidget) -> None:
         super().__init__(owner, Qt.WindowType.Tool)

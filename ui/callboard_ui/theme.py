@@ -16,7 +16,7 @@ from qtpy.QtWidgets import QWidget
 _LIGHT = {"good": "#00694b", "busy": "#005f9e", "warn": "#8f5a00", "bad": "#b23a00"}
 _DARK = {"good": "#4fd0a5", "busy": "#6cc0f5", "warn": "#f0b73f", "bad": "#ff9466"}
 
-#: Contrast that text needs against its background (WCAG 2.2, 1.4.3).
+#: The contrast that text needs against its background (WCAG 2.2, 1.4.3).
 LEGIBLE = 4.5
 
 Kind = str

@@ -44,7 +44,8 @@ def _all(bench: Bench) -> list[Json]:
 
 
 def _fills(bench: Bench, path: str, *names: str) -> list[float]:
-    """Return how much of the picture the objects fill, by the host's own positions and angles."""
+    """Return how much of the picture the objects fill, judging by the host's own positions and
+    angles."""
     boxes = [(box["min"], box["max"]) for box in (bench.get(name)["bounds"] for name in names)]
     return filled(placed(bench.reader, path), bench.port(CAMERAS).get(path)["fov"], corners(boxes))
 

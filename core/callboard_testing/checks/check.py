@@ -1,4 +1,4 @@
-"""Checking: faults are found, each with the call that fixes it, and nothing is changed."""
+"""Checks: faults are found, each with the call that fixes it, and nothing is changed."""
 
 from __future__ import annotations
 

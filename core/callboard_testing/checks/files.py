@@ -1,4 +1,4 @@
-"""Scene files and USD files: round trips, and bad files, which change nothing."""
+"""Scene files and USD files: round trips, and invalid files, which must not change anything."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class SceneFile:
         file.chmod(0o644)
 
     def test_a_link_stays_one(self, bench: Bench) -> None:
-        """The file behind the link is written, and again the second time."""
+        """The file that the link points to is written, the first time and the second."""
         writer: Any = bench.port(FILESYSTEM_WRITE)
         suffix = writer.suffixes[0]
         (bench.folder / "published").mkdir()

@@ -184,7 +184,7 @@ def _raw(value: Any) -> str:
 
 
 def _lint_tests(skill: SkillMetadata) -> Iterator[Finding]:
-    """Yield a finding for each test that takes our fixture without a conftest.py that provides
+    """Yield a finding for each test that uses our fixture without a conftest.py that provides
     it."""
     tests = skill.path / "tests"
     if any((folder / "conftest.py").is_file() for folder in (tests, *tests.parents)):
