@@ -142,7 +142,13 @@ class Trial:
     def __init__(self, stage: Any, log: Path) -> None:
         self.stage = stage
         self._log = log
-        self.told: dict[str, Any] = {"done": Counter(), "refused": [], "failed": [], "calls": []}
+        self.told: dict[str, Any] = {
+            "opened": True,
+            "done": Counter(),
+            "refused": [],
+            "failed": [],
+            "calls": [],
+        }
         self._calls: list[tuple[str, dict[str, Any]]] = []
         self._stack: list[tuple[str, Any]] = []
         #: What the file holds now, as read last.
@@ -285,7 +291,7 @@ class Corpus:
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace",
                                   timeout=deadline, check=False)  # fmt: skip
-            lines = [each for each in done.stdout.splitlines() if each.startswith('{"done"')]
+            lines = [each for each in done.stdout.splitlines() if each.startswith('{"opened"')]
             why = f"{done.returncode}: {done.stderr[-1500:]}"
         except subprocess.TimeoutExpired:
             lines, why = [], f"none after {deadline:.0f} s"

@@ -80,7 +80,7 @@ MAY = {
     "structure__remove_from_group": r"Collection\.(objects|collection_objects)",
     # The world that was there is kept.
     "lights__set_environment": r"World\.use_fake_user",
-    "materials__.*|scene__set_material_color": r"\w+\.(materials|material_slots)",
+    "materials__.*|scene__set_material_color": r"\w+\.(materials|material_slots|node_tree\.links)",
     "cameras__set": r"Scene\.camera$",
     "scene__set_parent": r"Object\.parent",
     "(geometry|blender_modelling)__remove_modifier": r"Object\.modifiers",
