@@ -45,7 +45,7 @@ class Contents:
                 self.values[key] = {
                     name: str(spec.GetInfo(name))
                     for name in spec.ListInfoKeys()
-                    if name not in ("timeSamples", "specifier")
+                    if name not in ("timeSamples", "specifier", "subLayerOffsets")
                 }
                 if samples := layer.ListTimeSamplesForPath(path):
                     told = [(time, layer.QueryTimeSample(path, time)) for time in samples]
