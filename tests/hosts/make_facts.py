@@ -4,8 +4,8 @@
 
 FOLDER holds the sources, by the names in SOURCES: wheels from PyPI as they were unpacked, and
 clones. Only facts are taken: names, modes, types, menus and defaults of what the adapters and the
-doubles name, and of all that belongs to it. ``test_names.py`` compares the adapters with them, and
-the doubles answer from them. Run it again when an adapter uses something new.
+doubles name, and of all that belongs to it. ``test_adapter_names.py`` compares the adapters with
+them, and the doubles answer from them. Run it again when an adapter uses something new.
 """
 
 from __future__ import annotations

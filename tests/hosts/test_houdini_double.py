@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from houdini_rig import REAL, hou, new_houdini
 from other_thread import elsewhere
-from test_names import facts
+from test_adapter_names import facts
 
 if REAL:
     pytest.skip("Houdini itself needs no proof", allow_module_level=True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from max_rig import REAL, new_max, pymxs
 from other_thread import elsewhere
-from test_names import of_max, unsourced
+from test_adapter_names import of_max, unsourced
 
 if REAL:
     pytest.skip("3ds Max itself needs no proof", allow_module_level=True)
