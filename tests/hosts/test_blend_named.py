@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator
 from functools import partial
@@ -46,9 +47,20 @@ def test_a_library_inside_is_fine_and_one_outside_is_told(root: Path, tmp_path: 
         refuse_blend_outside(str(root / "b.blend"), [], tuple)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has drives")
+@pytest.mark.parametrize("text", ["\\/out.blend", "C:{root}/in.blend", "c:\\{root}/in.blend"])
+def test_only_two_slashes_stand_for_the_files_folder(root: Path, text: str) -> None:
+    """A backslash and a slash begin an absolute path, and ``C:/out`` is ``/c/out``."""
+    path = root / "a.blend"
+    path.write_bytes(blend_file([text.format(root=root).encode()]))
+    with pytest.raises(HostError, match="outside of the workspace"):
+        refuse_blend_outside(str(path), [], tuple)
+
+
 @pytest.mark.parametrize(
     ("code", "structure", "name"),
     [
+        (b"", 9, b"LI"),
         (b"LI\0\0", 0, b"LI"),  # the structure of a datablock's head
         (b"IM\0\0", 0, b"IM"),
         (b"IM\0\0", 1, b"IM"),  # an image, labelled as a library

@@ -98,11 +98,13 @@ def is_own(place: str, own: Sequence[str]) -> bool:
 
 def place_of(text: str, file: str) -> str:
     """Return the path that Blender opens for a path in a file. Two slashes stand for the file's
-    folder, and outside Windows a path loses its drive letter."""
+    folder, and outside Windows a drive is a folder of its letter."""
+    if text.startswith("//"):  # before backslashes become slashes, as in Blender
+        relative = text[2:] if os.name == "nt" else text[2:].replace("\\", "/")
+        return f"{Path(file).parent}/{relative.lstrip('/')}"
     if os.name != "nt":
-        text = re.sub(r"^[A-Za-z]:(?=[\\/])", "", text.replace("\\", "/"))
-    if text.startswith("//"):
-        return f"{Path(file).parent}/{text[2:].lstrip('/')}"
+        text = re.sub(r"^([A-Za-z]):(?=[\\/])", lambda drive: f"/{drive[1].lower()}", text)
+        text = text.replace("\\", "/")
     return str(Path(text).absolute())
 
 
@@ -339,7 +341,9 @@ def _blocks(
             if length < 0 or count < 0 or index < 0:
                 raise ValueError("one of its blocks has no valid length")
             is_datablock = name not in _NO_DATABLOCKS
-            if name == code or (layout is not None and (layout.is_read(index) or is_datablock)):
+            if (code and name == code) or (
+                layout is not None and (layout.is_read(index) or is_datablock)
+            ):
                 if length > _MOST_BYTES:
                     raise ValueError("one of its blocks is too large")
                 content = stream.read(length)
