@@ -97,7 +97,10 @@ def _cache() -> tuple[Structure, ...]:
 def test_a_path_counts_in_a_block_with_another_label(root: Path, tmp_path: Path) -> None:
     (tmp_path / "out.ies").touch()
     path = root / "a.blend"
-    for text, leaves in ((b"//../out.ies", True), (b"//../none.ies", False), (b"//a.blend", False)):
+    texts = {b"//../out.ies": True, b"//../none.ies": False, b"//a.blend": False}
+    if os.name != "nt":
+        texts[b"\\//../out.ies"] = True  # parts of Blender turn the backslash over first
+    for text, leaves in texts.items():
         content = b"\0" * 4 + text.ljust(1024, b"\0")
         path.write_bytes(_with(blend_file([b"//in.blend"]), content))
         if leaves:

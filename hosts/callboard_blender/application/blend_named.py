@@ -73,7 +73,12 @@ def refuse_blend_outside(
             named = _read(file, paths)
         except (OSError, ValueError, EOFError, struct.error, ImportError) as error:
             raise unreadable(file, f"can't be looked into ({error})") from None
-        theirs = [(kind, place_of(text, file)) for kind, text in named]
+        # Parts of Blender turn backslashes over before they look for the two slashes.
+        theirs = [
+            (kind, place_of(each, file))
+            for kind, text in named
+            for each in dict.fromkeys((text, text.replace("\\", "/")))
+        ]
         theirs = [
             (kind, place)
             for kind, place in theirs
