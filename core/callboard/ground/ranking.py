@@ -95,7 +95,8 @@ class Ranking:
         the question's weight that the text has words for."""
         asked = list(dict.fromkeys(words(question)))
         rarities = {word: self.rarity(word) for word in asked}
-        whole = sum(rarities.values()) or 1.0
+        # A word that no text has says little about any of them.
+        whole = sum(rarity if self._holding[w] else 1.0 for w, rarity in rarities.items()) or 1.0
         usual = (sum(self._lengths) / len(self._lengths)) if self._lengths else 1.0
         ranked = []
         for number, counts in enumerate(self._counts):

@@ -10,16 +10,20 @@ from callboard.content import Json
 from callboard.skill import Ranking
 
 _FILE = Path(__file__).parents[1] / "recipes.json"
-#: Maximum recipes in an answer, and the least part of the question that one must have words for.
-_MOST, _LEAST = 2, 0.55
+#: Maximum recipes in an answer.
+_MOST = 2
+#: The least part of a name, or of a question, that a recipe must have words for.
+_LEAST, _LEAST_OF_QUESTION = 0.55, 0.3
 
 
 def recipes_for(question: str, kind: str) -> list[Json]:
     """Return the recipes that answer the question, best first, for a host of that kind."""
-    if len(question.split()) < 2:  # a name, or a part of one
+    length = len(question.split())
+    if length < 2:  # a name, or a part of one
         return []
     recipes, ranking = _all()
-    fitting = [recipes[n] for _, share, n in ranking.best(question, _MOST) if share >= _LEAST]
+    least = _LEAST if length < 4 else _LEAST_OF_QUESTION
+    fitting = [recipes[n] for _, share, n in ranking.best(question, _MOST) if share >= least]
     return [_reported(recipe, kind) for recipe in fitting]
 
 
