@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from runpy import run_path
 from time import perf_counter
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +19,8 @@ from callboard.guest import loop, main_thread
 from callboard.host import Host, HostIdentity
 from callboard.records import recorder
 from callboard.skills.discovery import BUNDLED
+from callboard.skills.load import load_skill
+from callboard.skills.scripts import SkillScripts
 from callboard_testing.fake_host import FakeHost
 from serving import served
 
@@ -76,23 +77,27 @@ class Slow(list[str]):
 
 
 @pytest.mark.parametrize(
-    ("script", "tool", "words"),
+    ("skill", "tool", "words"),
     [
-        ("scene/scripts/read.py", "list_objects", {"pattern": "c*"}),
-        ("docs/scripts/lookup.py", "lookup", {"words": "no such word"}),
+        ("scene", "list_objects", {"pattern": "c*"}),
+        ("docs", "lookup", {"words": "no such word"}),
     ],
 )
 def test_so_is_that_of_a_tool_that_goes_through_a_whole_scene_or_manual(
-    script: str, tool: str, words: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    skill: str, tool: str, words: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    loaded = load_skill(BUNDLED / skill)
+    (declared,) = [each for each in loaded.tools if each.name == tool]
+    scripts = SkillScripts(loaded)
     with monkeypatch.context() as stopped:
         stopped.setattr(time, "monotonic", lambda: 0.0)
-        tools = run_path(str(BUNDLED / script))
+        function = scripts.entry(declared).function
     port = Slow(f"c{number}" for number in range(60))
     ctx = SimpleNamespace(
         port=lambda name: port, progress=lambda *told: None, host_identity=Windowed().identity
     )
-    assert list(tools[tool](ctx, **words))
+    assert list(function(ctx, **words))
+    scripts.close()
 
 
 def test_a_short_call_is_recorded_with_what_it_took(

@@ -331,7 +331,7 @@ def test_what_only_other_scenes_hold_is_never_touched(rig: Rig) -> None:
     assert [o.name for o in bpy.data.collections["Kept"].objects] == ["Apart"]
     assert "Top" not in bpy.data.objects
     assert "'There' shows too" in refused(lambda: rig.tool("scene__delete", name="Shared"))
-    assert "hangs on 'Bound'" in refused(lambda: rig.tool("scene__delete", name="Bound"))
+    assert "is parented to 'Bound'" in refused(lambda: rig.tool("scene__delete", name="Bound"))
 
 
 def test_a_rig_with_bones_of_another_add_on_can_be_copied(rig: Rig) -> None:

@@ -200,7 +200,7 @@ def test_others_are_told_in_maya_s_words(lit: Bench) -> None:
     path = cmds.ls(cmds.shadingNode("ambientLight", asLight=True), long=True)[0]
     told = lit.port(LIGHTS).get(path)
     assert (told["kind"], told["power"], told["exposure"]) == ("ambientlight", None, 0.0)
-    with pytest.raises(HostError, match="has no power"):
+    with pytest.raises(HostError, match="have no power"):
         lit.call("lights__set", {"name": path, "power": 10})
     lit.call("lights__set", {"name": path, "intensity": 2, "color": [1, 0, 0]})
 

@@ -66,7 +66,7 @@ def test_who_finds_nothing_is_told_what_to_look_up(lookup: Lookup, words: str, h
 
 
 def test_the_nearest_is_shown_with_a_hint_when_nothing_has_all_words(lookup: Lookup) -> None:
-    answer = lookup("joint purpose subdivision")
+    answer = lookup("joint purpose interpolation")
     assert answer["entries"] != []
     assert "look up fewer at once" in answer["hint"]
 

@@ -126,7 +126,7 @@ def test_other_normals_count_no_more(tmp_path: Path) -> None:
             "point3f[] points.timeSamples = {1: [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0),"
             " (2, 0, 0), (2, 1, 0)], 2: [(0, 0, 1), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0),"
             " (2, 1, 0)]}",
-            "move",
+            "are animated",
         ),
     ],
 )

@@ -20,7 +20,7 @@ def test_a_modules_room_comes_first_then_what_imports_it() -> None:
 
 
 def test_a_fixture_leads_to_what_it_serves() -> None:
-    assert picked("tests/conftest.py")["service/test_introduction.py"] == "by import"
+    assert picked("tests/conftest.py")["cli/test_call_interrupted.py"] == "by import"
 
 
 def test_of_a_host_those_with_its_name() -> None:

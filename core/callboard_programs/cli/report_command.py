@@ -49,8 +49,7 @@ def _listed(text: str) -> int:
     if number > MAX_PAGE:
         raise argparse.ArgumentTypeError(
             f"{number} calls are too many; {MAX_PAGE} is the maximum. --since leaves older calls "
-            f"out, and the "
-            "report itself, without --calls, counts them all"
+            "out, and the report itself, without --calls, counts them all"
         )
     return number
 

@@ -21,6 +21,8 @@ class UnderstandingFiles:
             bench.cube(name)
         suffix = bench.port(FILESYSTEM_READ).suffixes[0]
         path = bench.port(FILESYSTEM_WRITE).save(str(bench.folder / f"shot{suffix}"))["path"]
+        with bench.step():  # what nothing uses isn't in the file
+            bench.port(FILESYSTEM_READ).open(path)
         before = bench.everything()
         here = bench.call("file__overview", {})
         there = bench.call("file__overview", {"path": path})
@@ -28,12 +30,17 @@ class UnderstandingFiles:
         assert here["kinds"]["meshes"] == there["kinds"]["meshes"] == 2
         assert here["types"] == there["types"]
         assert here["purpose"] == there["purpose"] != []
-        assert bench.call("file__references", {"path": path})["totals"]["files"] == 0
+        named, saved = (
+            {each["path"] for each in bench.call("file__references", which)["files"]}
+            for which in ({}, {"path": path})
+        )
+        assert saved == named
         assert bench.everything() == before
 
     def test_history_finds_backups(self, bench: Bench) -> None:
         suffix = bench.port(FILESYSTEM_READ).suffixes[0]
-        path = bench.port(FILESYSTEM_WRITE).save(str(bench.folder / f"shot_v2{suffix}"))["path"]
+        with bench.step():
+            path = bench.port(FILESYSTEM_WRITE).save(str(bench.folder / f"shot_v2{suffix}"))["path"]
         others = [f"{path}.bak", str(bench.folder / f"shot_v1{suffix}")]
         for each in others:
             Path(each).write_bytes(b"earlier")
