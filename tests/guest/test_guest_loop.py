@@ -6,12 +6,14 @@ import select
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from time import monotonic
 
 import pytest
 from guest_rig import Guest, InThread, guest_in, guest_on, until_cancelled
 
 from callboard.guest.loop import GuestLoop
+from callboard.guest.turn import Turn
 from callboard_testing.fake_host import DEADLINE, FakeHost, HostThread, WrongThread
 from waiting import until
 
@@ -54,6 +56,23 @@ def test_an_idle_guest_posts_nothing() -> None:
         while host.wait_for_post(0.2):
             host.tick()
         assert host.posts - before <= 3
+
+
+def test_a_turn_that_holds_a_tick_of_the_main_threads_own_is_noticed() -> None:
+    host, away = FakeHost(), threading.Event()
+    outcome: Future[bool] = Future()
+
+    def ended(value: bool, error: BaseException | None) -> None:
+        outcome.set_result(value)
+
+    with guest_in(host) as guest:
+        guest.loop.on_away = away.set
+        while host.wait_for_post(0.2):
+            host.tick()
+        job = Turn("job", lambda: away.wait(DEADLINE), ended, transaction=None, kind="read")
+        guest.loop.complete(guest.main.submit, job)
+        host.tick_until(outcome.done)
+        assert outcome.result()
 
 
 def test_timers_fire_while_nothing_else_happens() -> None:

@@ -80,6 +80,18 @@ def test_a_datablock_that_is_labelled_as_another_is_refused(
         refuse_blend_outside(str(path), [], tuple)
 
 
+def test_a_packed_file_is_read_and_a_damaged_one_is_refused(root: Path, tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard", reason="it comes with Blender")
+    path = root / "a.blend"
+    packed = zstandard.compress(blend_file([str(tmp_path / "out.blend").encode()]))
+    path.write_bytes(packed)
+    with pytest.raises(HostError, match="outside of the workspace"):
+        refuse_blend_outside(str(path), [], tuple)
+    path.write_bytes(packed[:20] + bytes(each ^ 0x55 for each in packed[20:]))
+    with pytest.raises(HostError, match="can't be looked into"):
+        refuse_blend_outside(str(path), [], tuple)
+
+
 def _with(whole: bytes, content: bytes, structure: int = 0) -> bytes:
     """Return the file with another block before its layout."""
     at = whole.index(b"DNA1")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_uint8, c_uint16, c_uint32, c_void_p
 from typing import Any
+from weakref import finalize
 
 _WINDOWS_ESCAPE, _MAC_ESCAPE, _X_ESCAPE = 0x1B, 53, 0xFF1B
 #: X's words for the focus on whatever window is under the pointer, and the type of a number.
@@ -22,7 +23,8 @@ _POINTER_ROOT, _CARDINAL = 1, 6
 
 def escape_key() -> Callable[[], bool] | None:
     """Return a function that says whether Escape is down and a window of ours has the keyboard.
-    Return None where the system can't be asked. Use the function on one thread."""
+    Return None where the system can't be asked. Use the function on one thread, and drop it when
+    the answer no longer matters: with an X server it holds a connection."""
     try:
         if sys.platform == "win32":
             return _of_windows()
@@ -125,12 +127,14 @@ class _XServer:
             getattr(self._xcb, f"xcb_{name}_reply").argtypes = [c_void_p, _Cookie, c_void_p]
             getattr(self._xcb, f"xcb_{name}_reply").restype = c_void_p
         self._xcb.xcb_connect.restype = self._xcb.xcb_get_setup.restype = c_void_p
-        for name in ("connection_has_error", "get_setup", "setup_roots_iterator"):
+        for name in ("connection_has_error", "disconnect", "get_setup", "setup_roots_iterator"):
             getattr(self._xcb, f"xcb_{name}").argtypes = [c_void_p]
         self._xcb.xcb_setup_roots_iterator.restype = _Screens
         self._server = c_void_p(self._xcb.xcb_connect(None, None))
         if self._xcb.xcb_connection_has_error(self._server):
+            self._xcb.xcb_disconnect(self._server)
             raise OSError("there is no X server")
+        finalize(self, self._xcb.xcb_disconnect, self._server)
         setup = self._xcb.xcb_get_setup(self._server)
         self._root = self._xcb.xcb_setup_roots_iterator(setup).data[0]
         self._keycodes = self._find_keycodes(*ctypes.string_at(setup + 34, 2))

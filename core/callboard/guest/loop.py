@@ -69,7 +69,8 @@ class GuestLoop:
         self._posted = False
         self._ticking = False
         self._foreign = False
-        self._standing_in = False
+        #: True while the watcher runs the slices.
+        self.stands_in = False
         self._rest = PausableEvent()
         self._alive = self._asked = perf_counter()
         self._owner: int | None = None
@@ -188,7 +189,7 @@ class GuestLoop:
             return  # a tool spins the host's loop inside itself: turns never nest
         self._alive = perf_counter()
         self._ticking = True
-        if self._standing_in:
+        if self.stands_in:
             self._selector.wake()  # a turn may hold this tick, and the watcher has to notice
         # Two asyncio loops can't run in one thread. Inside another plug-in's loop the watcher runs
         # the slices, and the main thread runs only the turns.
@@ -224,6 +225,8 @@ class GuestLoop:
                 return
             self._alive = perf_counter()
             if turns is not None and turns.pending():
+                if self._selector.watched:
+                    self._selector.wake()  # it didn't ask for this tick, but has to time it
                 turns.drain(end)
                 self._alive = now = perf_counter()
                 wait_until = 0.0 if turns.pending() else min(now + self._burst, end)
@@ -305,7 +308,7 @@ class GuestLoop:
 
     def _stand_in(self) -> None:
         last_sign = self._alive
-        self._standing_in = True
+        self.stands_in = True
         with suppress(RuntimeError):  # the loop was closed
             self.loop.call_soon_threadsafe(self.on_away)
         with short_turns():
@@ -315,4 +318,4 @@ class GuestLoop:
                 # consumed.
                 if not (self._selector.more or self._closed or self._alive != last_sign):
                     self._selector.watch()
-        self._standing_in = False
+        self.stands_in = False

@@ -24,7 +24,7 @@ class WayOut:
 
     def __init__(self, guest: GuestLoop, main: MainThread, end: Callable[[], object]) -> None:
         self._guest, self._main, self._end = guest, main, end
-        self._is_held = escape_key()
+        self._is_held: Callable[[], bool] | None = None
         self._looking = self._logged = False
         self._since: float | None = None
 
@@ -35,10 +35,15 @@ class WayOut:
             self._check_key()
 
     def _check_key(self) -> None:
-        turn, away = self._main.running, self._guest.stalled_for()
-        self._looking = turn is not None and away > 0
-        if turn is None or not self._looking:
+        self._looking = self._guest.stands_in
+        if not self._looking:
+            self._is_held = None
             return
+        self._guest.loop.call_later(_INTERVAL, self._check_key)
+        turn, away = self._main.running, self._guest.stalled_for()
+        if turn is None:
+            return  # the application is busy with its own work, and may yet begin a call
+        self._is_held = self._is_held or escape_key()
         if away > _LONG and not self._logged:
             self._logged = True
             name, client = turn.name, turn.owner.holder.name
@@ -56,4 +61,3 @@ class WayOut:
             self._since = None
             log.warning("Escape was held: %s is ended", turn.name)
             self._end()
-        self._guest.loop.call_later(_INTERVAL, self._check_key)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, Any, Protocol
 
 from callboard.host import held_to_roots, of_many, outside, refuse_outside, unreadable
 from callboard_blender.application.blend_layout import Member, Structure, structures
@@ -399,6 +399,18 @@ def _skip(stream: IO[bytes], length: int) -> None:
         length -= read
 
 
+def _unpacked(packed: IO[bytes]) -> Any:
+    """Return a reader of what Zstandard packed. Raises ImportError."""
+    try:
+        import zstandard  # comes with the Blender of blender.org
+    except ImportError:
+        # It comes with Python 3.14.
+        from compression import zstd  # type: ignore[import-not-found,unused-ignore]
+
+        return zstd.open(packed)
+    return zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+
+
 @contextmanager
 def _opened(file: str) -> Iterator[IO[bytes]]:
     """Open the file's content, unpacked."""
@@ -409,10 +421,12 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
             with gzip.open(plain) as unpacked:
                 yield unpacked  # type: ignore[misc]
         elif start == b"\x28\xb5\x2f\xfd":
-            import zstandard  # comes with Blender
-
-            reader = zstandard.ZstdDecompressor().stream_reader(plain, read_across_frames=True)
-            with reader:
-                yield reader
+            try:
+                with _unpacked(plain) as reader:
+                    yield reader
+            except Exception as error:
+                if type(error).__name__ != "ZstdError":  # either module's, without a common base
+                    raise
+                raise ValueError(str(error)) from None
         else:
             yield plain
