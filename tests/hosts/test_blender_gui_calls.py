@@ -126,7 +126,7 @@ def test_questions_come_and_go_while_files_are_opened(gui: Gui, client: FakeClie
 
     join = in_background(ask, seconds=DEADLINE * FACTOR)
     try:
-        for _ in range(100 * FACTOR):
+        for _ in range(30 * FACTOR):
             opened = client.call("scene__open_file", {"path": path})
             assert not opened.get("isError"), opened
     finally:

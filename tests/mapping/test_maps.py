@@ -221,7 +221,7 @@ def test_a_map_reaches_a_farm_that_asks_for_a_certificate_with_its_own_alone(
         ):
             given = [word for pair in zip(names, files, strict=True) for word in pair]
             command = callboard("farm", "worker", "--scheduler", scheduler, *given)
-            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
             assert (done.returncode, why in done.stderr) == (1, True), done.stderr
     # With other certificates, or with some of the three missing, no task was run.
     assert len((work / "journal.txt").read_text().split()) == 3
