@@ -34,7 +34,7 @@ JobStatus = Literal["working", "input_required", "completed", "failed", "cancell
 #: Milliseconds for which a job is kept after its creation, and milliseconds between two polls.
 TTL_MS = 3_600_000
 POLL_MS = 500
-#: Maximum jobs that are kept, and maximum jobs that run. One client may have half of them.
+#: Maximum jobs that are kept, and maximum jobs that run at once. One client may have half of each.
 KEPT_LIMIT = 512
 RUNNING_LIMIT = 128
 
@@ -64,11 +64,12 @@ class Job:
         return self.status in ("completed", "failed", "cancelled")
 
     def watch(self, listener: Callable[[Job], None]) -> Callable[[], None]:
-        """Call ``listener`` with the job at every change. Return the function that stops it."""
+        """Call ``listener`` with the job at every change. Return a function that removes the
+        listener."""
         return self._changes.watch(listener)
 
     def note(self, status: JobStatus | None = None) -> None:
-        """Note a change: set the time and notify the listeners."""
+        """Note a change of the status or the progress: set the time and notify the listeners."""
         if status is not None:
             self.status = status
         self.updated = datetime.now(timezone.utc)
@@ -94,8 +95,9 @@ class Job:
         return entry
 
     def as_task(self) -> Json:
-        """Return the job as the tasks extension of 2026-07-28 describes it. There, a task with a
-        result is completed, even if the result is a tool's error (SEP-2663, Task Status)."""
+        """Return the job as the tasks extension of 2026-07-28 describes it. In that revision, the
+        status of a task with a result is ``completed``, even if the result is a tool's error
+        (SEP-2663, Task Status)."""
         status = "completed" if self.result is not None else self.status
         task: Json = {
             "taskId": self.id,
@@ -121,7 +123,8 @@ class Job:
 
 
 def knows_tasks(peer: Peer) -> bool:
-    """Return whether the client declared the tasks extension, in a revision that supports it."""
+    """Return whether the client declared the tasks extension and speaks a revision that supports
+    it."""
     extensions = peer.capabilities.get("extensions")
     return not peer.features.sessions and isinstance(extensions, dict) and TASKS in extensions
 
@@ -191,7 +194,7 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
 
     def start(self, origin: PeerRequest, tool: str, work: Work) -> Job:
-        """Start ``work`` and return its job. Raises HostBusy when too many run."""
+        """Start ``work`` and return its job. Raises HostBusy when too many jobs are running."""
         self._forget_old()
         holder = origin.peer.holder
         running = [job.owner.holder for job in self._jobs.values() if not job.ended]
@@ -223,8 +226,8 @@ class Jobs:
         return job
 
     def answer(self, id: object, answers: object, asker: Owner) -> None:
-        """Take a client's answers to the job's questions. Other keys are ignored. Raises
-        InvalidParams."""
+        """Take a client's answers to the job's questions, by the questions' keys. Keys that belong
+        to no open question are ignored. Raises InvalidParams."""
         job = self.get(id, asker)
         if not isinstance(answers, dict):
             raise InvalidParams("params.inputResponses must be an object")

@@ -16,13 +16,13 @@ from callboard.protocol.jsonrpc import encode
 
 #: Maximum seconds that one call waits for a job, because clients abandon a call after 60.
 LONGEST_WAIT = 50
-#: Maximum bytes of a result that a job's status shows. A larger result is a resource.
+#: Maximum bytes of a result that a job's status shows. A larger result is offered as a resource.
 RESULT_LIMIT = 32 * 1024
 #: The tool that reports a job's status.
 STATUS = "jobs__status"
 #: The resource for a job's result.
 RESULT = "job://{job_id}/result"
-#: Hints of the server's own tools: their changes can be reversed and stay within the host.
+#: Hints for the server's own tools: their changes can be reversed and stay within the host.
 CHANGES: Json = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
 READS: Json = {**CHANGES, "readOnlyHint": True}
 _JOB: Json = {"type": "string", "description": "The id that the call was answered with."}
@@ -78,8 +78,8 @@ def job_tools(jobs: Jobs) -> list[Tool]:
 
 
 async def _wait(job: Job, seconds: float, ctx: AsyncToolContext) -> None:
-    """Wait until the job has ended or asks something, or the time is up. Its progress is passed on
-    to the caller. Runs on the server's loop, where jobs change too."""
+    """Wait until the job has ended or asks something, or the time is up. The job's progress is
+    passed on to the caller. Runs on the server's loop, where jobs change too."""
     changed = asyncio.Event()
 
     def heard(job: Job) -> None:
@@ -111,8 +111,8 @@ def _shown(job: Job) -> Json | Result:
 
 
 def _short(job: Job, without: list[Json]) -> tuple[Json, list[ResourceLink]]:
-    """Return the job without those blocks of its result, with a link to the result if it is still
-    large."""
+    """Return the job, leaving the blocks in ``without`` out of its result. If the result is still
+    large, return a link in its place."""
     described = job.describe()
     if job.result is None:
         return described, []
@@ -140,7 +140,7 @@ def own_tool(
     execution: Literal["sync", "async"] = "sync",
     timeout_secs: float | None = None,
 ) -> Tool:
-    """Return a tool of the server's own, which runs on its loop."""
+    """Return one of the server's own tools. ``function`` runs on the server's loop."""
     entry = entry_of(function, name, name)
     return Tool(
         name=name,

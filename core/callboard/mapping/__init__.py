@@ -1,1 +1,1 @@
-"""Maps, an agent's work on a farm: each has a process of the command line, and a report."""
+"""Maps: an agent's work on a farm. Each map has a process of callboard's command, and a report."""

@@ -16,19 +16,19 @@ from typing import Any
 from callboard.content import Json, json_object
 from callboard.errors import CALL_TIMEOUT, HostError
 
-#: Seconds within which the process must serve, and seconds that it has to end.
+#: Seconds within which the process must be ready, and seconds that it has to end.
 START, GOODBYE = 120.0, 10.0
 #: Maximum bytes of the process's last output that an error includes.
 LAST_WORDS = 1000
 
 
 class HostLost(HostError):
-    """Raised when the process ended, or was ended, before it answered."""
+    """Raised when the process ended, or was killed, before it answered."""
 
 
 class HostProcess:
     """A program that prints a line of JSON when it is ready, and ends when its stdin is closed. A
-    context manager. Use it from one thread, except for the methods that allow any."""
+    context manager. Use it from one thread, except for the methods that may be called from any."""
 
     def __init__(
         self,
@@ -36,8 +36,8 @@ class HostProcess:
         goodbye: float = GOODBYE,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """``goodbye`` is the number of seconds that the program has to end. ``env`` None means our
-        own environment."""
+        """``goodbye`` is the number of seconds that the program has to end. ``env`` None means this
+        process's environment."""
         self._command = list(command)
         self._env = env
         self._goodbye = goodbye
@@ -48,7 +48,7 @@ class HostProcess:
     def __enter__(self) -> HostProcess:
         """Start the program. Raises OSError when there is no such program."""
         self._words = tempfile.TemporaryFile()
-        # Ctrl+C is meant for the process that started this one, and which then shuts it down.
+        # Ctrl+C must reach only our own process, which then ends the program properly.
         apart: dict[str, Any] = {"start_new_session": True}
         if sys.platform == "win32":
             apart = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
@@ -64,7 +64,7 @@ class HostProcess:
         except OSError:
             self._words.close()
             raise
-        if self._killed:  # another thread has done so in the meantime
+        if self._killed:  # another thread has called kill in the meantime
             self._process.kill()
         return self
 
@@ -103,20 +103,21 @@ class HostProcess:
         return self._process is not None and self._process.poll() is None
 
     def ready(self, *texts: str) -> Json:
-        """Return its first line, which has strings under these names. Raises HostLost when the
-        program doesn't start, or prints something else."""
+        """Return the object in the program's first line, which must have strings under the names
+        ``texts``. Raises HostLost when the program doesn't start, or prints something else."""
         with self.in_time(START):
             printed = self._read_line()
         line = json_object(printed)
         if line is not None and all(isinstance(line.get(text), str) for text in texts):
             return line
-        if printed:  # otherwise it has ended
+        if printed:  # otherwise the program has ended
             shown = printed[:LAST_WORDS].decode("utf-8", "replace").strip()
             self.kill(f"it printed '{shown}' instead of being ready")
         raise self.lost("it didn't start")
 
     def line(self) -> Json | None:
-        """Return its next line, or None when there is no more, or the line isn't JSON."""
+        """Return the object in the program's next line, or None when the output has ended or the
+        line isn't a JSON object."""
         return json_object(self._read_line())
 
     def _read_line(self) -> bytes:
@@ -125,8 +126,8 @@ class HostProcess:
         return self._process.stdout.readline()
 
     def kill(self, why: str, code: int | None = None) -> None:
-        """End the process at once; :meth:`lost` then reports the first ``why``. Call it from any
-        thread."""
+        """Kill the process. :meth:`lost` then reports the ``why`` of the first call. Call it from
+        any thread."""
         if not self._killed:
             self._killed, self._code = why, code
         if self._process is not None:
@@ -148,8 +149,8 @@ class HostProcess:
             late.cancel()
 
     def lost(self, otherwise: str = "it crashed or was killed") -> HostLost:
-        """Return the error about the process's end, with ``otherwise`` if it wasn't ended from
-        here."""
+        """Return the error about the process's end. ``otherwise`` is the reason if :meth:`kill`
+        wasn't called."""
         assert self._process is not None
         status = self._process.wait()
         ended = f"a signal ({-status})" if status < 0 else f"the status {status}"

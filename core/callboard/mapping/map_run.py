@@ -23,7 +23,7 @@ _AGAIN = 0.5
 
 
 class MapRun:
-    """One map. Runs on the server's loop; a thread counts its numbers."""
+    """One map. Runs on the server's loop, except for a thread that reads its process's reports."""
 
     def __init__(self, name: str, job_id: str, tool: str, owner: Owner) -> None:
         self.owner = owner
@@ -36,7 +36,7 @@ class MapRun:
         self.ended = asyncio.Event()
         self._tally = Tally()
         self._out = self._known = 0
-        #: The number of suitable hosts; None until that is known.
+        #: The number of suitable hosts on the farm; None until the process reports it.
         self._hosts: int | None = None
         self._began = self._over = 0.0
         self._guard = threading.Lock()
@@ -84,8 +84,8 @@ class MapRun:
         env: Mapping[str, str] | None,
         progress: Callable[[int, int], None],
     ) -> None:
-        """Run to the end. ``progress`` is called on a thread. When cancelled, it first ends its
-        process. Raises HostError."""
+        """Run to the end. ``progress`` is called on a thread. When this call is cancelled, it ends
+        the process first. Raises HostError."""
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[HostError | None] = loop.create_future()
 
@@ -160,6 +160,6 @@ class MapRun:
             self._tally.take(line)
             return
         if self._hosts is None:
-            # An earlier run did the tasks reported so far.
+            # The tasks reported so far were done in earlier runs.
             self._began, self._known = monotonic(), self._tally.done + self._tally.failed
         self._out, self._hosts = line["out"], line["hosts"]

@@ -1,4 +1,4 @@
-"""The maps of one server: begun by ``farm__map`` and reported by the other tools."""
+"""The maps of one server: begun by ``farm__map``, and reported on or ended by the other tools."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Maps:
         progress: Callable[[int, int], None],
     ) -> Json:
         """Run a whole map to its end. Raises InvalidParams, WorkspaceResolveError,
-        CapabilityMissing, RefusedByArtist, HostBusy and HostError; results so far are kept."""
+        CapabilityMissing, RefusedByArtist, HostBusy and HostError. Results so far are kept."""
         run = self._begin(call, name or secrets.token_hex(6), tool)
         try:
             mapped = await self._mappable(call, tool)
@@ -91,7 +91,8 @@ class Maps:
         return run.describe()
 
     async def status(self, call: Call, name: str, wait_s: float) -> Json:
-        """Return one run, once it has ended or after ``wait_s`` seconds. Raises InvalidParams."""
+        """Return the status of one run, once the run has ended or after ``wait_s`` seconds. Raises
+        InvalidParams."""
         run = self._find(call, name)
         if run is not None:
             if wait_s > 0:
@@ -266,8 +267,9 @@ def _certificates(config: McpHttpConfig) -> list[str]:
 
 
 def _environment(command: Sequence[str]) -> Mapping[str, str] | None:
-    """Return the environment. PYTHONHOME is removed unless the Python is the application's own,
-    because any other would look for its modules in the wrong place."""
+    """Return the environment for the command. PYTHONHOME is removed unless the command runs this
+    application's own Python, because any other Python would look for its modules in the wrong
+    place."""
     if command[0] == sys.executable:
         return None
     return {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}

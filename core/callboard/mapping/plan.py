@@ -25,7 +25,7 @@ _MOST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class MapRequest:
-    """The input of a map, which is one of the first four fields, and how to work through it."""
+    """The input of a map, in exactly one of the first four fields, and the options of its tasks."""
 
     files: Sequence[str] = ()
     frames: str | None = None
@@ -37,8 +37,8 @@ class MapRequest:
 
 
 def rows_of(asked: MapRequest, tool: Tool, roots: WorkspaceRoots | None, most: int) -> list[Json]:
-    """Return the arguments of each task, with the file to open first under ``SCENE``. Raises
-    InvalidParams, WorkspaceResolveError."""
+    """Return the arguments of each task, with the file to open first under the key ``SCENE``.
+    Raises InvalidParams, WorkspaceResolveError."""
     held = _Held(roots)
     try:
         tasks = _tasks(asked, held, most)
@@ -54,7 +54,7 @@ def rows_of(asked: MapRequest, tool: Tool, roots: WorkspaceRoots | None, most: i
 
 
 class _Held:
-    """The workspace, which no path of a map may leave, whatever its policy is."""
+    """The workspace, which no path of a map may leave, whatever the workspace's policy is."""
 
     def __init__(self, roots: WorkspaceRoots | None) -> None:
         self._roots = roots
@@ -115,7 +115,7 @@ def _row(asked: MapRequest, tool: Tool, held: _Held, task: Task) -> Json:
     try:
         row: Json = tool.strict_paths.resolve(arguments, _admitting(tool, held))
         if task.file:
-            # A pattern may lead out through a link.
+            # A pattern may lead out of the workspace through a link.
             file = held.admit(task.file, write=asked.save)
             row = {**row, SCENE: file} if asked.open else row
     except WorkspaceResolveError as error:

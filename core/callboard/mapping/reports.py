@@ -1,4 +1,4 @@
-"""The files that maps leave on disk: a report for each, from which a later map continues."""
+"""The files that maps leave on disk. A later map can continue from an earlier one's report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAGE, _RESULT = 256 * 1024, 32 * 1024
 
 
 class Tally:
-    """The counted lines of a run."""
+    """The numbers of done and failed tasks in a run's report, and its first errors."""
 
     def __init__(self) -> None:
         self.done = self.failed = 0
@@ -73,14 +73,14 @@ class Reports:
         return next(self._lines(self.report(run)), None)
 
     def tally(self, run: str) -> tuple[Tally, int]:
-        """Return what was done, and how many tasks there were."""
+        """Return the tally of a run, and the number of its tasks."""
         tally = Tally()
         for line in self._lines(self.report(run)):
             tally.take(line)
         return tally, sum(1 for _ in self._lines(self.tasks(run)))
 
     def page(self, run: str, offset: int, limit: int, failed_only: bool) -> Json:
-        """Return ``{results, next_offset?}``, in the order in which the results came."""
+        """Return ``{results, next_offset?}``, in the order in which the results arrived."""
         results: list[Json] = []
         seen = size = 0
         for line in self._lines(self.report(run)):
@@ -108,7 +108,7 @@ class Reports:
                     try:
                         line = json.loads(text)
                     except ValueError:
-                        continue  # half written
+                        continue  # a line that isn't complete yet
                     if isinstance(line, dict):
                         yield line
         except FileNotFoundError:

@@ -23,13 +23,14 @@ _FRAMES = re.compile(r"(-?\d+)(?:-(-?\d+)(?:x(\d+))?)?")
 
 
 class TooManyFrames(PeerError):
-    """Raised for more frames than allowed. They aren't counted."""
+    """Raised for more frames than allowed. Their number isn't known, because the check stops at the
+    limit."""
 
 
 def tasks_over(over: Sequence[str], scene: str | None = None) -> list[Task]:
     """Return a task for each file that matches the patterns, each frame of ``1-100``, ``1-100x5``
-    or ``1,7,9-12``, or each row of one ``.jsonl`` or ``.csv`` file, in which ``scene`` names the
-    column of its file. Every task has its idempotency key. Raises PeerError."""
+    or ``1,7,9-12``, or each row of one ``.jsonl`` or ``.csv`` file. ``scene`` is the column that
+    names the row's file. Every task has its idempotency key. Raises PeerError."""
     if len(over) == 1:
         frames = frames_of(over[0])
         if frames is not None:
@@ -51,7 +52,7 @@ def _task(index: int, row: Json, scene: str | None) -> Task:
 
 def keyed(tasks: Iterable[Task]) -> list[Task]:
     """Return the tasks, each with a key that is the same in every run, at any position. Equal rows
-    are numbered."""
+    are numbered, so that their keys differ."""
     seen: Counter[str] = Counter()
     keyed = []
     for task in tasks:
@@ -63,8 +64,9 @@ def keyed(tasks: Iterable[Task]) -> list[Task]:
 
 
 def frames_of(text: str, most: float = math.inf) -> list[int] | None:
-    """Return each frame once, in the order of ``text``; None when it doesn't contain frames. Raises
-    PeerError for a step of 0 and for no frame at all, TooManyFrames for more than ``most``."""
+    """Return each frame once, in the order of ``text``; None when ``text`` isn't a list of frames.
+    Raises PeerError for a step of 0 and for a list without any frame, and TooManyFrames for more
+    than ``most``."""
     parts = [_FRAMES.fullmatch(part) for part in text.split(",")]
     frames: dict[int, None] = {}  # a frame named twice is done once
     for part in parts:
@@ -97,7 +99,7 @@ def _rows(path: Path, suffix: str) -> list[Json]:
 
 
 def _csv(file: Iterable[str]) -> Iterator[Json]:
-    """Yield the rows by the names in the first line. Every value is a string."""
+    """Yield each row's values by the names in the first line. Every value is a string."""
     reader = csv.DictReader(file, strict=True)
     for row in reader:
         if None in row or None in row.values():

@@ -33,9 +33,9 @@ class Task:
 class TaskResult:
     """The outcome of a task. ``value`` is the tool's result, or the failure. ``stamp`` is the state
     of the file when the task was done. ``artefacts`` are the files that the task wrote, each with
-    its SHA-256. If the file or an artefact has changed since, a resumed run does the task again.
-    Lines leave out ``content``, the pictures, sounds and files that came with it as MCP's blocks,
-    and ``about``: ``{worker?, printed?, seconds?, unsaved?}``."""
+    its SHA-256. If the file or an artefact has changed since, a resumed run does the task again. A
+    report's lines leave out two fields: ``content``, the MCP blocks (pictures, sounds, files) that
+    came with the value, and ``about``, ``{worker?, printed?, seconds?, unsaved?}``."""
 
     index: int
     file: str
@@ -60,7 +60,8 @@ class TaskResult:
 
 
 def tasks_of(patterns: Sequence[str]) -> list[Task]:
-    """Return a task for each file that matches, sorted. Raises PeerError for no match."""
+    """Return a task for each file that matches, sorted. Raises PeerError when a pattern matches no
+    file."""
     names: set[str] = set()
     for pattern in patterns:
         whole = Path(pattern).absolute()
@@ -74,9 +75,9 @@ def tasks_of(patterns: Sequence[str]) -> list[Task]:
 
 def filled(given: Any, task: Task) -> Any:
     """Return the arguments of a task. In every string ``{file}``, ``{folder}``, ``{stem}`` and
-    ``{index}`` are replaced with the file's, other names with the values'. A string that consists
-    of just one of these becomes the value itself, for instance a number. Unknown names stay as they
-    are."""
+    ``{index}`` are replaced with those of the file, and other names with the task's values. A
+    string that consists of just one of these becomes the value itself, for instance a number.
+    Unknown names stay as they are."""
     if isinstance(given, dict):
         return {key: filled(value, task) for key, value in given.items()}
     if isinstance(given, list):
@@ -94,7 +95,8 @@ def filled(given: Any, task: Task) -> Any:
 
 
 def unfilled(given: Any, places: Collection[str] = PLACES) -> list[str]:
-    """Return the words between braces that stay as they are, each once: probably mistakes."""
+    """Return the words in braces that aren't among ``places``, each once. They are probably
+    mistakes."""
     if isinstance(given, dict):
         return unfilled(list(given.values()), places)
     if isinstance(given, list):

@@ -1,4 +1,4 @@
-"""Runs of workflows. Their files are read by :mod:`callboard.skills.workflows`."""
+"""Runs workflows. Their files are read by :mod:`callboard.skills.workflows`."""
 
 #: The tool that runs a workflow.
 RUN = "workflows__run"

@@ -13,7 +13,7 @@ from callboard.skills.skill_files import FileProblem, expand, read_text, relativ
 from callboard.skills.workflows.files import read_workflow, read_workflows
 from callboard.skills.workflows.workflow import Workflow
 
-#: Maximum files that are checked to see whether they are unnamed.
+#: Maximum workflow files of a skill that are checked for being named in its SKILL.md.
 _MOST_FILES = 100
 
 
@@ -40,7 +40,7 @@ def not_read(skill: SkillMetadata) -> Iterator[str]:
     names.update(failure.reference for failure in failures)
     first: dict[str, Failure] = {}
     for failure in failures:
-        first.setdefault(failure.reference, failure)  # lint reports a file's other failures
+        first.setdefault(failure.reference, failure)  # only lint reports a file's other failures
     for failure in first.values():
         yield f"{skill.name}/{failure.editor_line}"
     here = (skill.path.glob(f"{where}*.workflow.y*ml") for where in ("", "*/"))

@@ -44,11 +44,12 @@ _NO_FORM: Json = {"type": "object", "properties": {}}
 
 
 class StepFailed(Exception):
-    """Raised to end the run."""
+    """Raised to end the run as failed."""
 
 
 class WorkflowRun:
-    """One run. Runs on the server's loop. ``save`` is awaited when there is something to save."""
+    """One run of a workflow, on the server's loop. ``save`` is awaited when the run begins, after
+    each completed step, and when the run ends."""
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class WorkflowRun:
         self.status: RunStatus = "running"
         self.message: str | None = None
         self.changes = RunChanges()
-        #: Ends the run from outside.
+        #: Cancels the call that runs the workflow.
         self.cancel: Callable[[], object] = lambda: None
         self.ended = asyncio.Event()
         #: The time at which the run was last saved.
@@ -94,9 +95,9 @@ class WorkflowRun:
 
     def describe(self) -> Json:
         """Return ``{run_id, workflow, status, started, updated, steps, skipped?, message?,
-        undone?}``. ``steps`` are those that began, ``{step, tool, status, attempts, seconds?,
-        result, error?}``; ``skipped`` names the steps of branches that weren't taken; ``undone`` is
-        ``{steps, left}``."""
+        undone?}``. ``steps`` are the steps that have begun, ``{step, tool, status, attempts,
+        seconds?, result, error?}``; ``skipped`` names the steps of branches that weren't taken;
+        ``undone`` is ``{steps, left}``."""
         description: Json = {
             "run_id": self.id,
             "workflow": self.name,
@@ -132,7 +133,7 @@ class WorkflowRun:
             await self._end("completed", None)
 
     def interrupt(self) -> None:
-        """Mark the run as interrupted because the server stops. Call it from any thread."""
+        """Mark the run as interrupted because the server is stopping. Call it from any thread."""
         self.status, self.message = "interrupted", "the server stopped"
 
     async def _end(self, status: RunStatus, message: str | None) -> None:
@@ -156,7 +157,7 @@ class WorkflowRun:
                 f"{undone} of its changes were undone in the scene and {left} had to stay, because "
                 "the scene was changed afterwards or the host keeps no more undo steps"
             )
-        # Files that a step wrote stay.
+        # Files that steps wrote aren't deleted.
         changes = f"all {undone} of its changes were undone in the scene"
         return changes if undone else "it had changed nothing in the scene"
 
@@ -200,7 +201,7 @@ class WorkflowRun:
         return {"took": "then" if then else "else", "results": results}
 
     def _skip(self, steps: tuple[Step, ...], where: str) -> None:
-        """Add the steps to those that the status lists as skipped."""
+        """Add the steps to the status's list of skipped steps."""
         names = [where + step.id for step in every_step(steps)]
         self._skipped += names[: PERFORMED_LIMIT - len(self._skipped)]
 
@@ -323,7 +324,7 @@ def _timed(entry: Json) -> Iterator[None]:
 
 
 def _value(result: Json) -> Any:
-    """Return what later steps see of a result: its structured content, else its text."""
+    """Return the part of a result that later steps see: its structured content, else its text."""
     return result.get("structuredContent", {"text": _text(result)})
 
 

@@ -30,16 +30,16 @@ log = logging.getLogger(__name__)
 
 #: Maximum ended runs that are kept in memory.
 ENDED_LIMIT = 64
-#: The number of runs that ``workflows__status`` lists without an id.
+#: The number of runs that ``workflows__status`` lists when it is called without an id.
 RECENT = 20
 #: Seconds between two saves of a run in progress.
 SAVE_PAUSE = 0.25
-#: Seconds that a cancel waits for the undoing of the run's changes.
+#: Seconds that a cancellation waits for the run's changes to be undone.
 CANCEL_PATIENCE = 10.0
 
 
 class Workflows:
-    """The runs of one server. Runs on its loop, except :meth:`close`."""
+    """The workflow runs of one server. Used on the server's loop, except for :meth:`close`."""
 
     def __init__(
         self, dispatcher: Dispatcher, jobs: Jobs, catalog: SkillCatalog, folder: Path
@@ -53,7 +53,7 @@ class Workflows:
 
     async def run(self, call: Call, name: str, inputs: Json, report: ReportProgress) -> Result:
         """Run a workflow to its end. ``call`` is the call that started it. Raises InvalidParams for
-        an unknown workflow, unknown tools and wrong inputs; in that case nothing has run."""
+        an unknown workflow, unknown tools and wrong inputs, before any step runs."""
         if isinstance(call.request, StepRequest):
             raise InvalidParams("a workflow can't run another one; call its tools instead")
         workflow = await asyncio.get_running_loop().run_in_executor(None, self._find, name)
@@ -69,7 +69,7 @@ class Workflows:
         status = run.describe()
         if run.status == "completed":
             return Result([f"{run.name} is done"], structured=status)
-        # A reader who sees only this text, in a shell or a record, learns how to find out more.
+        # In a shell or a record, only this text is shown, so it says where to find out more.
         reported = f'{run.message}. workflows__status {{"run_id": "{id}"}} shows what each step did'
         return Result([reported], structured=status, is_error=True)
 
@@ -110,7 +110,7 @@ class Workflows:
         return run.describe()
 
     def close(self) -> None:
-        """Interrupt the runs under way and save their state. Runs on the main thread, outside the
+        """Interrupt the runs in progress and save their state. Runs on the main thread, outside the
         loop."""
         for run in self._runs.values():
             if run.status == "running":
@@ -125,7 +125,8 @@ class Workflows:
         return run if run is not None and may_see(run.owner, asker) else None
 
     def _not_begun(self, id: str, asker: Owner) -> Json | None:
-        """Return a run that has a job but hasn't begun, or could never begin."""
+        """Return the status of a run that has a job but hasn't begun, or that was refused before it
+        began."""
         try:
             job = self._jobs.get(id, asker)
         except InvalidParams:
@@ -152,7 +153,7 @@ class Workflows:
             return by_name[bare[name][0]]
         if name in bare:
             raise InvalidParams(f"several workflows have this name; use {' or '.join(bare[name])}")
-        import difflib  # needed only for wrong names
+        import difflib  # needed only for unknown names
 
         near = difflib.get_close_matches(name, [*by_name, *bare], 5) or sorted(by_name)[:5]
         hint = f"there is: {', '.join(near)}" if near else "no loaded skill has any"

@@ -16,8 +16,8 @@ from callboard.skills.workflows.workflow import ToolStep
 
 
 class StepRequest(PeerRequest):
-    """One attempt at one step. It asks the client that the workflow may ask, and notes what the
-    attempt changed."""
+    """The request of one attempt at one step. Its questions go to the workflow's client. It notes
+    the attempt's changes."""
 
     def __init__(self, origin: PeerRequest, step: str, changes: RunChanges) -> None:
         # Progress belongs to the workflow. The rest of the client's meta applies to its steps too.
@@ -28,8 +28,8 @@ class StepRequest(PeerRequest):
         self._step = step
 
     def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
-        """Note a call of this attempt that ended. Called for every call that ends during the
-        attempt."""
+        """Note the changes of a call of this attempt. This is called for every call that ends
+        during the attempt."""
         if call.request is self:
             self.changes.note(call)
 
@@ -37,7 +37,7 @@ class StepRequest(PeerRequest):
         self._origin.notify(method, params)
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
-        # Two steps that run at once may use the same name for their questions.
+        # Steps that run at the same time may use the same keys for their questions.
         answers = await self._origin.ask_all({f"{self._step} {k}": a for k, a in asks.items()})
         return {key: answers[f"{self._step} {key}"] for key in asks}
 
@@ -46,8 +46,8 @@ class RunChanges:
     """The undo steps of one run's calls, in the order in which they ended. Used on the server's
     loop.
 
-    These aren't the ids in results: a cancelled call has no result, and may have changed the scene
-    nevertheless.
+    The undo ids in results don't suffice: a cancelled call has no result but may have changed the
+    scene.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class RunChanges:
             self._made.append((call.request, call.undo))
 
     def take(self, request: PeerRequest | None = None) -> list[UndoStep]:
-        """Return the undo steps of one attempt, or of all, and forget them here."""
+        """Return and forget the undo steps of one attempt, or of all attempts."""
         taken = [undo for one, undo in self._made if request is None or one is request]
         if request is None:
             self._made.clear()
@@ -72,7 +72,7 @@ async def call_in_time(
 ) -> Json:
     """Return the step's ``tools/call`` result. Raises CallTimeout, and the dispatcher's errors."""
     tool = dispatcher.tools.get(step.tool)
-    # A task of its own, because the dispatcher ends a late call by cancelling its task.
+    # The call has its own task, because the dispatcher ends a late call by cancelling its task.
     task = asyncio.get_running_loop().create_task(dispatcher.call(request, tool, arguments))
     stop = dispatcher.ended.watch(request.call_ended)
     task.add_done_callback(lambda _: stop())
@@ -95,7 +95,8 @@ async def put_back(dispatcher: Dispatcher, changes: Sequence[UndoStep]) -> tuple
         return 0, 0
 
     def undo_all() -> tuple[int, int]:
-        # Read here, not before: by now a cancelled call has finished or was rolled back.
+        # The ids are read here and not earlier: by now, a cancelled call has finished or been
+        # rolled back.
         ids = [id for step in changes for id in step.ids]
         undone = undo_newest(port, ids[::-1])
         dispatcher.changed.undone(undone)

@@ -27,8 +27,8 @@ INTERRUPTED = (
 
 
 class RunStore:
-    """One small file for each run. A process that writes holds a lock for as long as it lives. Call
-    it from any thread, one at a time."""
+    """One small file for each run. Each process that writes runs holds a lock for as long as it
+    lives. Call it from any thread, one at a time."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -56,7 +56,7 @@ class RunStore:
         return list(islice((run for run in runs if run is not None), limit))
 
     def close(self) -> None:
-        """Release the lock. Runs that are still marked as running now count as interrupted."""
+        """Release the lock. From now on, runs still marked as running count as interrupted."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -92,7 +92,8 @@ class RunStore:
         return dict(run)
 
     def _theirs(self, client: object, owner: str, asker: Owner) -> bool:
-        """Return whether the run belongs to the asker. A session ends with its process."""
+        """Return whether the run belongs to the asker. A run of a session whose process is gone
+        belongs to every session of the same holder."""
         if not isinstance(client, list) or client[:1] != [asker.holder.id]:
             return False
         return client in (_key(asker), _key(Owner(asker.holder))) or not self._lives(owner)
@@ -119,5 +120,5 @@ class RunStore:
 
 
 def _key(owner: Owner) -> list[str]:
-    # A session's id is a secret.
+    # A session's id is a secret, so only its hash is stored.
     return [owner.holder.id, owner.session and token_hash(owner.session)]

@@ -20,7 +20,7 @@ LONGEST = 7 * 86_400.0
 
 def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
     """Return the three tools for one server's workflows. ``workflows`` is called whenever a tool is
-    called. They run on the server's loop."""
+    called. The tools run on the server's loop."""
 
     async def run(ctx: AsyncToolContext, name: str, inputs: Json | None = None) -> Result:
         # The steps of the workflow are calls by the same request.
