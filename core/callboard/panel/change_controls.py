@@ -36,8 +36,8 @@ class ChangeControls:
         self._do = do
 
     def made_here(self, call: str) -> bool:
-        """Return whether this server ran a call in the records. Other servers write into them
-        too."""
+        """Return whether this server ran a call in the records. Other servers write to the same
+        records."""
         return self._made_here(call)
 
     def undo_back(

@@ -13,6 +13,6 @@ __all__ = ["Change", "ClientFormat", "Instance", "bridge", "formats", "own_token
 
 
 def own_token(client: str) -> str:
-    """Return the token of the client with that name. Make one if it has none. Reads and writes
-    files. Raises PeerError for an invalid name, HostError."""
+    """Return the token of the client called ``client``. Make a token if the client has none. Reads
+    and writes files. Raises PeerError for an invalid name, HostError."""
     return token_of(client, ClientBook())

@@ -70,8 +70,8 @@ class Controls:
         records: Store | None,
         instance: Callable[[], Instance],
     ) -> None:
-        """``records`` is None when none are kept. ``instance`` returns the server's address and
-        token."""
+        """``records`` is None when no records are kept. ``instance`` returns the server's address
+        and token."""
         self.status = StatusFeed(self._attended)
         #: The artist's actions on changes made by calls.
         self.changes = ChangeControls(host, dispatcher, self._do)
@@ -118,7 +118,8 @@ class Controls:
         self._do(self._dispatcher.pause)
 
     def stop(self) -> None:
-        """Pause, and end all running, waiting and asking calls. The snapshot has their number."""
+        """Pause, and end all running, waiting and asking calls. The next snapshot has the number of
+        ended calls."""
         self._do(self._dispatcher.stop)
 
     def resume(self) -> None:
@@ -186,13 +187,14 @@ class Controls:
         self._do(self._dispatcher.consent.revoke, grant)
 
     def attend(self) -> Callable[[], None]:
-        """Note that questions can be answered from now on. Return a function that ends this."""
+        """Note that an artist can answer questions from now on. Return a function that ends
+        this."""
         desk = self._dispatcher.consent
         self._do(desk.attend)
         return lambda: self._do(desk.leave)
 
     def cancel(self, call: str) -> None:
-        """Cancel a call that runs or waits. Its client is notified."""
+        """Cancel a running or waiting call. The call's client is notified."""
         self._do(self._dispatcher.cancel, call)
 
     def load_plug_in(
@@ -229,8 +231,8 @@ class Controls:
         client: str | None = None,
         write: bool = False,
     ) -> None:
-        """Resolve ``path`` as for a call of this client, or of a client without roots. ``client``
-        is the id in its status. ``answered`` is called on another thread."""
+        """Resolve ``path`` as for a call by this client, or by a client without roots. ``client``
+        is the id in the client's status. ``answered`` is called on another thread."""
 
         def ask() -> None:
             session = self._view.session_of(client)
@@ -271,7 +273,7 @@ class Controls:
     def _answer_newcomer(self, client: str, *, yes: bool) -> None:
         try:
             ClientBook().answer(client, yes=yes)
-        except CallboardError as error:  # a different answer came first
+        except CallboardError as error:  # another answer came first
             log.warning("%s", error.message)
         self._do(self._clients.reread)
 
@@ -295,7 +297,7 @@ class Controls:
         self._loop.run_in_executor(None, contained)
 
     def _attended(self) -> None:
-        """Note a new viewer, the first or another one."""
+        """Watch the host from the first viewer on, and make a snapshot for every new viewer."""
         self._do(self._watch)
 
     def _watch(self) -> None:

@@ -12,9 +12,9 @@ __all__ = ["CallRecord", "Filter", "Outcome", "Page", "Reader", "missing_capabil
 
 def missing_capabilities(reader: Reader, since: float) -> list[dict[str, Any]]:
     """Return the capabilities that agents asked for but didn't get since the Unix time ``since``,
-    the most wanted first: ``{capability, count, sessions, source, confidence, examples}``. Raises
-    sqlite3.Error."""
-    from callboard.demand.report import build  # imports modules that only a report needs
+    the most requested first: ``{capability, count, sessions, source, confidence, examples}``.
+    Raises sqlite3.Error."""
+    from callboard.demand.report import build  # loads modules for reports only
 
     missing: list[dict[str, Any]] = build(reader, since=since)["topMissingCapabilities"]
     return missing

@@ -1,4 +1,4 @@
-"""Saves calls that succeeded as a skill."""
+"""Saves successful calls as a skill."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from callboard.skills.new_folder import write_folder
 
 @dataclass(frozen=True)
 class SavedRun:
-    """A saved skill. ``left_out`` are sentences, each about calls that aren't in it. ``wanted`` are
-    the inputs that its user must supply."""
+    """A saved skill. ``left_out`` are sentences, each about calls that aren't in the skill.
+    ``wanted`` are the inputs that the skill's user must supply."""
 
     folder: Path
     steps: int

@@ -63,8 +63,8 @@ class ClientStatus:
 
 @dataclass(frozen=True)
 class TokenStatus:
-    """One client that is let in, connected or not. ``last_seen`` and ``made`` are Unix time in
-    seconds, None when unknown."""
+    """One client that may connect, whether or not it is connected. ``last_seen`` and ``made`` are
+    Unix time in seconds, None when unknown."""
 
     name: str
     connected: bool
@@ -88,7 +88,7 @@ class GrantStatus:
 
 @dataclass(frozen=True)
 class CallStatus:
-    """One call that runs or waits. ``started`` is Unix time in seconds."""
+    """One running or waiting call. ``started`` is Unix time in seconds."""
 
     id: str
     tool: str
@@ -139,7 +139,7 @@ class QuestionStatus:
 class CapabilityStatus:
     """One capability. ``unlocks`` counts the tools that need it. When it isn't offered, ``plug_in``
     and ``advice`` say what would provide it, as far as the host knows. ``loadable`` is true when
-    the host can load that now."""
+    the host can load the plug-in now."""
 
     name: str
     offered: bool
@@ -213,8 +213,8 @@ class PromptsStatus:
 
 @dataclass(frozen=True)
 class PathAnswer:
-    """The meaning of a path for a call. ``resolved`` is None when it is refused. ``reason`` says
-    why, or which root contains it."""
+    """The result of resolving a path for a call. ``resolved`` is None when the path is refused.
+    ``reason`` says why, or which root contains it."""
 
     resolved: str | None
     reason: str
@@ -222,9 +222,9 @@ class PathAnswer:
 
 @dataclass(frozen=True)
 class UndoAnswer:
-    """The numbers of changes that were undone, and that were not. ``problem`` is the application's
-    error. When changes are left and ``problem`` is empty, a change that callboard didn't make lies
-    on top of them."""
+    """The number of changes that were undone, and of those left as they are. ``problem`` is the
+    application's error. When changes are left and ``problem`` is empty, a change that callboard
+    didn't make lies on top of them."""
 
     undone: int
     left: int

@@ -175,8 +175,8 @@ class ServedView:
         return tuple(tokens)
 
     def _recent_clients(self) -> list[ClientStatus]:
-        # The stdio bridge makes requests of its own in its client's name, beside the client's
-        # session.
+        # Besides its client's session, the stdio bridge makes requests without a session, under the
+        # client's name.
         there = {session.client for session in self._endpoint.sessions}
         return [
             ClientStatus(f"recent {client!r}", client.title or client.name, client.version, era)

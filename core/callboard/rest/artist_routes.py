@@ -1,4 +1,5 @@
-"""The routes of the gateway's page: what it shows of this server, and some of a panel's actions.
+"""The routes for the gateway's page: the parts of this server's state that the page shows, and some
+of a panel's actions.
 
 Only a client that proves that it speaks for the artist gets an answer (``clients/artist_key.py``).
 A client's token alone isn't enough, and neither is the instance's own.
@@ -36,7 +37,8 @@ ACT = "/v1/artist/act"
 
 #: Maximum changes that are shown, the newest ones.
 MOST_CHANGES = 50
-#: Maximum bytes of a question's arguments. A page that can't show them all can only refuse.
+#: Maximum bytes of a question's arguments. The page doesn't show longer ones, so it can only refuse
+#: the question.
 MOST_ARGUMENTS = 200_000
 #: Seconds to wait for an undo.
 UNDO_PATIENCE = 30.0
@@ -63,8 +65,8 @@ def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Rout
         stream = exchange.open_stream()
 
         def tell(snapshot: Snapshot) -> None:
-            # A server that ends may report its last snapshot from any thread, so that one isn't
-            # sent. The stream ends then anyway.
+            # A server that is ending may report its last snapshot from any thread, so that snapshot
+            # isn't sent. The stream is about to end anyway.
             if snapshot.serving:
                 stream.send(snapshot_as_json(snapshot))
 

@@ -25,7 +25,7 @@ PROBLEM_TYPE = "application/problem+json"
 #: Seconds after which a client may try again if a host was busy or paused.
 RETRY_AFTER = 5
 
-#: The first match counts.
+#: The HTTP status of each kind of error. The first match counts.
 _STATUSES: tuple[tuple[type[CallboardError], int], ...] = (
     (CapabilityMissing, 403),
     (RefusedByArtist, 403),
@@ -53,7 +53,8 @@ class Unacceptable(PeerError):
 
 
 def require_local(holder: TokenHolder, what: str, command: str) -> None:
-    """Raise Unacceptable unless the instance's own token was sent, which no client has."""
+    """Raise Unacceptable unless the request carries the instance's own token, which no client
+    has."""
     if holder != LOCAL:
         raise Unacceptable(
             403,

@@ -61,7 +61,7 @@ class ReadRequest:
     body: Json
 
 
-#: A status and the JSON to answer; None when the handler has answered itself.
+#: An HTTP status and the answer's JSON; None when the handler has already answered.
 RestAnswer = tuple[int, Json] | None
 RouteHandler = Callable[[ReadRequest], Awaitable[RestAnswer]]
 

@@ -36,7 +36,7 @@ def stop_route(dispatcher: Dispatcher) -> Route:
 
 
 def _settled(held: Turn | None, ended: list[Call]) -> bool:
-    """Return whether the main thread is free, and the changes were undone."""
+    """Return whether the main thread is free, and the ended calls' changes were undone."""
     return (held is None or held.state is TurnState.DONE) and all(
         call.undo is None or call.undo.rolled_back is not None for call in ended
     )
