@@ -1,5 +1,5 @@
-"""The host contract: one port in each module, which together are everything that an application can
-do.
+"""The host contract, with one port in each module. Together, the ports are everything that an
+application can do.
 
 A host must implement only :meth:`callboard.host.Host.post`. Everything else is offered through
 *ports*: small objects, one per capability, that the bundled skills call. A host's ports alone
@@ -11,6 +11,6 @@ Conventions of every port. Lengths are in scene units, angles in degrees, times 
 images in pixels, colors are linear ``[r, g, b]``. Axes are the host's own; ``SceneReader.info``
 gives the up axis. Transforms are local, relative to the parent; ``rotate`` is Euler XYZ. An object
 is named by its bare name if that is unique, or by the host's full path; answers carry both. Errors
-raise before anything changes if they can be foreseen; otherwise the caller's undo step is rolled
-back.
+that can be foreseen are raised before anything changes. After any other error, the caller's undo
+step is rolled back.
 """

@@ -19,8 +19,8 @@ class AnimationPort(Protocol):
     def set_current(self, frame: float) -> None: ...
     def set_range(self, start: float, end: float) -> None: ...
     def set_fps(self, fps: float) -> None:
-        """Set the frames per second. Keys stay at their frames. This method and the next two are
-        optional."""
+        """Set the frames per second. Keys stay at their frames. This method, ``interpolations`` and
+        ``set_interpolation`` are optional."""
 
     def interpolations(self, name: str) -> Mapping[float, str]:
         """Return the interpolation after each key, by frame: ``constant``, ``linear``, ``smooth``,
@@ -29,8 +29,8 @@ class AnimationPort(Protocol):
     def set_interpolation(self, name: str, frame: float, interpolation: str) -> None: ...
 
     def keys(self, name: str) -> list[Json]:
-        """Return the object's keys in the order of frames, or none when it isn't animated by
-        keys."""
+        """Return the object's keys in order of their frames, or an empty list when the object isn't
+        animated by keys."""
 
     def set_key(
         self,

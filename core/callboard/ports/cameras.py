@@ -1,4 +1,4 @@
-"""The port ``cameras``: cameras, and the one that takes the pictures."""
+"""The port ``cameras``: the scene's cameras, and the choice of the active one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class CamerasPort(Protocol):
     """Capability ``cameras``. Cameras are objects of the scene, and look along their own -Z. Their
     values are
 
-    ``lens`` and ``sensor``, its width, in millimeters; ``clip``, ``[near, far]``, and
-    ``focus_distance`` in scene units; ``fstop``, 0 when everything is sharp; ``active``, True for
-    the camera that takes the pictures.
+    ``lens``, the focal length, and ``sensor``, its width, in millimeters; ``clip``, ``[near,
+    far]``, and ``focus_distance`` in scene units; ``fstop``, 0 when everything is sharp;
+    ``active``, True for the camera that takes the pictures.
     """
 
     def names(self) -> Mapping[str, str]:
@@ -22,9 +22,9 @@ class CamerasPort(Protocol):
 
     def get(self, name: str) -> Json:
         """Return ``{name, path, projection, fov}`` and the values. ``projection`` is perspective,
-        orthographic or the host's word; ``fov`` ``[horizontal, vertical]`` of the picture, degrees,
-        None without perspective. ``doubt`` as in ``SceneReader``. Raises ObjectNotFound,
-        AmbiguousName, and HostError when the object isn't a camera."""
+        orthographic or the host's word; ``fov`` is the picture's ``[horizontal, vertical]`` angle
+        in degrees, or None without perspective. ``doubt`` as in ``SceneReader``. Raises
+        ObjectNotFound, AmbiguousName, and HostError when the object isn't a camera."""
 
     def create(self, name: str | None) -> str:
         """Make a camera at the origin; return its path."""

@@ -22,5 +22,5 @@ CHECK = "check"
 FILE = "file"
 DOCS = "docs"
 NETWORK = "network"
-#: The server offers this itself, where a farm's scheduler is set. No host has a port for it.
+#: The server itself offers this capability if a farm's scheduler is set. No host has a port for it.
 FARM = "farm.run"

@@ -14,8 +14,9 @@ Severity = Literal["error", "warning", "hint"]
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of an object, by its path, or of the scene, whose object is empty. ``fix`` is the
-    call that fixes it, ``{tool, arguments}``, or None when only a person can."""
+    """A fault of an object or of the scene. ``object`` is the object's path, or empty for the
+    scene. ``fix`` is the call that fixes the fault, ``{tool, arguments}``, or None when only a
+    person can."""
 
     rule: str
     object: str
@@ -59,7 +60,7 @@ class CheckPort(Protocol):
     """Capability ``check``. Changes nothing. Runs on the main thread."""
 
     def fix(self, rule: str, path: str) -> Json | None:
-        """Return the call that fixes a fault by this rule at this path, ``{tool, arguments}``, or
+        """Return the call that fixes what this rule found at this path, ``{tool, arguments}``, or
         None."""
 
     def meshes(self) -> Sequence[str]:
@@ -85,7 +86,7 @@ class CheckPort(Protocol):
         HostError."""
 
     def validate(self, path: str | None) -> Iterable[Fault]:
-        """Return the findings of the host's own validators in the scene, or in that file. Raises
+        """Return what the host's own validators find in the scene, or in the file ``path``. Raises
         HostError for a file when the host has no validators."""
 
 

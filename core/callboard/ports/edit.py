@@ -15,8 +15,8 @@ class SceneEditor(Protocol):
 
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
         """Create a primitive. ``dimensions`` has exactly the keys of that kind: radius; size;
-        width, depth; radius, height; major_radius, minor_radius. It is centered on the origin, its
-        axis along the host's up axis. A taken name gets the host's own suffix."""
+        width, depth; radius, height; major_radius, minor_radius. The primitive is centered on the
+        origin, with its axis along the host's up axis. A taken name gets the host's own suffix."""
 
     def set_transform(
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None
@@ -31,7 +31,7 @@ class SceneEditor(Protocol):
         """Delete the objects with their descendants; return every path removed."""
 
     def duplicate(self, name: str, new_name: str | None) -> str:
-        """Copy the object with its descendants, beside it."""
+        """Copy the object with its descendants. The copy has the same parent."""
 
     def select(self, names: Sequence[str]) -> list[str]:
         """Replace the selection."""

@@ -28,7 +28,7 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
 }
 #: Formats without units and an up axis; the caller of an import or export passes these.
 UNSTATED = frozenset({"obj", "stl", "ply", "alembic"})
-#: Formats whose readers look for UVs.
+#: Formats whose readers expect UVs.
 WITH_UVS = frozenset({"gltf", "fbx", "obj", "alembic", "usd"})
 
 
@@ -76,8 +76,8 @@ class ExchangePort(Protocol):
         the requested one first. Files are complete or not written at all."""
 
     def without_uvs(self, objects: Sequence[str] | None) -> Mapping[str, bool]:
-        """Return the meshes of an export that have faces and no UVs, by path, with True when a
-        texture is on them."""
+        """Return the exported meshes that have faces but no UVs, by path. The value is True when
+        the mesh has a texture."""
 
 
 def format_of(path: str, formats: Sequence[FileFormat], *, write: bool) -> FileFormat:
@@ -97,7 +97,7 @@ def format_of(path: str, formats: Sequence[FileFormat], *, write: bool) -> FileF
 
 
 def kind_of(path: str) -> str:
-    """Return the name of the format for a suffix, which is one of ``SUFFIXES``."""
+    """Return the name of the file's format. The path's suffix must be one of ``SUFFIXES``."""
     suffix = Path(path).suffix.lower()
     return next(name for name, known in SUFFIXES.items() if suffix in known)
 
@@ -105,8 +105,8 @@ def kind_of(path: str) -> str:
 def lacking_uvs(
     meshes: Iterable[str], checks: CheckPort, materials: MaterialsPort
 ) -> dict[str, bool]:
-    """Return those of the meshes that have faces and no UVs, by path, with True when a texture is
-    on them."""
+    """Return the given meshes that have faces but no UVs, by path. The value is True when the mesh
+    has a texture."""
     absent = {}
     for path in meshes:
         if checks.face_count(path) and checks.mesh(path).uvs is None:
@@ -116,7 +116,7 @@ def lacking_uvs(
 
 
 def format_json(one: FileFormat) -> Json:
-    """Return the format as ``exchange__formats`` answers."""
+    """Return the format's entry in the answer of ``exchange__formats``."""
     entry: Json = {"format": one.name, "import": [*one.reads], "export": [*one.writes]}
     if one.reads or one.writes:
         entry |= {"meters_per_unit": one.meters_per_unit, "up_axis": one.up_axis}

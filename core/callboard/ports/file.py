@@ -1,4 +1,5 @@
-"""The port ``file``: the contents of the open file or of one on disk, and the files it names."""
+"""The port ``file``: the contents of the open file or of a file on disk, and the files that it
+names."""
 
 from __future__ import annotations
 
@@ -14,10 +15,11 @@ MOST_HEAVY = 10
 
 @dataclass(frozen=True)
 class NamedFile:
-    """A file that a file names. ``path`` is as written, ``place`` absolute. ``kind`` is library,
-    sublayer, reference, payload, image, sound, font, cache, volume, movie or file. ``state`` is
-    found, missing or packed. ``users`` are the names of what uses it. ``named_in`` is the place of
-    the file that names it, or empty for the file that was asked about."""
+    """A file that another file names. ``path`` is the path as written, ``place`` the absolute path.
+    ``kind`` is library, sublayer, reference, payload, image, sound, font, cache, volume, movie or
+    file. ``state`` is found, missing or packed. ``users`` are the names of the data that uses the
+    file. ``named_in`` is the absolute path of the file that names it, or empty when that is the
+    file in question."""
 
     path: str
     place: str
@@ -35,14 +37,15 @@ class FilePort(Protocol):
 
     def overview(self, path: str | None) -> Generator[None, None, Json]:
         """Return ``{file, version, scenes, counts, types, kinds, heaviest}`` and more in the host's
-        own words. ``file`` is None for a scene that was never saved. ``counts`` are data by the
-        host's kinds and ``types`` objects by type. ``kinds`` are counts under the words that all
-        hosts share: meshes, cameras, lights, rigs, animations, materials, assets, strips,
-        libraries. ``heaviest`` are ``{name, faces}``. Raises HostError."""
+        own words. ``file`` is None for a scene that was never saved. ``counts`` has the amounts of
+        data by the host's kinds, and ``types`` the numbers of objects by type. ``kinds`` has counts
+        under words that all hosts share: meshes, cameras, lights, rigs, animations, materials,
+        assets, strips, libraries. ``heaviest`` lists the largest objects, as ``{name, faces}``.
+        Raises HostError."""
 
     def references(self, path: str | None) -> Generator[None, None, list[NamedFile]]:
-        """Return the files that it names, and those named by files it is composed of. Files that
-        the call may not read aren't followed. Raises HostError."""
+        """Return the files that the file names, and those named by the files it is composed of.
+        Files that the call may not read aren't followed. Raises HostError."""
 
     def autosaves(self) -> list[str]:
-        """Return the places of the application's own rescue copies of the open file."""
+        """Return the paths of the application's own autosaves of the open file."""

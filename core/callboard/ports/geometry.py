@@ -24,7 +24,7 @@ class GeometryPort(Protocol):
         when it isn't known. ``shading`` is smooth, flat or mixed. ``subdivision`` is ``{scheme,
         levels}``, with levels None when the renderer chooses. ``modifiers`` has ``{name, kind}``
         with the values of ``MODIFIERS``; ``kind`` is one of ours or the host's word. ``text`` or
-        ``curve`` has the source of such a shape. ``doubt`` as in ``SceneReader``."""
+        ``curve`` has the source of a text's or a curve's shape. ``doubt`` as in ``SceneReader``."""
 
     def mesh(self, name: str) -> MeshData:
         """Return the mesh before modifiers."""

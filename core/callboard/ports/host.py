@@ -42,8 +42,8 @@ class HostIdentity:
 @dataclass(frozen=True, eq=False)
 class PlugIn:
     """The plug-in that provides a capability that isn't built in. ``advice`` tells the artist how
-    to get it. ``load`` loads an installed one on the main thread, and raises HostError; it is None
-    when only the artist can load it."""
+    to get it. ``load`` loads the installed plug-in on the main thread, and raises HostError; it is
+    None when only the artist can load the plug-in."""
 
     name: str
     advice: str
@@ -58,7 +58,8 @@ class Host(ABC):
     #: True when the main thread draws a window that a person sees; callboard's own may be the only
     #: one. Set before the server is made.
     has_windows: bool = False
-    #: The place of callboard in this application, as agents describe it to the artist.
+    #: The place of callboard's panel in this application, such as a menu entry. Agents tell it to
+    #: the artist.
     where: str = "callboard's panel"
     #: The application's data and pitfalls, in at most 900 characters. Agents read it first.
     guide: str = ""
@@ -92,7 +93,7 @@ class Host(ABC):
 
     @property
     def burst(self) -> float:
-        """The time that a step that served a call waits for the next one, in seconds, within the
+        """Seconds that a step, after it has served a call, waits for another call, within the
         budget. On Windows a wait may last a tick of the clock, 15.6 ms, so it is 0 when there is a
         window."""
         if self._alone:
@@ -163,12 +164,12 @@ class Host(ABC):
         return None
 
     def watch(self, listener: Callable[[HostEvent], None]) -> Callable[[], None]:
-        """Call ``listener(event)`` on whichever thread announces; return a function that stops
-        it."""
+        """Call ``listener(event)`` on the announcing thread. Return a function that removes the
+        listener."""
         return self._events.watch(listener)
 
     def announce(self, event: HostEvent) -> None:
-        """Tell the listeners that ports, scene or project changed, or that the host is closing.
-        ``saved``, announced before ``project``, means that the same scene has another file name.
-        Without it, another file means another scene."""
+        """Notify the listeners that the ports, the scene or the project changed, or that the host
+        is closing. ``saved``, announced before ``project``, means that the same scene has another
+        file name. Without it, another file means another scene."""
         self._events.tell(event)

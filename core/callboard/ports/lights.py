@@ -1,4 +1,4 @@
-"""The port ``lights``: lights, and the scene's surroundings."""
+"""The port ``lights``: lights, and the scene's environment."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class LightsPort(Protocol):
     """Capability ``lights``. Lights are objects of the scene, and shine along their own -Z. Their
     values are
 
-    ``color``; ``power``, watts of a point, spot or area, watts per square meter of a sun, as the
-    radiation that leaves or arrives; ``intensity``, the host's own number for the same;
+    ``color``; ``power``, the radiation that leaves a point, spot or area, in watts, or that arrives
+    from a sun, in watts per square meter; ``intensity``, the host's own number for the same;
     ``exposure``, stops on top; ``size``, ``[width, height]`` of an area, ``[diameter, diameter]``
-    of a point or spot; ``angle``, degrees, a sun's diameter or a spot's whole cone; ``blend``, the
-    soft part of a spot's cone, 0 to 1. A value that a kind doesn't have is None, and setting it is
-    an error.
+    of a point or spot; ``angle``, a sun's diameter or a spot's whole cone, in degrees; ``blend``,
+    the soft part of a spot's cone, 0 to 1. A value that a kind doesn't have is None, and setting it
+    is an error.
     """
 
     def names(self) -> Mapping[str, str]:
@@ -37,10 +37,10 @@ class LightsPort(Protocol):
         """Set the given values for this object alone."""
 
     def environment(self) -> Json:
-        """Return the scene's surroundings: ``{kind, path, color, strength, rotate,
-        sun_elevation}``. ``kind`` is image, color, sky, none or other; ``rotate`` is degrees about
-        the up axis."""
+        """Return the scene's environment: ``{kind, path, color, strength, rotate, sun_elevation}``.
+        ``kind`` is image, color, sky, none or other; ``rotate`` is degrees about the up axis."""
 
     def set_environment(self, values: Mapping[str, object]) -> None:
-        """Set the given ones of ``path, color, sun_elevation, strength, rotate``; at most one of
-        the first three. An environment of the artist's own stays in the file."""
+        """Set the given values of the environment, out of ``path, color, sun_elevation, strength,
+        rotate``. At most one of the first three may be given. An environment of the artist's own
+        stays in the file."""

@@ -12,7 +12,8 @@ from callboard.ground.png import Picture
 
 Shading = Literal["solid", "wireframe", "xray", "material", "rendered"]
 
-#: Each view's share of a whole turn around the scene, from its front, and its degrees downwards.
+#: Each view's share of a full turn around the scene, counted from the front, and the degrees by
+#: which the view looks down.
 ANGLES: dict[str, tuple[float, float]] = {
     "front": (0.0, 0.0),
     "right": (0.25, 0.0),
@@ -22,14 +23,16 @@ ANGLES: dict[str, tuple[float, float]] = {
     "bottom": (0.0, -90.0),
     "three_quarter": (0.125, 25.0),
 }
-#: Half of the angle across: narrow for straight angles, so that lengths can be compared.
+#: Half of the field of view, in degrees. It is narrow for views along an axis, so that lengths can
+#: be compared.
 _NARROW, _WIDE = 6.0, 20.0
 
 
 @dataclass(frozen=True)
 class Look:
-    """A request for one picture from ``camera``, an object's name, else from ``view``, else from
-    the artist's view. Without a ``shading`` it has the artist's, or the host's usual one."""
+    """A request for one picture: from ``camera``, an object's name, else from ``view``, else from
+    the artist's view. Without ``shading``, the picture has the shading of the artist's view, or the
+    host's usual one."""
 
     width: int
     height: int
@@ -47,12 +50,12 @@ class LookPort(Protocol):
     view, camera, frame, selection, undo steps and render settings are as before."""
 
     def picture(self, asked: Look) -> tuple[Picture, Json]:
-        """Return the picture at exactly that size, and facts about it: ``engine`` and ``samples``
-        if it was rendered, ``doubt`` if the picture might not show what was meant."""
+        """Return the picture at exactly the requested size, and facts about it: ``engine`` and
+        ``samples`` if it was rendered, ``doubt`` if the picture might not show what was meant."""
 
     def own_view(self) -> bool:
-        """Return whether there is a view without ``camera`` and ``view``: the artist's, or that of
-        the scene's camera."""
+        """Return whether a picture needs neither ``camera`` nor ``view``, because there is an
+        artist's view or a scene camera."""
 
     def boxes(self) -> Iterable[tuple[Point, Point]]:
         """Return the low and high corner, in the world, of everything visible."""

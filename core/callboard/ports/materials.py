@@ -1,4 +1,4 @@
-"""The port ``materials``: surfaces, and the objects that have them."""
+"""The port ``materials``: surfaces, and their assignment to objects."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MaterialNotFound(HostError, LookupError):
 @dataclass(frozen=True)
 class Texture:
     """A picture for one slot. ``uv_scale`` is the number of repeats along U and V. ``channel``, one
-    of ``r g b a`` or None, is the part that gives a single number."""
+    of ``r g b a`` or None, is the channel from which a single number is read."""
 
     path: str
     color_space: ColorSpace
@@ -65,8 +65,8 @@ class MaterialsPort(Protocol):
         picture. ``doubt`` as in ``SceneReader``. Raises MaterialNotFound or AmbiguousName."""
 
     def users(self) -> Mapping[str, Sequence[str]]:
-        """Return the objects that each material is assigned to, even if only on some faces, by the
-        paths of both. A material without objects may be absent."""
+        """Return the paths of the objects that each material is assigned to, even if only on some
+        faces, by the material's path. A material without objects may be absent."""
 
     def assigned(self, name: str) -> Mapping[str, Sequence[int] | None]:
         """Return the materials of one object by path, with the faces that each is on, or None for
@@ -81,12 +81,13 @@ class MaterialsPort(Protocol):
 
     def set(self, name: str, values: Mapping[str, object]) -> str:
         """Set the given values for every object that has the material. A texture in a slot whose
-        value is given is removed. Raises HostError when the host doesn't have an equivalent for one
-        of them."""
+        value is given is removed. Raises HostError when the host doesn't have an equivalent for a
+        value."""
 
     def set_texture(self, name: str, slot: TextureSlot, texture: Texture | None) -> str:
         """Let the picture drive the slot. None removes the slot's picture."""
 
     def assign(self, name: str, objects: Sequence[str], faces: Sequence[int] | None) -> list[str]:
-        """Replace the objects' material, or, for one object, only that of those faces. Other
-        objects keep theirs, even if they share the shape. Return the objects' paths."""
+        """Replace the objects' material, or, for a single object, only the material of these faces.
+        Other objects keep their materials, even if they share the shape. Return the objects'
+        paths."""

@@ -23,7 +23,8 @@ MODIFIERS: Mapping[str, tuple[str, ...]] = {
 
 class ModellingPort(Protocol):
     """Capability ``modelling``. Modifiers are live; other changes are permanent, and for the named
-    object alone. ``faces`` are indices, or the side of the world that they face: top, front …"""
+    object alone. ``faces`` are indices, or the direction in the world that the faces point to: top,
+    front …"""
 
     def add_modifier(self, name: str, kind: str, values: Mapping[str, object]) -> str:
         """Add a modifier at the end of the stack. Return its name."""
@@ -33,15 +34,15 @@ class ModellingPort(Protocol):
     def remove_modifier(self, name: str, modifier: str) -> None: ...
 
     def apply_modifiers(self, name: str) -> None:
-        """Turn the result of the modifiers into the mesh; those that are switched off stay."""
+        """Turn the result of the modifiers into the mesh. Modifiers that are switched off stay."""
 
     def apply_scale(self, name: str) -> None:
         """Move the object's scale into its mesh, so that the scale becomes 1. Its children stay as
         they are."""
 
     def clean(self, name: str, fault: CleanedFault) -> None:
-        """Clean a fault: ``zero_faces`` removes faces and edges without extent; ``ngons`` turns
-        faces with more than four corners into triangles."""
+        """Fix a fault: ``zero_faces`` removes faces and edges without extent; ``ngons`` turns faces
+        with more than four corners into triangles."""
 
     def merge(self, name: str, distance: float) -> None:
         """Merge vertices that are no farther apart than ``distance``."""
@@ -57,7 +58,7 @@ class ModellingPort(Protocol):
     def unwrap(self, name: str, method: UnwrapMethod, angle: float, margin: float) -> None:
         """Replace the active UVs. ``smart`` cuts where faces turn by more than ``angle``, and keeps
         islands ``margin`` apart, as a share of the whole. ``box`` projects from six sides, one
-        scene unit a tile."""
+        scene unit per tile."""
 
     def create_text(self, name: str | None, text: str, values: Mapping[str, object]) -> str:
         """Make a text object at the origin, in the ground plane's X and Y, with ``size``, ``depth``

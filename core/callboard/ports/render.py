@@ -19,12 +19,11 @@ class RenderPort(Protocol):
 
     def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
         """Orbit the camera once around the scene; yield ``{path, frame}`` per frame written.
-        Restore the camera at the end, after a failure and when closed."""
+        Restore the camera at the end, after a failure and when the iterator is closed."""
 
 
 class MakesSmall(Protocol):
-    """An optional part of a port ``render``. Without it only PNG files can be shown smaller than
-    they are."""
+    """An optional part of a port ``render``. Without it only PNG files can be scaled down."""
 
     def small(self, path: str, longest: int) -> bytes:
         """Return the picture in that file with at most ``longest`` pixels on its longer side, as a

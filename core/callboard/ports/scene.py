@@ -59,14 +59,15 @@ class SceneReader(Protocol):
 
     def whole(self, name: str, users: bool = False) -> Json:
         """Return everything else about an object in the host's own words, with ``uses``, the names
-        of what it refers to, ``properties`` by name, and ``visibility``, which says why it isn't
-        shown. With ``users`` also ``used_by``. Optional."""
+        of everything it refers to, ``properties`` by name, and ``visibility``, which says why it
+        isn't shown. With ``users`` also ``used_by``. Optional."""
 
     def summaries(self) -> Iterable[Json]:
-        """Return ``{name, path, type, parent}`` of every object, in scene order. If the result has
-        a length and slices, only the entries of the requested page are made. The result may be read
-        after the scene has changed; the entry of an object removed since then has only its name. If
-        a slice has ``named(fits)``, entries are made only of objects whose bare name fits."""
+        """Return ``{name, path, type, parent}`` of every object, in scene order. If the result
+        supports ``len`` and slicing, only the entries of the requested page are made. The result
+        may be read after the scene has changed; the entry of an object removed since then has only
+        its name. If a slice has ``named(fits)``, entries are made only of objects whose bare name
+        fits."""
 
     def selection(self) -> list[str]:
         """Return full paths of the selection, in selection order if the host knows it."""

@@ -21,7 +21,8 @@ class GroupNotFound(HostError, LookupError):
 
 class StructurePort(Protocol):
     """Capability ``structure``. A group lists objects without moving them; an object may be in
-    several groups. Groups are named like objects: by the bare name if it is unique, or the path."""
+    several groups. Groups are named like objects: by the bare name if it is unique, or by the
+    path."""
 
     def new(self) -> None:
         """Replace the scene with an empty one that has no file."""

@@ -20,7 +20,7 @@ class UndoPort(Protocol):
     stepped: Changes[[Sequence[str], bool]]
 
     def begin(self, label: str) -> object:
-        """Start a step; the token goes to ``commit`` or ``rollback``."""
+        """Start a step. Return its token for ``commit`` or ``rollback``."""
 
     def commit(self, token: object) -> str | None:
         """End the step. Return the undo id, None when nothing changed, or an empty string for
