@@ -1,1 +1,2 @@
-"""MCP without input or output: messages, revisions, both eras, and the peer of both."""
+"""MCP without input or output: messages, revisions, both eras, and the peer that both eras
+share."""

@@ -27,8 +27,8 @@ class Unanswered(Exception):
 class Conversation:
     """The messages between this client and one server, without a transport. ``send`` sends a
     message; the transport passes what arrives to :meth:`received`. ``asked`` answers the server's
-    requests, and ``notified`` receives its notifications. ``refused`` is raised for an error with
-    which the server answers, ``lost`` when the server is gone. Runs on one loop."""
+    requests, and ``notified`` receives its notifications. ``refused`` is raised when the server
+    answers with an error, ``lost`` when the server is gone. Runs on one loop."""
 
     def __init__(
         self,
@@ -52,7 +52,8 @@ class Conversation:
         self, method: str, params: Json, *, id: int | None = None, abandon: bool = True
     ) -> Json:
         """Send a request and return its result. Raises ``refused`` for an error, ``lost`` when the
-        server is gone. With ``abandon``, the server is notified when the wait is cancelled."""
+        server is gone. With ``abandon``, the server is notified if the wait for its answer is
+        cancelled."""
         id = self.next_id() if id is None else id
         message = jsonrpc.request_message(id, method, params)
         try:

@@ -20,7 +20,7 @@ class HeaderMismatch(PeerError):
 
 
 class MissingClientCapability(PeerError):
-    """Raised when the call needs to ask its client something that the client can't be asked
+    """Raised when a call needs to ask its client for something that the client didn't declare
     (2026-07-28). ``needed`` has the shape of ClientCapabilities."""
 
     code = MISSING_CLIENT_CAPABILITY
@@ -35,7 +35,7 @@ class MissingClientCapability(PeerError):
 
 
 class UnsupportedVersion(PeerError):
-    """Raised when the client speaks a revision that callboard doesn't."""
+    """Raised when the client speaks a revision that callboard doesn't support."""
 
     code = UNSUPPORTED_VERSION
 

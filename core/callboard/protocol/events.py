@@ -28,7 +28,8 @@ class EventReader:
 
     def beginning(self, least: int) -> bytes | None:
         """Return the beginning of an event's data while the rest is on its way, once ``least``
-        bytes have arrived. It is returned at most once for each event. Otherwise return None."""
+        bytes have arrived. The beginning is returned at most once for each event; otherwise
+        None."""
         if self._size < least or self._reported or self._data:
             return None
         self._reported = True

@@ -24,7 +24,7 @@ from callboard.protocol.stateless import (
 
 #: Seconds within which a server must answer the newer era's first request.
 DISCOVERY = 5.0
-#: Seconds within which a server must get ready. A server that first installs itself takes a while.
+#: Seconds within which a server must be ready. A server that first installs itself takes a while.
 OPENING = 120.0
 #: Errors that only a server of the newer era uses.
 _MODERN = (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION)
@@ -40,7 +40,7 @@ class Dialect:
     server_capabilities: Mapping[str, Any]
 
     def meta(self, capabilities: Mapping[str, Any], log_level: str | None = None) -> Json:
-        """Return what a request's ``_meta`` needs in addition to its own entries."""
+        """Return the entries that this server needs in every request's ``_meta``."""
         if not self.stateless:
             return {}
         meta: Json = {
@@ -80,8 +80,8 @@ async def open_talk(
 async def _discover(
     conversation: Conversation, client: Mapping[str, Any], capabilities: Mapping[str, Any]
 ) -> Dialect | None:
-    """Try the newer era. Return None when the server doesn't know ``server/discover`` (2026-07-28,
-    stdio: any other error, or silence, means ``initialize``)."""
+    """Try the newer era. Return None when the server doesn't support ``server/discover``
+    (2026-07-28, stdio: any other error, or silence, means ``initialize``)."""
     talk = Dialect(client, True, {})
     params = {"_meta": talk.meta(capabilities)}
     try:

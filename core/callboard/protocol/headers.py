@@ -18,7 +18,7 @@ METHOD_HEADER = "Mcp-Method"
 NAME_HEADER = "Mcp-Name"
 PARAM_HEADER = "Mcp-Param-"
 
-#: The param of each method that ``Mcp-Name`` repeats.
+#: For each method, the param that ``Mcp-Name`` must repeat.
 NAMED_BY = {
     "tools/call": "name",
     "prompts/get": "name",

@@ -71,7 +71,8 @@ class _NotANumber(ValueError):
 
 
 def refuse_constant(name: str) -> NoReturn:
-    """Raise ValueError: Infinity and NaN are Python's, not JSON's. For ``parse_constant``."""
+    """Raise ValueError, because Infinity and NaN aren't JSON. Pass it to ``json`` as
+    ``parse_constant``."""
     raise _NotANumber(f"{name} is not a JSON number")
 
 
@@ -159,8 +160,8 @@ def result_message(id: Id, result: Json) -> Json:
 
 
 def error_message(id: Id | None, error: CallboardError) -> Json:
-    """Return the message of an error. Without an id, it answers a message whose id couldn't be
-    read; MCP has no null id (2025-11-25, Base Protocol, Responses)."""
+    """Return an error response. ``id`` is None if the request's id couldn't be read; the response
+    then has no id, because MCP has no null id (2025-11-25, Base Protocol, Responses)."""
     body: Json = {"code": error.code, "message": error.message}
     if error.data is not None:
         body["data"] = error.data

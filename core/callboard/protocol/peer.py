@@ -16,8 +16,8 @@ from callboard.protocol.revisions import Revision
 #: RFC 5424's levels, as MCP's logging uses them.
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
-#: Keys in ``_meta`` for two things that have a field in 2026-07-28 but not in a session: a
-#: question's name, and the capabilities that a failed request would have needed
+#: Keys in ``_meta`` for two facts that have fields of their own in 2026-07-28 but not in a session:
+#: a question's name, and the capabilities that a failed request would have needed
 #: (docs/decisions/0320).
 NAME_KEY = "callboard/name"
 NEEDS_KEY = "callboard/requiredCapabilities"
@@ -54,7 +54,8 @@ class Ask(NamedTuple):
 
     @property
     def needs(self) -> Json:
-        """The capabilities that the client must have declared, as ClientCapabilities."""
+        """The capabilities that the client must have declared to be asked, as
+        ClientCapabilities."""
         kind = self.method.partition("/")[0]
         if kind == "elicitation":
             return {"elicitation": {self.params.get("mode", "form"): {}}}
@@ -74,7 +75,7 @@ class Ask(NamedTuple):
 
 
 class NotDeclared(AskFailed):
-    """Raised when the client hasn't declared that it can be asked this."""
+    """Raised when the client hasn't declared the capability that a question needs."""
 
     def __init__(self, ask: Ask) -> None:
         named = ", ".join(ask.needs)
@@ -85,7 +86,7 @@ class NotDeclared(AskFailed):
 
 
 class InputRequired(Exception):
-    """Raised to end the request and answer it with what the client must be asked (2026-07-28, Multi
+    """Raised to end the request and answer it with questions to the client (2026-07-28, Multi
     Round-Trip Requests). Only the stateless era catches it."""
 
     def __init__(self, asks: Mapping[str, Ask]) -> None:
@@ -94,7 +95,7 @@ class InputRequired(Exception):
 
 
 def lacks(capabilities: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
-    """Return whether a client with these capabilities is missing one of the ``needed`` ones."""
+    """Return whether a client with these capabilities is missing any of the ``needed`` ones."""
     for name, parts in needed.items():
         offered = capabilities.get(name)
         if not isinstance(offered, dict):
@@ -107,7 +108,8 @@ def lacks(capabilities: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
 
 
 def undeclared(capabilities: Mapping[str, Any], asks: Iterable[Ask]) -> Json:
-    """Return what a client with these capabilities would also have to declare to be asked this."""
+    """Return the further capabilities that a client with these would have to declare to be asked
+    ``asks``."""
     needed: Json = {}
     for ask in asks:
         if lacks(capabilities, ask.needs):
@@ -127,7 +129,8 @@ class Peer:
         capabilities: Mapping[str, Any],
         holder: TokenHolder,
     ) -> None:
-        """``holder`` is the client by its token; ``client`` is the name that it gives itself."""
+        """``holder`` is the client as its token identifies it; ``client`` is the name that the
+        client gives itself."""
         self.holder = holder
         self.label = label
         #: The owner of everything that the peer makes here.
@@ -152,8 +155,8 @@ class Peer:
         return isinstance(self.capabilities.get(capability), dict)
 
     def notify(self, method: str, params: Json | None = None) -> None:
-        """Send a notification that belongs to no request, if the peer listens for any. Call it on
-        the server's loop."""
+        """Send a notification that belongs to no request, if the peer listens for such
+        notifications. Call it on the server's loop."""
 
     async def ask(self, ask: Ask, patience: float | None = None) -> Json:
         """Ask outside any request, which is possible in a session only. Raises AskFailed."""
@@ -194,9 +197,10 @@ class PeerRequest(ABC):
     @abstractmethod
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
         """Ask the client several things at once. The answers have the same keys, with an AskFailed
-        for each that the client refused. What the client didn't declare is never asked: a session
-        gets a NotDeclared at once, otherwise MissingClientCapability is raised. Raises
-        InputRequired when the answers must come with the client's next request."""
+        for each that the client refused. A question that the client didn't declare support for is
+        never sent: in a session, its answer is a NotDeclared at once; otherwise,
+        MissingClientCapability is raised. Raises InputRequired when the answers must come with the
+        client's next request."""
 
     def flush_waiting(self) -> None:  # noqa: B027 - nothing waits without a session
         """Let this request's stream carry messages for which the client has no other stream."""
@@ -210,8 +214,8 @@ class PeerRequest(ABC):
 
 
 class UnaskableRequest(PeerRequest):
-    """One request whose client receives nothing before the answer, and can't be asked. ``why`` says
-    so, and what to do."""
+    """One request whose client receives nothing before the answer, and can't be asked. ``why`` is
+    the error's message if something asks it."""
 
     def __init__(self, peer: Peer, id: Id, method: str, params: Json, why: str) -> None:
         super().__init__(peer, id, method, params)

@@ -92,7 +92,7 @@ class PendingAnswers:
             waiting.answer.set_exception(error)
 
     def close(self, why: str) -> None:
-        """End all waits with ``why``, because no more answers will come."""
+        """Fail all waits with ``why``, because no more answers will come."""
         self.closed = why
         for id in list(self._waiting):
             self.fail(id, self._lost(why))

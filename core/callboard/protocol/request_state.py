@@ -1,8 +1,8 @@
 """The state that a stateless client carries between two rounds: signed, short-lived, used once.
 
-The state holds the answers of earlier rounds. It is bound to the method and params, and to the
-client, that it was made for. So answers given for one call can't be used for another call, nor by
-another client (2026-07-28, Multi Round-Trip Requests: requestState is attacker-controlled).
+The state holds the answers of earlier rounds. It is bound to the method, the params and the client
+that it was made for. So answers given for one call can't be used for another call, or by another
+client (2026-07-28, Multi Round-Trip Requests: requestState is attacker-controlled).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Revisions up to 2025-11-25: ``initialize``, a session, requests in both directions."""
+"""Revisions up to 2025-11-25: ``initialize``, a session, and requests in both directions."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Session(Peer):
     def notify(self, method: str, params: Json | None = None) -> None:
         message = jsonrpc.notification_message(method, params)
         if params is None and message in self.outbox:
-            return  # one "the list changed" is enough
+            return  # one waiting notification of the same change is enough
         self.send(message)
 
     def send(self, message: Json) -> bool:
@@ -239,8 +239,8 @@ class SessionRequest(PeerRequest):
             self.session.flush(self._stream())
 
     def _stream(self) -> Channel:
-        """Return the request's own stream, without the fallback to the session: that would give a
-        flush its messages back again and again."""
+        """Return the request's own stream, without falling back to the session: the session would
+        queue the messages that are being flushed again, without end."""
         channel = self.channel
         return channel._stream() if isinstance(channel, SessionRequest) else channel
 
@@ -251,7 +251,8 @@ class SessionRequest(PeerRequest):
 
 
 class SessionEra:
-    """Turns messages of a session into calls of the server, and their results into messages."""
+    """Turns a session's messages into calls of the server, and the results of the calls into
+    messages."""
 
     def __init__(self, server: Server, presence: Changes[[]] | None = None) -> None:
         """``presence`` is notified when a session's client is lost."""

@@ -95,7 +95,8 @@ def is_stateless(request: Request, headers: Mapping[str, str]) -> bool:
 
 
 class StatelessRequest(PeerRequest):
-    """One request. Its questions are answered by this very request, or end it."""
+    """One request. A question to its client is answered from this request's own params, or ends the
+    request."""
 
     def __init__(
         self, peer: Peer, id: Id, method: str, params: Json, channel: Channel, answers: Json
@@ -118,8 +119,8 @@ class StatelessRequest(PeerRequest):
 
 
 class RecentClients:
-    """Clients that called recently: the only trace of a client that never connects. Runs on the
-    server's loop."""
+    """Clients that called recently: the only trace of a client that never opens a session. Runs on
+    the server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
@@ -127,7 +128,8 @@ class RecentClients:
         self._changes: Changes[[]] = Changes()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call ``listener`` when a new client appears. Return the function that stops it."""
+        """Call ``listener`` when a new client appears. Return a function that removes the
+        listener."""
         return self._changes.watch(listener)
 
     def saw(self, peer: Peer) -> None:
@@ -252,7 +254,7 @@ class StatelessEra:
             header_rules.check_params(schema, arguments or {}, headers)
 
     def _answers(self, message: Request, peer: Peer) -> Json:
-        """Return what the client has answered so far: the state's answers, and this round's."""
+        """Return the client's answers so far: those in the state, and this round's."""
         params = message.params
         given = params.get("inputResponses", {})
         if not isinstance(given, dict):

@@ -9,5 +9,5 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 def is_tool_name(value: object) -> TypeGuard[str]:
-    """Return whether a tool, or something named like one, may have this name."""
+    """Return whether a tool, or anything named by the same rule, may have this name."""
     return isinstance(value, str) and _NAME.fullmatch(value) is not None

@@ -1,4 +1,4 @@
-"""The proof by which a server shows that it is the instance a file describes.
+"""The proof by which a server shows that it is the instance that a file describes.
 
 A port outlives the process that had it. Another program may be listening on it by now, or the file
 may come from another machine that shares the home. So the client first sends a nonce, with a word

@@ -148,8 +148,9 @@ def withdraw(path: Path) -> None:
 
 
 def listed(*, everywhere: bool = False) -> list[ListedInstance]:
-    """Return the instances that run on this machine, oldest first. With ``everywhere``, include
-    those that other machines announced. Removes files of dead processes of this machine."""
+    """Return the instances that run on this machine, oldest first. With ``everywhere``, include the
+    instances that other machines announced. Removes the files of processes on this machine that
+    have ended."""
     known = announced(folder())
     there = [instance for instance in known if instance.is_here]
     states: list[tuple[str, int | None]] = []
@@ -250,8 +251,8 @@ def answer_of(
     patience: float = PROBE_TIMEOUT,
 ) -> Json | None:
     """Return the JSON object, or the problem, with which the instance answers over REST. ``most``
-    is the maximum number of bytes read, ``patience`` the seconds until it begins to answer. Return
-    None when the instance doesn't answer."""
+    is the maximum number of bytes read, ``patience`` the maximum seconds until the answer begins.
+    Return None when the instance doesn't answer."""
     return _asked(instance, method, path, body, most, patience)[1]
 
 
@@ -296,7 +297,8 @@ def _asked(
 
 
 def _proved(connection: HTTPConnection, token: str) -> bool:
-    """Return whether the instance listens there. Raises the errors of reading an answer."""
+    """Return whether the connection leads to the instance with this token. Raises the errors of
+    reading an answer."""
     challenge = instance_proof.Challenge.new(token, connection.port)
     connection.request(
         "GET", instance_proof.PATH, headers={instance_proof.HEADER: challenge.header}
@@ -309,7 +311,8 @@ def _proved(connection: HTTPConnection, token: str) -> bool:
 
 @contextmanager
 def _cut_off(answering: socket.socket, seconds: float) -> Iterator[None]:
-    """End a connection that sends for too long: bytes that trickle in avoid the timeout."""
+    """End a connection if its answer takes too long: bytes that trickle in would never cause a
+    timeout."""
 
     def end() -> None:
         with suppress(OSError):

@@ -12,7 +12,7 @@ from pathlib import Path
 @cache
 def this_machine() -> str:
     """Return the host's name and, when the system has an id, eight characters of the id's digest.
-    On a Mac only the digest counts, because the name changes with the network."""
+    On a Mac, return only the digest, because the name changes with the network."""
     name, id = socket.gethostname() or "localhost", _system_id()
     digest = sha256(id).hexdigest()[:8] if id else ""
     return f"mac {digest}" if digest and sys.platform == "darwin" else f"{name} {digest}".strip()

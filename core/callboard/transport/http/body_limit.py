@@ -14,8 +14,8 @@ _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 def is_too_much(body: bytes) -> bool:
-    """Return whether a JSON body contains too many values, not counting text. Call it from any
-    thread."""
+    """Return whether a JSON body contains too many values. Commas inside strings don't count. Call
+    it from any thread."""
     if body.count(b",") < MOST_VALUES:
         return False
     values = at = 0

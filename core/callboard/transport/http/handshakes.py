@@ -51,7 +51,7 @@ class Handshakes:
             return
         loop, early = asyncio.get_running_loop(), _Early()
         secured = None
-        # A handshake can fail in many ways, and none of these failures is ours to report.
+        # A handshake can fail in many ways, and there is nothing to report about any of them.
         with suppress(OSError):
             secured = await loop.start_tls(
                 *(transport, early, self._tls),

@@ -84,7 +84,7 @@ class IncomingRequest:
         self._listener.incoming_requests[self._sender] = self
 
     def begin(self, method: str, target: str, headers: Mapping[str, str]) -> None:
-        """Handle the head, and refuse a request that isn't allowed."""
+        """Handle the request's head, and refuse the request if it isn't allowed."""
         self.began = monotonic()
         self.state = "reading"
         self.method = method
@@ -171,15 +171,15 @@ class IncomingRequest:
             return
         self.state = "writing"
         self.began = monotonic()
-        self.on_slow = None  # it refers to this request: a cycle for the garbage collector
+        self.on_slow = None  # it refers to this request; avoids a reference cycle
         answer = self._headers(headers)
         if body:
             answer["Content-Type"] = content_type
         answer["Content-Length"] = str(len(body))
         if close:
             answer["Connection"] = "close"
-        # Tornado starts the next request once this is written, and reports a client that has left.
-        # An answer to HEAD has the same headers as one to GET.
+        # Tornado starts the next request once the answer is written, and reports a client that has
+        # left. An answer to HEAD has the same headers as one to GET.
         self._connection.write_headers(status, answer, b"" if self.method == "HEAD" else body)
         self._connection.finish()
 
@@ -188,7 +188,7 @@ class IncomingRequest:
     ) -> None:
         """Send a JSON answer in parts as they arrive, as fast as the client reads. Raises whatever
         ``parts`` raises; part of the answer has been sent by then."""
-        from tornado.iostream import StreamClosedError  # few answers come in parts
+        from tornado.iostream import StreamClosedError  # needed only for answers in parts
 
         self.state = "writing"
         self.on_slow = None
@@ -229,7 +229,7 @@ class IncomingRequest:
 
     def open_stream(self, headers: Mapping[str, str] | None = None) -> EventStream:
         """Turn the answer into a stream of events."""
-        from callboard.transport.http.stream import EventStream  # most answers are whole
+        from callboard.transport.http.stream import EventStream  # needed only for streams
 
         assert self.stream is None
         self.stream = EventStream(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import selectors
 from typing import NamedTuple
 
-#: Windows' ``select`` takes 512 sockets. Some of those are ours, and 128 may be accepted at once.
+#: Windows' ``select`` takes 512 sockets. Some of those are for our own use, and 128 connections may
+#: be accepted at once.
 _MOST_SELECTED = 320
 
 
 def most_connections(selector: type[selectors.BaseSelector] | None = None) -> int:
     """Return how many connections a loop with this selector can hold. ``selector`` None means the
-    system's own. Some files are left for the application that the loop runs in."""
+    system's own. Some of the process's files are left to the application."""
     selected = (selector or selectors.DefaultSelector) is selectors.SelectSelector
     most = _MOST_SELECTED if selected else 1024
     try:

@@ -140,7 +140,7 @@ class Listener:
                 await self._general.stop()
             for stream in list(self.lingering):
                 stream.abort()
-            # asyncio reports that they ended one iteration later.
+            # asyncio reports one iteration later that the connections ended.
             while self.incoming_requests or self.lingering:
                 await asyncio.sleep(0)
         else:
@@ -165,8 +165,8 @@ class Listener:
         return incoming
 
     def _take(self, plain: PlainConnection, request: PlainRequest) -> IncomingRequest:
-        """Begin a plain request. The object that waited for it waits for the next one
-        afterwards."""
+        """Begin a plain request. Afterwards, the object that waited for the request waits for the
+        next one."""
         stream = plain.stream
         plain.on_end = self.incoming_requests[stream].wait_again
         incoming = self.incoming_requests[stream] = IncomingRequest(self, plain, stream)
@@ -191,7 +191,8 @@ class Listener:
         incoming.respond_json(200, {"proof": self.access.proof(incoming.headers)})
 
     def turned_away(self, incoming: IncomingRequest) -> None:
-        """Called when a request was refused; its headers are available. For subclasses."""
+        """Called after a request was refused. Its headers are available. Subclasses may override
+        this."""
 
     def serve(self, incoming: IncomingRequest) -> None:
         """Pass the request on to its route. A large body is checked in a thread first."""

@@ -75,7 +75,7 @@ class Reply:
             if self._stream is not None:
                 await self._stream.pour(parts)
         except BaseException:
-            self._exchange.abort()  # half an answer is no answer
+            self._exchange.abort()  # a client must not take half an answer for a whole one
             raise
 
     def finish(self, messages: list[Json], *, batch: bool = False, status: int = 200) -> None:
@@ -274,7 +274,7 @@ class StreamableHttp(ABC):
             fail(incoming, 400, PeerError(f"{SESSION_HEADER} is missing; initialize first"))
             return None
         session = self.sessions.open.get(id)
-        # Other clients must not learn whose session it is.
+        # Other clients must not learn that the session exists.
         if session is None or session.holder != incoming.holder:
             fail(incoming, 404, PeerError(SESSION_ENDED))
             return None

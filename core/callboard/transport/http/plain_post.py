@@ -30,7 +30,7 @@ _NOT_PLAIN = frozenset({"transfer-encoding", "expect", "upgrade", "trailer", "te
 
 class PlainRequest(NamedTuple):
     """A plain request without its body. ``head`` is the length of the head in bytes, and ``length``
-    is that of the body that follows. The names in ``headers`` are in lower case."""
+    the length of the body that follows. The names in ``headers`` are in lower case."""
 
     target: str
     headers: dict[str, str]

@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 #: Maximum bytes received ahead of a reader. Beyond that, the socket isn't read until a reader needs
 #: more.
 READ_AHEAD = 64 * 1024
-#: Late data is read and thrown away for this many seconds, bytes and clients at most.
+#: Limits for reading and discarding late data: seconds, bytes, and clients at the same time.
 LINGER, LINGER_BYTES, LINGERERS = 2.0, 16 * 1024 * 1024, 64
 
 Find = Callable[[bytearray], int]
 
 
 class RequestReader(Protocol):
-    """Reads some requests itself. It calls ``release`` when a request is answered."""
+    """Reads some requests itself. It calls the stream's ``release`` when a request is answered."""
 
     def begin(self, data: bytes) -> bytes | None:
-        """Take the request that ``data`` begins with, and return what follows it so far, or None if
-        nothing was taken."""
+        """Take the request that ``data`` begins with, and return the data after the request, or
+        None if nothing was taken."""
 
     def receive(self, data: bytes) -> bytes:
-        """Take more of that request, and return what follows it."""
+        """Take more of the request under way, and return the data after it."""
 
 
 class _TooLong(Exception):
-    """Raised when the bytes that a reader waits for don't come within its limit."""
+    """Raised when the bytes that a reader waits for don't come within the reader's limit."""
 
 
 class SocketStream(asyncio.Protocol):
@@ -77,8 +77,9 @@ class SocketStream(asyncio.Protocol):
         unread: Callable[[SocketStream], None],
         ended: Callable[[SocketStream], None],
     ) -> None:
-        """Hand requests to ``taker``. ``unread`` is called at the first request that it leaves, and
-        must read from then on. ``ended`` is called when no further data is read."""
+        """Hand requests to ``taker``. At the first request that ``taker`` doesn't take, ``unread``
+        is called, and must read from the stream from then on. ``ended`` is called when no further
+        data is read."""
         self._taker, self._unread, self._ended = taker, unread, ended
         self._expecting = True
 

@@ -32,7 +32,7 @@ class EventStream:
         on_close: Callable[[], None],
         limits: HttpLimits,
     ) -> None:
-        # Plain, or a general one.
+        # A plain connection, or a general one.
         self._connection = connection
         self._limits = limits
         self._queue: deque[bytes] = deque()
@@ -67,8 +67,8 @@ class EventStream:
         return True
 
     async def pour(self, parts: AsyncIterator[bytes]) -> None:
-        """Send one event whose data arrives in parts, as fast as the client reads. Until then,
-        nothing else is sent. Raises whatever ``parts`` raises; part of the event has been sent by
+        """Send one event whose data arrives in parts, as fast as the client reads. Nothing else is
+        sent meanwhile. Raises whatever ``parts`` raises; part of the event has been sent by
         then."""
         self._pouring = True
         await self._put(b"event: message\ndata: ")
