@@ -25,7 +25,8 @@ BLOCK = 2**16
 AT_ONCE = 40
 _ROW = f", ({', '.join('?' * len(schema.COLUMNS))})"
 _INSERT_MANY = schema.INSERT + _ROW * (AT_ONCE - 1)
-#: Retention runs again after this share of the allowed bytes was folded.
+#: Retention runs again once this share of the allowed bytes has been folded, or after this many
+#: seconds.
 RETAIN_EVERY = 1 / 20
 RETAIN_SECONDS = 3_600.0
 
@@ -54,9 +55,10 @@ class Database:
             raise
 
     def fold(self, path: Path, offset: int) -> int:
-        """Fold a journal's lines from ``offset`` on, and return where they end. Folding the same
-        lines again adds nothing. The lines are read in blocks, because reading those of a busy
-        minute at once would leave holes in the process's memory that are never filled again."""
+        """Fold a journal's lines from ``offset`` on, and return the offset at which they end.
+        Folding the same lines again adds nothing. The lines are read in blocks, because reading a
+        busy minute's lines all at once would leave holes in the process's memory that are never
+        filled again."""
         while True:
             lines, end = read_lines(path, offset, BLOCK)
             if not lines:

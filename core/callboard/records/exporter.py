@@ -60,7 +60,8 @@ class Exporter:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin to send. Never raises: while there is no network, it waits longer each time."""
+        """Start sending, in a thread. Never raises: after each failed attempt, the thread waits
+        longer."""
         if self._thread is None:
             self._stop.clear()
             self._thread = threading.Thread(
@@ -69,8 +70,8 @@ class Exporter:
             self._thread.start()
 
     def close(self, timeout: float = 2.0) -> None:
-        """Stop, waiting at most ``timeout`` seconds for a request under way. If that isn't enough,
-        its batch is sent again next time."""
+        """Stop, waiting at most ``timeout`` seconds for a request under way. If the request takes
+        longer, its batch is sent again next time."""
         go_on()
         self._stop.set()
         if self._thread is not None:
@@ -110,7 +111,7 @@ class Exporter:
                 return
             with closing(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as db:
                 if not schema.is_current(db):
-                    self.status = "nothing to send"  # its writer is about to make the tables
+                    self.status = "nothing to send"  # its writer hasn't made the tables yet
                     return
                 last = self._position(db)
                 while not self._stop.is_set() and (rows := _after(db, last, self._target.batch)):

@@ -24,8 +24,8 @@ MAX_PAGE = 500
 
 @dataclass(frozen=True)
 class Filter:
-    """A filter for calls. ``since`` and ``until`` are Unix seconds. ``text`` is searched in tool,
-    arguments, error message and intent, ignoring case."""
+    """A filter for calls. ``since`` and ``until`` are Unix seconds. ``text`` is searched for in the
+    tool, arguments, error message and intent, ignoring case."""
 
     tool: str | None = None
     outcomes: Sequence[Outcome] = ()

@@ -28,5 +28,6 @@ def export_target(configured: ExportTarget | None) -> ExportTarget | None:
 
 
 def store(export: ExportTarget | None, results: bool = False) -> Store:
-    """Return the store for calls. Results are kept for an export, or with ``results``."""
+    """Return the store for calls. Results are kept if there is an export, or if ``results`` is
+    true."""
     return Store(warn=log.warning, results=results or export is not None)

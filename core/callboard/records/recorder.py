@@ -34,7 +34,7 @@ _OUTCOMES: tuple[tuple[type[BaseException], Outcome], ...] = (
 )
 
 
-#: Characters kept of the end of each stream that a failed call printed.
+#: Characters kept from the end of each output stream of a failed call.
 PRINTED_LIMIT = 6_000
 
 

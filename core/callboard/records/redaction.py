@@ -49,9 +49,10 @@ _KEYS_IN_TEXT = (
 #: The separators of a path, including their spellings in URLs.
 _SEP = r"(?:/|\\{1,4}|%(?:25)?2F|%(?:25)?5C)"
 _SLASH = r"%(?:25)?2[Ff]"
-#: The beginning of a path: not inside another one.
+#: The beginning of a path that isn't inside another path.
 _START = r"(?:(?<![A-Za-z0-9_.~-])|(?<=%2[Ff])|(?<=%252[Ff]))"
-#: Parameters that give access in the query of a URL: signatures, and what they are made with.
+#: Parameters that give access in the query of a URL: signatures, and the values that they are made
+#: from.
 _SIGNS = (
     r"(?:x-(?:amz|goog|oss|cos)-(?:signature|credential|security-token)|sig|signature|sign|"
     r"key-pair-id|policy|awsaccesskeyid|googleaccessid|ossaccesskeyid|key|code|jwt|hash|hmac)"
@@ -122,13 +123,13 @@ class Redactor:
             self._own.append((re.compile(named, re.I), r"\1<user>"))
             hints += [user.lower(), quote(user).lower()]
         self._hint_words = hints
-        #: Names of arguments that are clean, as JSON with the colon.
+        #: Argument names that need no redaction, and their JSON with the colon.
         self._names: dict[str, str] = {}
         self._hidden: set[str] = set()
 
     def hide(self, secret: str) -> None:
-        """Redact this string everywhere: a token that has no recognizable form. Call it on the
-        thread that records."""
+        """Redact this string everywhere. For tokens, which have no recognizable form. Call it on
+        the thread that records."""
         if secret in self._hidden:
             return
         self._hidden.add(secret)

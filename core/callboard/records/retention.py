@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 BATCH = 500
 
 
-#: Days with records that make a clock credible.
+#: The number of later days with records that is needed to trust the clock.
 DAYS = 3
 
 
 class Retention(NamedTuple):
-    """Records older than ``days`` are deleted, once there are some of three later days. The oldest
-    records are also deleted while all records together take more than ``max_bytes``."""
+    """Records older than ``days`` are deleted once there are records from three later days. The
+    oldest records are also deleted while all records together take more than ``max_bytes``."""
 
     days: float = 90.0
     max_bytes: int = 256 * 2**20
@@ -40,8 +40,9 @@ def apply(db: sqlite3.Connection, retention: Retention) -> None:
 
 
 def _is_usual(db: sqlite3.Connection, retention: Retention, oldest: float) -> bool:
-    """Return whether records of several days are younger than that. After a clock has jumped, all
-    records but those of one day look old, and the next day it may be right again."""
+    """Return whether there are records younger than ``oldest`` from several days. After a clock has
+    jumped ahead, the records of all earlier days look old, and the clock may be set right the next
+    day."""
     which = "SELECT count(DISTINCT CAST(started / 86400 AS INT)) FROM calls WHERE started >= ?"
     (days,) = db.execute(which, (oldest,)).fetchone()
     return int(days) >= min(DAYS, retention.days)

@@ -164,8 +164,8 @@ def plain_line(
     undo_id: str | None,
     arguments: str,
 ) -> bytes:
-    """Return the journal line of such a call, in a quarter of the time of :func:`to_line`.
-    ``call_id`` is one of ours; ``arguments`` comes from :meth:`Redactor.json`."""
+    """Return the journal line of a call with such a middle, in a quarter of the time of
+    :func:`to_line`. ``call_id`` is one of ours; ``arguments`` comes from :meth:`Redactor.json`."""
     # Whole numbers with an exponent, because floats take three times as long to format.
     return (
         f'["{call_id}",{int(started * 1e6)}e-6,{int(seconds * 1e6)}e-3,{middle},'

@@ -84,7 +84,7 @@ class Store:
         self._hurry = PausableEvent()
         self._stopping = False
         self._folded = threading.Condition()
-        self._rounds = (0, 0)  # begun, finished
+        self._rounds = (0, 0)  # the number of rounds begun, and of rounds finished
         self._thread: threading.Thread | None = None
         self._permit = PythonPermit()
         self._database: Database | None = None
@@ -250,7 +250,7 @@ class Store:
         return 0 if journal is None else journal.size - journal.folded
 
     def _round(self) -> bool:
-        """Fold everything that there is. Return whether that worked."""
+        """Fold this process's journal and abandoned ones. Return whether that worked."""
         # Imported here, because it loads SQLite: a server answers before its writer needs that.
         from callboard.records.database import StorageFailure, is_damaged
 

@@ -23,7 +23,7 @@ APP_TYPE = "text/html;profile=mcp-app"
 VIEW = "ui://callboard/viewport"
 #: The tool whose answers the page shows.
 SHOWN = "viewport__look"
-#: The page may load nothing: no requests, no frames, no other base.
+#: The page must not load anything: no requests, no frames, no other base.
 _META: Json = {
     "ui": {
         "csp": {

@@ -33,18 +33,19 @@ class ResourceUpdates:
         by_tools.watch(self._updated_by_tool)
 
     def watch(self) -> Callable[[], None]:
-        """Notify about replaced resources from now on. Return a function that stops this."""
+        """Notify clients about replaced resources from now on. Return a function that stops
+        this."""
         return self._resources.replaced.watch(self._replaced)
 
     def scene_changed(self) -> None:
-        """Notify soon about the resources that depend on the scene."""
+        """Notify clients soon about the resources that depend on the scene."""
         if not self._pending:
             self._pending = True
             self._loop.call_soon_threadsafe(self._loop.call_later, SCENE_PAUSE, self._tell_scene)
 
     def _updated_by_tool(self, uri: str) -> None:
-        """Notify about this resource. The tool may write a template's variables differently from
-        clients."""
+        """Notify clients about this resource. The tool may write a template's variables in the URI
+        differently than clients do."""
         meant = self._resource_of(uri)
         if meant is not None:
             self._tell(lambda watched: self._resource_of(watched) == meant)

@@ -50,7 +50,7 @@ class ServedResource:
     meta: Mapping[str, Any] = field(default_factory=dict)
     complete: Completer | None = None
     load: Callable[[], Entry] | None = None
-    #: The tool that the dispatcher runs, made once.
+    #: The tool that the dispatcher runs to read the resource. It is made once.
     work: Tool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,7 +106,7 @@ class ServedResource:
         }
 
     def contents(self, uri: str, value: Any) -> list[Json]:
-        """Return ``resources/read``'s contents for what ``read`` returned."""
+        """Return the contents for ``resources/read`` from the value that ``read`` returned."""
         values = value if isinstance(value, list) else [value]
         contents = [self._content(uri, item) for item in values]
         if self.meta:

@@ -45,8 +45,7 @@ T = TypeVar("T")
 
 Method = Callable[[PeerRequest], Awaitable[Json]]
 
-#: Maximum times that one request reads the prompts, when each reading is out of date before it
-#: ends.
+#: Maximum times that one request reads the prompts if they keep changing while it reads.
 READINGS = 3
 
 _HOW_TO_WORK = (
@@ -262,7 +261,8 @@ class Service:
         try:
             return self.tools.get(name)
         except InvalidParams as unknown:
-            # A tool that agents expect may be worth building.
+            # Agents' calls of missing tools are recorded, because such a tool may be worth
+            # building.
             if self._recorder is not None:
                 id = self.dispatcher.new_id()
                 self._recorder.refused_here(id, request, name, arguments, unknown)
@@ -365,7 +365,8 @@ class Service:
 
     async def _reading(self, read: Callable[[], T]) -> T:
         """Read prompts in a thread, because a disk may be slow. Read again if they have changed in
-        the meantime: no answer may be older than a ``list_changed`` that was sent before it."""
+        the meantime: an answer must not be older than a ``list_changed`` that was sent before
+        it."""
         loop = asyncio.get_running_loop()
         for _ in range(READINGS):
             version = self.prompts.version

@@ -28,7 +28,7 @@ def import_checked(
     kind = format_of(path, port.formats(), write=False)
     axes = asked_axes(kind, meters_per_unit, up_axis)
     above = None if parent is None else reader.get(parent)["path"]
-    if kind.name != "usd":  # the port for USD checks more than this
+    if kind.name != "usd":  # the ``usd`` port has a stricter check
         check_file(path)
     before = set(reader.names())
     counted = port.import_file(path, above, axes)

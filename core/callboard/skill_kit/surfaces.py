@@ -23,7 +23,7 @@ def new_material(port: Any, name: str | None, given: Mapping[str, Any]) -> str:
     values = _values(given, port.get(path))
     plain = {**PLAIN, **values}
     if "specular" in values and "ior" not in values:
-        del plain["ior"]  # in hosts with one number for both, the value that is given counts
+        del plain["ior"]  # some hosts store both as one number, and the given value must win
     port.set(path, plain)
     _expect_values(port.get(path), plain)
     return path
@@ -50,7 +50,7 @@ def put_texture(port: Any, path: str, slot: str, texture: Texture | None) -> Non
 def assign_material(
     port: Any, path: str, targets: Sequence[str], faces: Sequence[int] | None
 ) -> None:
-    """Assign the material to the objects, or to these faces of a single object."""
+    """Assign the material to the objects, or to the given faces of a single object."""
     if not targets:
         return
     port.assign(path, targets, faces)

@@ -31,7 +31,8 @@ class LimitedRoots(NamedTuple):
 
 def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
     """Sort the client's roots by their real paths. May wait for a disk. A root that contains one of
-    the artist's is neither inside nor outside: it asks for everything and changes nothing."""
+    the artist's is neither inside nor outside: it doesn't limit the artist's roots, so it changes
+    nothing."""
     ceiling = WorkspaceRoots(artist)
     inside: list[Root] = []
     outside: list[Root] = []
@@ -41,7 +42,7 @@ def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
         try:
             holding = ceiling.above(os.path.realpath(root.path))
         except (OSError, ValueError):
-            continue  # its place can't be found out, so it doesn't count
+            continue  # its real path can't be determined, so it doesn't count
         if holding is not None:
             inside.append(root._replace(read_only=root.read_only or holding.read_only))
         elif not any(one.path and WorkspaceRoots([root]).contains(one.path) for one in artist):

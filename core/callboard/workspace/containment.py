@@ -9,8 +9,8 @@ The path that is checked is exactly the path that is opened, so a path that appl
 more than one way is refused. A backslash separates names on Windows, and in some applications
 everywhere; elsewhere it is part of a name. So on POSIX only another platform's absolute path, which
 nothing here opens, may hold a backslash. ``//`` begins a path relative to the scene in one
-application and an absolute path in others. ``Host.misreads`` reports what else an application puts
-in a path's place.
+application and an absolute path in others. ``Host.misreads`` reports other ways in which an
+application reads a path as a different one.
 
 The check holds for the moment it is made. A program that can write inside a root can swap a folder
 for a symlink between our answer and the moment the host opens the path. Hosts open by name, so this
@@ -58,7 +58,8 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)?")
 
 class Root(NamedTuple):
     """One root. ``path`` is absolute, in this machine's form, or None when the URI names nothing
-    that can be opened here (another scheme, another platform's path): such a root is only shown."""
+    that can be opened here (another scheme, another platform's path). A root without a path is only
+    shown."""
 
     uri: str
     name: str
@@ -189,7 +190,7 @@ class WorkspaceRoots:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """The problems with the client's entries, one sentence each."""
+        """The problems with the client's entries, one clause each."""
         return self._problems
 
     def for_writing(self) -> WorkspaceRoots:
@@ -239,8 +240,8 @@ class WorkspaceRoots:
                 )
 
     def contains(self, path: str) -> bool:
-        """Return whether ``path`` lies inside any root. Also returns False when the path means
-        nothing."""
+        """Return whether ``path`` lies inside any root. Also return False for a path that can't be
+        resolved."""
         try:
             return None not in self._innermost_roots(self._locate(path))
         except WorkspaceResolveError:

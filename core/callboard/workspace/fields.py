@@ -1,5 +1,5 @@
 """The arguments of a tool that are paths: those whose schema has ``"format": "workspace-path"``,
-or, for tools that have none of these, those whose name is one for files."""
+or, in tools without any of these, those with a name for files."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class PathFields(NamedTuple):
 
     @staticmethod
     def called_as_files(schema: Mapping[str, Any], files: bool) -> PathFields:
-        """Return the text properties whose name is one for files. ``files`` is True for a tool that
-        declares that it uses files; then a property called ``path`` counts too."""
+        """Return the properties with a name for files. ``files`` is True for a tool that declares
+        that it uses files; then properties called ``path`` and ``paths`` count too."""
         properties = schema.get("properties")
         named: dict[str, PathFields] = {}
         for name in properties if isinstance(properties, Mapping) else ():
@@ -90,5 +90,5 @@ def is_absolute(path: str) -> bool:
 
 
 def has_folder(path: str) -> bool:
-    """Return whether the text names a folder too. A bare name might not be a file at all."""
+    """Return whether the text has more than a bare name, which might not be a file at all."""
     return is_absolute(path) or any(mark in path for mark in ("/", "\\", ":", "~", ".."))

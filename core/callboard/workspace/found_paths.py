@@ -17,7 +17,8 @@ class FoundPaths:
     def __init__(self, roots: WorkspaceRoots) -> None:
         self._roots = roots
         self._inside: set[str] = set()
-        #: The paths given to the tool. Everything below a folder among them is the call's too.
+        #: The paths given to the tool. If one of them is a folder, everything below it is the
+        #: call's too.
         self._given: set[str] = set()
 
     def note(self, path: str) -> None:

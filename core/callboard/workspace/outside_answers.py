@@ -8,7 +8,7 @@ from time import monotonic
 from callboard.clients.holder import SILENCE, TokenHolder
 from callboard.protocol.peer import Peer
 
-#: A client, the session that the answer ends with (empty for none), and the folder.
+#: A client, the session with which the answer ends (empty if there is none), and the folder.
 _Key = tuple[TokenHolder, str, str]
 
 

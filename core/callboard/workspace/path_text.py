@@ -92,7 +92,7 @@ def require_text(path: object, flavour: Flavour) -> None:
 
 def require_one_meaning(path: str, flavour: Flavour) -> None:
     """Raise WorkspaceResolveError when applications on POSIX disagree about the file that ``path``
-    names, or when it names a local file on Windows in a way that isn't compared with roots."""
+    names, or when it names a local file on Windows in a form that can't be compared with roots."""
     if flavour == "windows":
         if re.match(_DEVICE_PATH, path):
             raise WorkspaceResolveError(

@@ -10,11 +10,12 @@ from callboard.ground.folders import data_folder
 
 
 def project_of(host_kind: str, folders: Sequence[str]) -> str:
-    """Return the project: the host's first project folder, or the host if it has none."""
+    """Return the project: the host's first project folder, or a name for the host if it has no
+    project."""
     return folders[0] if folders else f"no project in {host_kind}"
 
 
 def project_file(project: str, kind: str = "") -> Path:
-    """Return this user's file for a project, one for each kind. The file may not exist."""
+    """Return the path of this user's file of that kind for a project. The file may not exist."""
     name = hashlib.sha256(project.encode("utf-8", "surrogatepass")).hexdigest()[:24]
     return data_folder() / "projects" / ".".join(filter(None, (name, kind, "json")))

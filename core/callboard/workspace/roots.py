@@ -1,7 +1,8 @@
-"""The workspace roots that a call sees: the client's, else the artist's, else the host's project's.
+"""The workspace roots that a call sees: the client's, else the artist's, else those of the host's
+project.
 
-When the artist named roots, they are the ceiling: a client's root inside them narrows the
-workspace, and one outside them counts only after a person allowed it.
+If the artist has named roots, they are the ceiling: a client's root inside them narrows the
+workspace, and one outside them counts only once a person has allowed it.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ log = logging.getLogger(__name__)
 #: Seconds within which a client must answer; after that, its roots count as unknown. A client
 #: without a stream of its own is asked when it calls, so the time starts when the question is sent.
 ANSWER_TIMEOUT = 10.0
-#: Seconds for which a call that needs roots waits for an answer that is under way.
+#: Seconds for which a call that needs roots waits for its client's answer.
 CALL_PATIENCE = 2.0
 _ASK = Ask("roots/list")
 
 #: Runs work that may wait for a disk in a thread that may block.
 InThread = Callable[[Callable[[], LimitedRoots]], Awaitable[LimitedRoots]]
-#: Asks a person whether these folders of a client count: for this call, from now on, or not. None
-#: when no person can be asked.
+#: Asks a person whether these folders of a client count: for this call, from now on, or not. The
+#: answer is None when no person can be asked.
 AskPerson = Callable[
     [Sequence[Root]], Awaitable[Literal["allow", "allow_session", "refuse"] | None]
 ]
@@ -53,7 +54,8 @@ class ClientRoots:
 
 
 class RootsBook:
-    """Keeps each session's roots, and returns those of a call. Runs on the server's loop."""
+    """Keeps each session's roots, and returns the roots that a call sees. Runs on the server's
+    loop."""
 
     def __init__(
         self,
@@ -70,13 +72,13 @@ class RootsBook:
         self.answer_timeout = ANSWER_TIMEOUT
         self.call_patience = CALL_PATIENCE
         self._changes: Changes[[]] = Changes()
-        #: A client without a session is forgotten with its request.
+        #: A client without a session is forgotten after its request.
         self._known: WeakKeyDictionary[Peer, ClientRoots] = WeakKeyDictionary()
         self._answers = OutsideAnswers()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call ``listener`` when a client comes or goes, when a client names its roots, and when
-        the artist's roots or the policy change. Return the function that stops it."""
+        the artist's roots or the policy change. Return a function that removes the listener."""
         return self._changes.watch(listener)
 
     def set_artist(self, roots: Sequence[Root]) -> None:
@@ -85,7 +87,8 @@ class RootsBook:
         self._changes.tell()
 
     def set_project(self, folders: Sequence[str]) -> None:
-        """Set the host's project folders, used when neither the client nor the artist named any."""
+        """Set the host's project folders, which are used when neither the client nor the artist has
+        named any."""
         self.project = []
         for folder in folders:
             try:
@@ -94,7 +97,7 @@ class RootsBook:
                 log.warning("the host's project folder is ignored: %s", wrong.message)
 
     def project_changed(self, folders: Sequence[str], by_call: bool) -> bool:
-        """Note that the host went to other folders, and return whether the folders count now.
+        """Note that the host's project folders changed, and return whether the new ones count.
         Folders that a call saved into or opened don't count, not even when the artist saves there
         again."""
         if by_call:
@@ -177,8 +180,8 @@ class RootsBook:
         ask: AskPerson | None = None,
     ) -> WorkspaceRoots | None:
         """Return the roots that a call sees, or None if there are none. ``needed`` is True when the
-        call can't run without roots: only then is the client asked, if it couldn't be asked
-        beforehand. Without ``ask``, no person is asked."""
+        call can't run without roots: a client without a session is asked only in that case. Without
+        ``ask``, no person is asked."""
         client = await self._of_client(request, needed)
         if client is None or client.roots is None or client.roots.first is None or not self.artist:
             return self._without_ceiling(client)
@@ -207,8 +210,9 @@ class RootsBook:
         return [] if self.policy == "strict" else self._answers.allowed(peer)
 
     def seen_by(self, peer: Peer | None, named: WorkspaceRoots | None = None) -> WorkspaceRoots:
-        """Return the roots that a call by this peer sees, without asking. ``named`` are roots that
-        the peer named elsewhere. May wait for a disk. Call it from any thread."""
+        """Return the roots that a call by this peer sees, without asking. ``named`` are roots to
+        use instead of those that the peer's session named. May wait for a disk. Call it from any
+        thread."""
         client = None if peer is None else self._known.get(peer)
         if named is not None:
             client = ClientRoots(named)
