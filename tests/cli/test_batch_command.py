@@ -132,7 +132,7 @@ def test_a_host_that_says_something_else_first_is_ended_and_quoted(
 ) -> None:
     monkeypatch.setattr(sys, "executable", program(tmp_path / "python", f"echo '{line}'; cat"))
     with (
-        pytest.raises(HostError, match="instead of being ready") as raised,
+        pytest.raises(HostError, match="instead of reporting that it is ready") as raised,
         WarmHost([]),
     ):
         pass

@@ -134,7 +134,7 @@ def test_a_workflow_that_isnt_there_is_told_with_those_that_are_and_why_others_a
     with SkillBench(folder) as bench, pytest.raises(InvalidParams) as refused:
         bench.workflow("lost")
     told = str(refused.value)
-    assert "unknown workflow 'my-skill.lost'; there is: my-skill.good" in told
+    assert "unknown workflow 'my-skill.lost'; available: my-skill.good" in told
     assert "not read: my-skill/flows/bad.workflow.yaml:4: " in told
     assert "not read: my-skill/told.workflow.yaml:2: " in told
     assert "my-skill/lost.workflow.yaml: SKILL.md doesn't name it under workflows" in told

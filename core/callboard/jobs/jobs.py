@@ -160,13 +160,14 @@ class JobRequest(PeerRequest):
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
         missing = [ask.method for ask in asks.values() if lacks(self.peer.capabilities, ask.needs)]
         if missing:
-            refused = AskFailed(f"the client did not declare that it can be asked: {missing[0]}")
+            why = f"the client did not declare support for {missing[0]}, so it can't be asked"
+            refused = AskFailed(why)
             return dict.fromkeys(asks, refused)
         if self.peer.features.sessions:
             return {key: await self._ask_session(ask) for key, ask in asks.items()}
         if not knows_tasks(self.peer):
             # The client polls with jobs__status, which can't carry an answer back.
-            unheard = AskFailed("a job can't ask a client without the tasks extension")
+            unheard = AskFailed("a job can only ask a client that supports the tasks extension")
             return dict.fromkeys(asks, unheard)
         return await self._ask_poller(asks)
 
@@ -201,7 +202,7 @@ class Jobs:
         if not has_place(holder, running, RUNNING_LIMIT):
             own = running.count(holder)
             raise HostBusy(
-                f"{own} of your jobs run already; wait for one to end, or cancel one",
+                f"{own} of your jobs are already running; wait for one to end, or cancel one",
                 data={"jobs": own},
             )
         job = Job(tool, origin.peer.owner)
@@ -215,7 +216,7 @@ class Jobs:
         if job is not None and not may_see(job.owner, asker):
             job = None
         if job is None or (job.ended and job.expires < monotonic()):
-            raise InvalidParams("no such job; an ended job is forgotten an hour after it began")
+            raise InvalidParams("no such job; a job that ended is forgotten an hour after it began")
         return job
 
     def cancel(self, id: object, asker: Owner) -> Job:

@@ -25,7 +25,7 @@ RESULT = "job://{job_id}/result"
 #: Hints for the server's own tools: their changes can be reversed and stay within the host.
 CHANGES: Json = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
 READS: Json = {**CHANGES, "readOnlyHint": True}
-_JOB: Json = {"type": "string", "description": "The id that the call was answered with."}
+_JOB: Json = {"type": "string", "description": "The job_id with which the call was answered."}
 _STATUS_SCHEMA: Json = {
     "job_id": _JOB,
     "wait_s": {
@@ -33,7 +33,7 @@ _STATUS_SCHEMA: Json = {
         "minimum": 0,
         "maximum": LONGEST_WAIT,
         "default": 0,
-        "description": "Wait for its end, at most this many seconds.",
+        "description": "Wait for the job's end, at most this many seconds.",
     },
     "whole": {
         "type": "boolean",

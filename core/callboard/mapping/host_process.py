@@ -112,7 +112,7 @@ class HostProcess:
             return line
         if printed:  # otherwise the program has ended
             shown = printed[:LAST_WORDS].decode("utf-8", "replace").strip()
-            self.kill(f"it printed '{shown}' instead of being ready")
+            self.kill(f"it printed '{shown}' instead of reporting that it is ready")
         raise self.lost("it didn't start")
 
     def line(self) -> Json | None:

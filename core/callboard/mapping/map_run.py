@@ -72,7 +72,7 @@ class MapRun:
         if self.state == "working" and self._hosts == 0:
             reported["message"] = (
                 f"the farm has no host of the kind {self.kind}: start one with "
-                f"`callboard farm worker --host {self.kind}`, or cancel this"
+                f"`callboard farm worker --host {self.kind}`, or cancel this map"
             )
         if self.message:
             reported["message"] = self.message
@@ -144,8 +144,8 @@ class MapRun:
                 return process.lost("it didn't finish")
         except OSError as error:
             return HostError(
-                f"callboard's command can't be started: {error}; name it in the setting "
-                "farm_command (CALLBOARD_FARM_COMMAND)"
+                f"callboard's command can't be started: {error}; set farm_command "
+                "(CALLBOARD_FARM_COMMAND) to the right command"
             )
         finally:
             with self._guard:

@@ -144,7 +144,9 @@ class Maps:
             raise InvalidParams("a workflow can't map; call farm__map on its own")
         alive = [run for run in self._runs.values() if not run.ended.is_set()]
         if len(alive) >= _MOST_AT_ONCE:
-            raise HostBusy(f"{len(alive)} maps run already; wait for one to end, or cancel one")
+            raise HostBusy(
+                f"{len(alive)} maps are already running; wait for one to end, or cancel one"
+            )
         key = call.request.peer.holder, name
         if key in self._runs and not self._runs[key].ended.is_set():
             raise InvalidParams(
@@ -162,11 +164,11 @@ class Maps:
         await self._in_thread(call, dispatcher.tools.load_absent, name)
         tool = dispatcher.tools.get(name)
         if tool.skill is None or tool.ours:
-            raise InvalidParams(f"{name} isn't a skill's tool, and only those can be mapped")
+            raise InvalidParams(f"{name} isn't a skill's tool; only skills' tools can be mapped")
         if SCRIPT in tool.required_capabilities:
             raise InvalidParams(
-                f"{name} runs code, and a map names tools only; put the code into a skill that the "
-                "farm's hosts have, and map its tool"
+                f"{name} runs code, which a map must not do; put the code into a tool of a skill "
+                "that the farm's hosts have, and map that tool"
             )
         # A capability that the artist withdrew here isn't available through the farm either. A
         # capability for which only this host has no port may exist on the farm's hosts.
@@ -186,7 +188,7 @@ class Maps:
         self, call: Call, run: MapRun, tool: Tool, kind: str, rows: Sequence[Json]
     ) -> None:
         where = self._config.farm_scheduler
-        why = f"wants to run {tool.name} {len(rows):,} times, on {kind} of the farm at {where}"
+        why = f"wants to run {tool.name} {len(rows):,} times, on the farm's {kind} hosts at {where}"
         shown: Json = {"tool": tool.name, "tasks": len(rows), "farm": where, "host": kind}
         shown["first"] = list(rows[:_SHOWN_ROWS])
         if len(rows) > _SHOWN_ROWS:
@@ -206,8 +208,8 @@ class Maps:
         if not base:
             raise HostError(
                 "callboard's command can't be found on this machine: install it, with "
-                "Dask, in a Python of its own, and name the command in the setting farm_command "
-                "(CALLBOARD_FARM_COMMAND)"
+                "Dask, in a Python environment of its own, and set farm_command "
+                "(CALLBOARD_FARM_COMMAND) to that command"
             )
         peer = call.request.peer
         command = [*base, "farm", "run", run.tool, "--host", kind, "--attached"]
@@ -253,8 +255,8 @@ def _require_same(reports: Reports, run: MapRun, kind: str, save: bool) -> None:
     now = {"tool": run.tool, "host": kind, "save": save}
     if begun is not None and any(begun.get(key) != value for key, value in now.items()):
         raise InvalidParams(
-            f"the run '{run.name}' was of {begun.get('tool')} on {begun.get('host')}, and can only "
-            f"continue with the same; give another name"
+            f"the run '{run.name}' was begun with {begun.get('tool')} on {begun.get('host')}, and "
+            "can only continue with the same tool, host and save; give another name"
         )
 
 

@@ -78,9 +78,9 @@ class _Held:
 def _tasks(asked: MapRequest, held: _Held, most: int) -> list[Task]:
     given = [bool(asked.files), *(one is not None for one in (asked.frames, asked.rows))]
     if sum([*given, asked.table is not None]) != 1:
-        raise InvalidParams("give one of files, frames, rows and table")
+        raise InvalidParams("give exactly one of files, frames, rows and table")
     if asked.save and not (asked.files and asked.open):
-        raise InvalidParams("save is for scenes: give files, and leave open as it is")
+        raise InvalidParams("save needs opened files: give files, and don't set open to false")
     if asked.files:
         return tasks_of([held.admit(one, write=asked.save) for one in asked.files])
     if asked.frames is not None:

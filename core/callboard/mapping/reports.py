@@ -128,6 +128,6 @@ def _reported(line: Json) -> Json:
     name = "result" if line["status"] == "done" else "error"
     size = len(json.dumps(line.get(name)))
     if size > _RESULT:
-        left_out = f"left out: {size:,} bytes; have the tool write a file, and name that"
+        left_out = f"left out: {size:,} bytes; have the tool write a file and return its path"
         return {**reported, name: left_out}
     return {**reported, name: line.get(name)}

@@ -76,7 +76,7 @@ def frames_of(text: str, most: float = math.inf) -> list[int] | None:
         if step == 0:
             raise PeerError(f"--over {text}: a step of 0 never ends; give 1 or more")
         if len(frames) + (last - first) // step >= most:
-            raise TooManyFrames(f"{text} are more than {most:,} frames")
+            raise TooManyFrames(f"{text} is more than {most:,} frames")
         frames.update(dict.fromkeys(range(first, last + 1, step)))
     if not frames:
         raise PeerError(

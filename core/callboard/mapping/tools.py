@@ -115,7 +115,7 @@ _PAGE: Json = {
 _RUN: Json = {
     "type": "string",
     "pattern": "^[A-Za-z0-9_-]{1,64}$",
-    "description": "Its name, or the job_id that farm__map answered with",
+    "description": "The run's name, or the job_id that farm__map answered with",
 }
 _PATH: Json = {"type": "string", "minLength": 1, "maxLength": 4096}
 _MAP: Json = {
@@ -134,9 +134,9 @@ _MAP: Json = {
     "run": {
         "type": "string",
         "pattern": "^[a-z0-9][a-z0-9_-]{0,63}$",
-        "description": "A name: a later map with it does only what isn't done yet",
+        "description": "A name: a later map with the same name does only tasks that aren't done",
     },
-    "host": {"enum": list(HOSTS), "description": "Which hosts do it; by default, such as this one"},
+    "host": {"enum": list(HOSTS), "description": "The kind of hosts; by default, this host's kind"},
     "open": {"type": "boolean", "default": True, "description": "Whether files are opened"},
     "save": {"type": "boolean", "default": False, "description": "Save each opened file"},
     "retries": {"type": "integer", "minimum": 0, "maximum": 10, "default": 2},

@@ -155,7 +155,7 @@ class WorkflowRun:
         if left:
             return (
                 f"{undone} of its changes were undone in the scene and {left} had to stay, because "
-                "the scene was changed afterwards or the host keeps no more undo steps"
+                "the scene was changed afterwards or the host has dropped their undo steps"
             )
         # Files that steps wrote aren't deleted.
         changes = f"all {undone} of its changes were undone in the scene"
@@ -194,7 +194,7 @@ class WorkflowRun:
         if not then and step.otherwise is None:
             raise StepFailed(
                 f"{self.workflow.step_words(where + step.id, 'the check')} wasn't passed: {step.on}"
-                " is not true. A workflow that goes on nevertheless needs else: [] there"
+                " is not true. To continue anyway, the workflow needs else: [] there"
             )
         taken = step.then if then else step.otherwise or ()
         results = await self._some(taken, dict(scope), where)
@@ -209,7 +209,7 @@ class WorkflowRun:
         items = self._resolve(step.items, scope, where + step.id)
         if not isinstance(items, list):
             raise StepFailed(
-                f"{self.workflow.step_words(where + step.id)} needs a list to go through"
+                f"{self.workflow.step_words(where + step.id)} needs a list to loop over"
             )
         results = []
         for index, item in enumerate(items):
@@ -285,7 +285,7 @@ class WorkflowRun:
 
     def _enter(self, where: str, tool: str | None) -> Json:
         if len(self._steps) >= PERFORMED_LIMIT:
-            raise StepFailed(f"a workflow performs at most {PERFORMED_LIMIT} steps; split it")
+            raise StepFailed(f"a workflow can perform at most {PERFORMED_LIMIT} steps; split it")
         entry: Json = {"step": where, "tool": tool, "status": "running", "attempts": 1}
         self._steps.append(entry)
         self._updated = _now()

@@ -82,7 +82,9 @@ class Workflows:
         if known is None:
             known = self._not_begun(id, asker)
         if known is None:
-            raise InvalidParams("no such run; workflows__status without run_id lists the last ones")
+            raise InvalidParams(
+                "there is no such run; workflows__status without run_id lists your latest runs"
+            )
         return known
 
     async def recent(self, asker: Owner) -> list[Json]:
@@ -156,7 +158,7 @@ class Workflows:
         import difflib  # needed only for unknown names
 
         near = difflib.get_close_matches(name, [*by_name, *bare], 5) or sorted(by_name)[:5]
-        hint = f"there is: {', '.join(near)}" if near else "no loaded skill has any"
+        hint = f"available: {', '.join(near)}" if near else "no loaded skill has a workflow"
         broken = [
             f"; not read: {line}" for skill in self._catalog.loaded for line in not_read(skill)
         ]

@@ -69,4 +69,4 @@ def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
     ]
 
 
-_RUN_ID: Json = {"type": "string", "description": "What workflows__run answered as job_id"}
+_RUN_ID: Json = {"type": "string", "description": "The job_id that workflows__run answered with"}
