@@ -65,7 +65,7 @@ def test_it_holds_after_a_restart_as_what_the_panel_withdrew_does(run: Run) -> N
         (["withdraw"], "name the capabilities to withdraw"),
         (
             ["withdraw", "scene.mutat"],
-            "no capability 'scene.mutat' here; there are usd, scene.read",
+            "no capability 'scene.mutat'; this host offers usd, scene.read",
         ),
         (["restore", "usd", "--instance", "other"], "no instance 'other'"),
     ],

@@ -70,7 +70,7 @@ class ChangeControls:
             reader: Any = host.ports.get(SCENE_READ)
             editor: Any = host.ports.get(SCENE_MUTATE)
             if reader is None or editor is None or change is None:
-                raise HostError("this application can't select it now")
+                raise HostError("this application can't select objects now")
             there = [name for name in change.objects if _is_there(reader, name)]
             if not there:
                 raise HostError("none of its objects is still in the scene")

@@ -204,7 +204,7 @@ class Controls:
         thread or the server's, with the reason of a failure, or None."""
         plug_in = self._host.plug_ins.get(capability)
         if plug_in is None or plug_in.load is None:
-            answered("there is nothing to load")
+            answered(f"callboard can't load a plug-in for {capability}; the artist has to")
             return
 
         def done(value: object, error: BaseException | None) -> None:

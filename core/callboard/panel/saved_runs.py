@@ -56,7 +56,7 @@ class SavedRuns:
 
         calls = self._reader.several(ids)
         if not calls:
-            raise PeerError("these calls aren't kept any more; choose newer ones")
+            raise PeerError("these calls are no longer kept; choose newer ones")
         skills = [known.skill for known in self._catalog.known]
         new = make_skill(name, calls, skills, self._redact)
         folder = write_folder(parent, name, new.files)

@@ -51,7 +51,9 @@ class Network:
         server = origin(url)
         # A leading space would not belong to the server, and would shift what is removed below.
         if server not in self._places or not url.startswith(f"{server}/"):
-            raise HostError(f"{server[:200] or 'that'} is not one of the servers that are used")
+            raise HostError(
+                f"{server[:200] or 'that address'} is not a server that callboard may contact"
+            )
         agent = f"callboard/{__version__}"
         headers = {"User-Agent": agent, "Accept-Encoding": "identity"}
         request = Request(self._places[server] + url[len(server) :], headers=headers)
@@ -110,12 +112,12 @@ def _here_only() -> Any:
 
 def _refuse_longer(count: int, most: int, server: str) -> None:
     if count > most:
-        raise HostError(f"{server} sends more than the {most:,} bytes that were expected")
+        raise HostError(f"{server} sent more than the {most:,} bytes that were expected")
 
 
 def _why(error: Exception) -> str:
     code = getattr(error, "code", None)
     if isinstance(code, int):
-        return f"it answers {code}"
+        return f"it answered {code}"
     reason = getattr(error, "reason", None) or error
     return str(reason)[:200] or type(error).__name__

@@ -53,7 +53,7 @@ def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Rout
         if not word or not await asyncio.to_thread(is_artist, instance, word):
             raise Unacceptable(
                 403,
-                "only this user's own page may ask here: open it with `callboard gateway --open`; "
+                "only this user's own page may use this: open it with `callboard gateway --open`; "
                 "an agent asks the artist in the application's panel",
             )
         return controls()
@@ -79,8 +79,8 @@ def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Rout
         return 200, await _ACTS[body["do"]](controls, body["id"])
 
     return (
-        Route("GET", EVENTS, "What a panel shows", events, {200: "text/event-stream"}),
-        Route("POST", ACT, "What a panel does", act, {200: "Acted"}, body=ARTIST_ACT),
+        Route("GET", EVENTS, "The state that a panel shows", events, {200: "text/event-stream"}),
+        Route("POST", ACT, "An action of a panel", act, {200: "Acted"}, body=ARTIST_ACT),
     )
 
 
@@ -94,7 +94,9 @@ async def _cancel(controls: Controls, call: str) -> Json:
 async def _answer(answer: Decision, controls: Controls, question: str) -> Json:
     asked = _question(controls, question)
     if answer not in asked.choices:
-        raise Unacceptable(403, "that isn't among the answers to this question")
+        raise Unacceptable(
+            403, f"'{answer}' isn't among the answers to this question: {', '.join(asked.choices)}"
+        )
     if answer != "refuse" and _arguments(asked) is None:
         raise Unacceptable(
             403, "this call is too long to be read here: answer it in the application's panel"

@@ -20,14 +20,14 @@ def offering_routes(capabilities: Capabilities) -> tuple[Route, ...]:
         return 200, capabilities.describe()
 
     async def change(asked: ReadRequest) -> RestAnswer:
-        require_local(asked.incoming.holder, "change what is offered", "capabilities")
+        require_local(asked.incoming.holder, "change the offered capabilities", "capabilities")
         withdraw, restore = (asked.body.get(key, []) for key in ("withdraw", "restore"))
         offered = capabilities.offered_by_host
         known = {*VOCABULARY, *offered, *capabilities.withdrawn}
         for name in (*withdraw, *restore):
             if name not in known:
                 raise InvalidParams(
-                    f"there is no capability '{name[:80]}' here; there are {', '.join(offered)}"
+                    f"there is no capability '{name[:80]}'; this host offers {', '.join(offered)}"
                 )
         for name in restore:
             if name in capabilities.forbidden:

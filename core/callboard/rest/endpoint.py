@@ -73,7 +73,7 @@ class RestEndpoint:
             route = find(self.routes, incoming)
             if isinstance(route, list):
                 methods = ", ".join(route)
-                refused = Unacceptable(405, f"this path answers {methods}")
+                refused = Unacceptable(405, f"this path only accepts {methods}")
                 self._fail(incoming, refused, {"Allow": methods})
                 return
             asked = route.read(incoming)

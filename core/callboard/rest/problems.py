@@ -59,7 +59,7 @@ def require_local(holder: TokenHolder, what: str, command: str) -> None:
         raise Unacceptable(
             403,
             f"only this user's own command line may {what}: run `callboard {command}` on this "
-            "machine, against a server that asks for tokens",
+            "machine, against a server that requires tokens",
         )
 
 

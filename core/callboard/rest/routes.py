@@ -118,7 +118,7 @@ class Route:
                 takes = ", ".join(sorted(known)) or "none"
                 raise InvalidParams(f"unknown parameter '{name[:80]}'; this path takes: {takes}")
             if name in texts:
-                raise InvalidParams(f"the parameter '{name}' is given twice")
+                raise InvalidParams(f"the parameter '{name}' is given twice; give it once")
             texts[name] = value
         return texts
 

@@ -32,7 +32,7 @@ def stop_route(dispatcher: Dispatcher) -> Route:
             answer["holds"] = held.name
         return 200, answer
 
-    return Route("POST", PATH, "End the calls that run", stop, {200: "Stopped"})
+    return Route("POST", PATH, "End the running calls", stop, {200: "Stopped"})
 
 
 def _settled(held: Turn | None, ended: list[Call]) -> bool:
