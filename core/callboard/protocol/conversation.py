@@ -120,7 +120,9 @@ class Conversation:
             self._put(jsonrpc.error_message(request.id, error))
         except Exception:
             log.exception("answering %s failed", request.method[:80])
-            self._put(jsonrpc.error_message(request.id, CallboardBug("the host failed")))
+            self._put(
+                jsonrpc.error_message(request.id, CallboardBug("internal error; see the log"))
+            )
 
     def _cancel(self, id: Any) -> None:
         task = self._answering.get(id) if jsonrpc.is_id(id) else None

@@ -41,6 +41,6 @@ class UnsupportedVersion(PeerError):
 
     def __init__(self, requested: str, supported: Sequence[str]) -> None:
         super().__init__(
-            f"protocol version {requested[:40]!r} is not served; use {supported[0]}",
+            f"protocol version {requested[:40]!r} is not supported; use {supported[0]}",
             data={"supported": list(supported), "requested": requested},
         )

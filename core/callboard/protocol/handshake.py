@@ -116,7 +116,7 @@ async def _initialize(
     revision = REVISIONS.get(str(answer.get("protocolVersion")))
     if revision is None or not revision.sessions:
         stated = str(answer.get("protocolVersion"))[:40]
-        raise conversation.lost(f"speaks the revision {stated!r}, which callboard doesn't know")
+        raise conversation.lost(f"speaks the revision {stated!r}, which callboard doesn't support")
     conversation.notify("notifications/initialized")
     offered = answer.get("capabilities")
     return Dialect(client, False, offered if isinstance(offered, dict) else {})

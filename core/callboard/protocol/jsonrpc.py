@@ -58,7 +58,7 @@ def decode(body: bytes | bytearray) -> Any:
     except (json.JSONDecodeError, _NotANumber) as error:
         raise ParseError(f"the body is not JSON: {error}") from None
     except ValueError:  # an integer too long for Python, whose message is for programmers
-        raise ParseError("the body holds an integer of thousands of digits; send less") from None
+        raise ParseError("the body holds an integer of thousands of digits; shorten it") from None
     # A string with no more opening brackets than the limit can't be deeper. That covers nearly
     # every message.
     if text.count("{") + text.count("[") > DEPTH_LIMIT:

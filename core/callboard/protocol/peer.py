@@ -80,7 +80,7 @@ class NotDeclared(AskFailed):
     def __init__(self, ask: Ask) -> None:
         named = ", ".join(ask.needs)
         super().__init__(
-            f"the client did not declare that it can be asked: {named}",
+            f"the client did not declare {named}, so it can't be asked; declare it in initialize",
             data={NEEDS_KEY: ask.needs},
         )
 

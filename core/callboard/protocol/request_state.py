@@ -52,8 +52,8 @@ class RequestStates:
         answers = self._open(state, method, params, owner)
         if answers is None:
             raise InvalidParams(
-                "requestState is not valid for this request, or not any more; send the request "
-                "again without it"
+                "requestState is not valid for this request, or has been used or expired; send the "
+                "request again without it"
             )
         return answers
 

@@ -55,7 +55,7 @@ class LogFile(Listening):
             # The cut comes last: half a secret would no longer look like one.
             text = self._clean(text)[:RECORD_LIMIT]
         except Exception:  # any object may have been logged, in any way
-            text = f"{record.name}: a record that can't be written down"
+            text = f"{record.name}: a record that can't be formatted"
         # A message's further lines must not look like records.
         return (text.replace("\n", "\n    ") + "\n").encode("utf-8", "replace")
 

@@ -225,7 +225,7 @@ def waiting_calls(desk: ConsentDesk) -> ServedResource:
         "waiting",
         waiting,
         title="What waits for the artist",
-        description="Your calls that the artist is asked about now, and where they answer.",
+        description="Your calls that await the artist's answer, and where the artist can give it.",
         mime_type="application/json",
     )
 

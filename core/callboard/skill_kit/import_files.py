@@ -37,7 +37,7 @@ def import_checked(
         raise HostError(f"'{Path(path).name}' contains no objects; nothing was imported")
     entries = [reader.get(each) for each in created[:LISTED]]
     if above is not None and not any(reader.get(each)["parent"] == above for each in created):
-        raise HostError(f"nothing of it is below '{parent}'. The change was undone.")
+        raise HostError(f"none of the imported objects is below '{parent}'. The change was undone.")
     missing = list(port.without_uvs(created)) if kind.name in WITH_UVS else []
     doubt = next((each["doubt"] for each in entries if each.get("doubt")), None)
     return {

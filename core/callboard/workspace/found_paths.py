@@ -43,7 +43,7 @@ class FoundPaths:
             )
         if root.read_only:
             raise WorkspaceResolveError(
-                f"{shown(folder)} was moved into the read-only root {shown(root.name)} since then; "
+                f"{shown(folder)} has been moved into the read-only root {shown(root.name)}; "
                 f"nothing was written"
             )
 

@@ -244,7 +244,7 @@ class RootsBook:
             await asyncio.wait([entry.asking], timeout=self.call_patience)
             if entry.outdated:
                 raise PeerError(
-                    "the client said that its roots changed and has not answered roots/list yet; "
+                    "the client reported changed roots and has not answered roots/list yet; "
                     "answer it, and call again"
                 )
         return entry

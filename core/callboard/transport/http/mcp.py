@@ -279,7 +279,7 @@ class StreamableHttp(ABC):
             fail(incoming, 404, PeerError(SESSION_ENDED))
             return None
         if version is not None and version != session.features.name:
-            known = "does not belong to this session" if version in REVISIONS else "is not known"
+            known = "is another revision" if version in REVISIONS else "is unknown"
             error = PeerError(
                 f"{VERSION_HEADER} {known}; this session speaks {session.features.name}"
             )
