@@ -1,1 +1,1 @@
-"""Calls that outlive their request."""
+"""Calls that outlive the request that started them."""

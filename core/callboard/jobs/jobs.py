@@ -138,8 +138,8 @@ def require_tasks(peer: Peer, method: str) -> None:
 
 
 class JobRequest(PeerRequest):
-    """The request of a job. Its notifications go to the job. Its questions wait in the job for an
-    answer, or go to the session that the request came from."""
+    """The request of a job's call. Its notifications go to the job. Its questions wait in the job
+    for an answer, or go to the session that the request came from."""
 
     def __init__(self, origin: PeerRequest, job: Job) -> None:
         super().__init__(origin.peer, origin.id, origin.method, origin.params)

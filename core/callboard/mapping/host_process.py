@@ -135,7 +135,7 @@ class HostProcess:
 
     @contextmanager
     def in_time(self, seconds: float | None) -> Iterator[None]:
-        """Kill the process if the block takes longer."""
+        """Kill the process if the block takes longer than ``seconds``. None means no limit."""
         if seconds is None:
             yield
             return

@@ -16,7 +16,7 @@ from callboard.mapping.host_process import HostProcess
 from callboard.mapping.reports import Tally
 
 State = Literal["preparing", "asking", "working", "completed", "failed", "cancelled"]
-#: Seconds for a process to shut down, during which it returns unfinished tasks.
+#: Seconds that a process has to shut down. During this time, it returns unfinished tasks.
 _GOODBYE = 15.0
 #: Seconds between two reports of progress.
 _AGAIN = 0.5
@@ -44,7 +44,7 @@ class MapRun:
         self._dismissed = False
 
     def close(self, state: State, message: str = "") -> None:
-        """Note the outcome."""
+        """Note the run's outcome."""
         self.state, self.message = state, message
         self.ended.set()
 

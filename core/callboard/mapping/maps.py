@@ -32,7 +32,7 @@ from callboard.workspace.containment import WorkspaceRoots
 T = TypeVar("T")
 #: Maximum maps that run at once.
 _MOST_AT_ONCE = 4
-#: Seconds to wait for a cancelled map, whose process shuts down cleanly.
+#: Seconds to wait for a cancelled map, so that its process can shut down cleanly.
 _ENDING = 30.0
 #: Maximum ended runs of this server that stay in memory.
 _KEPT = 64
@@ -126,7 +126,7 @@ class Maps:
         return {"run": name, **page}
 
     async def cancel(self, call: Call, name: str) -> Json:
-        """End a run and return what was done. Raises InvalidParams."""
+        """End a run and return its final status. Raises InvalidParams."""
         run, asker = self._find(call, name), call.request.peer.owner
         if run is None:
             if self._unmade(name, asker) is not None:

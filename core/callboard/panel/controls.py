@@ -129,8 +129,8 @@ class Controls:
         self, holder: str, answered: Callable[[int], None] = lambda ended: None
     ) -> None:
         """End one client's running, waiting and asking calls and its jobs. ``holder`` is the name
-        of its token. The client may call again. ``answered`` is called on the server's loop with
-        the number of calls."""
+        of the client's token. The client may call again. ``answered`` is called on the server's
+        loop with the number of ended calls."""
 
         def stop() -> None:
             ended = self._dispatcher.stop_client(holder)
@@ -143,8 +143,8 @@ class Controls:
         self, holder: str, answered: Callable[[str | None], None] = lambda problem: None
     ) -> None:
         """Revoke a client's access, to this server and every other, and end its open connections.
-        ``holder`` is its token's name. ``answered`` is called on another thread with the reason of
-        a failure, or None."""
+        ``holder`` is the name of the client's token. ``answered`` is called on another thread with
+        the reason of a failure, or None."""
 
         def end() -> None:
             try:
@@ -165,7 +165,7 @@ class Controls:
         self._do(self._capabilities.restore, capability)
 
     def set_roots(self, roots: Sequence[Root]) -> None:
-        """Replace the artist's own roots. The first is the workspace."""
+        """Replace the artist's own roots. The first root is the workspace."""
         self._do(self._roots.set_artist, list(roots))
 
     def set_roots_policy(self, policy: RootsPolicy) -> None:

@@ -74,8 +74,8 @@ class TokenStatus:
 
 @dataclass(frozen=True)
 class GrantStatus:
-    """One rule that the artist made. ``tool`` is None for everything that ``subject`` is about.
-    ``made`` is Unix time in seconds."""
+    """One rule that the artist made. ``tool`` is None if the rule holds for every tool that
+    ``subject`` is about. ``made`` is Unix time in seconds."""
 
     id: str
     client: str
@@ -107,9 +107,10 @@ class CallStatus:
 OTHER_MACHINE = "other_machine"
 _CHOICES: dict[str, tuple[Decision, ...]] = {
     OTHER_MACHINE: ("allow", "refuse"),
-    # A client's folders count for a session at most, because a project keeps only the artist's own.
+    # A client's folders are allowed for a session at most, because a project's settings keep only
+    # the artist's own folders.
     "client_roots": ("allow", "allow_session", "refuse"),
-    "farm": ("allow", "refuse"),  # the artist is asked about each map
+    "farm": ("allow", "refuse"),  # the artist is asked about every map
 }
 
 
@@ -125,7 +126,8 @@ class QuestionStatus:
     why: str
     arguments: Any
     deadline: float
-    #: The name of the client's token, and the answer that a yes gives by default.
+    #: The name of the client's token, and the answer that a yes gives unless the artist chooses
+    #: another.
     holder: str = ""
     suggests: str = "allow"
 
@@ -153,7 +155,7 @@ class CapabilityStatus:
 @dataclass(frozen=True)
 class ToolStatus:
     """One served tool. ``missing`` are the capabilities that it needs and that aren't offered now.
-    ``title`` is its name for people, or empty."""
+    ``title`` is its human-readable title, or empty."""
 
     name: str
     description: str
@@ -174,7 +176,7 @@ class SkillStatus:
     failures: tuple[str, ...] = ()
     #: The preferred host capabilities that this host doesn't provide to its bundle.
     missing: tuple[str, ...] = ()
-    #: True when its first call loads it.
+    #: True when the tool is loaded by its first call.
     when_called: bool = False
 
 

@@ -69,7 +69,7 @@ class Conversation:
         return next(self._ids)
 
     def interrupt(self, id: Id, error: Exception) -> None:
-        """End the wait for a request with ``error``."""
+        """End the wait for a request's answer with ``error``."""
         self._waiting.fail(id, error)
 
     def notify(self, method: str, params: Json | None = None) -> None:

@@ -57,7 +57,7 @@ class PendingAnswers:
                 waiting.clock.cancel()
 
     def sent(self, id: Id) -> None:
-        """Start the clock of a request that was sent."""
+        """Start the timeout of a request that has been sent."""
         waiting = self._waiting.get(id)
         if waiting is not None and waiting.patience is not None and waiting.clock is None:
             loop = asyncio.get_running_loop()

@@ -160,7 +160,7 @@ class Session(Peer):
             self._sent(self.outbox.popleft())
 
     def _sent(self, message: Json) -> None:
-        """Start the clock of a request that was sent."""
+        """Start the timeout of a request that has been sent."""
         if "id" in message:
             self.asked.sent(message["id"])
 
@@ -218,7 +218,8 @@ class SessionRequest(PeerRequest):
         self.send(jsonrpc.notification_message(method, params))
 
     def send(self, message: Json) -> bool:
-        """Send what belongs to this request on its own stream, if it has one."""
+        """Send a message that belongs to this request: on the request's own stream if possible,
+        else on the session's."""
         return self.channel.send(message) or self.session.send(message)
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:

@@ -36,7 +36,7 @@ SERVER_KEY = META + "serverInfo"
 #: The keys in a request's ``_meta`` that describe its client.
 META_KEYS = (VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY, LOG_LEVEL_KEY)
 
-#: Newest first. Both ``server/discover`` and the version error list them.
+#: All supported revisions, newest first, as ``server/discover`` and the version error list them.
 SUPPORTED_VERSIONS = sorted(REVISIONS, reverse=True)
 #: Milliseconds for which a client may keep a result (2026-07-28, Caching).
 _CACHEABLE = {
@@ -51,7 +51,7 @@ _CACHEABLE = {
 }
 #: Methods that may answer with questions (2026-07-28, Multi Round-Trip Requests).
 MAY_ASK = ("tools/call", "prompts/get", "resources/read")
-#: Methods of earlier revisions that this one removed.
+#: Methods of earlier revisions that this revision removed.
 _REMOVED = (
     "initialize",
     "ping",
@@ -247,7 +247,7 @@ class StatelessEra:
         return self._complete(peer, message.method, result)
 
     def _check_arguments(self, params: Json, headers: Mapping[str, str]) -> None:
-        """Check the headers that repeat arguments, and only those. Raises HeaderMismatch."""
+        """Check only the headers that repeat the call's arguments. Raises HeaderMismatch."""
         name, arguments = params.get("name"), params.get("arguments")
         schema = self._schema_of(name) if isinstance(name, str) else None
         if schema is not None and isinstance(arguments, (dict, type(None))):

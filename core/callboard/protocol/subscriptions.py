@@ -80,8 +80,8 @@ class Subscriptions:
         offered: set[Topic],
         holder: TokenHolder = NOBODY,
     ) -> Subscriber:
-        """Open a stream for a request that passed ``check``, and acknowledge the part of it that is
-        granted."""
+        """Open a stream for a request that passed ``check``, and acknowledge the granted part of
+        the request."""
         wanted = request.params["notifications"]
         uris = wanted.get("resourceSubscriptions", [])
         topics = {t for flag, t in _FLAGS.items() if wanted.get(flag) is True and t in offered}

@@ -111,7 +111,7 @@ class Exporter:
                 return
             with closing(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as db:
                 if not schema.is_current(db):
-                    self.status = "nothing to send"  # its writer hasn't made the tables yet
+                    self.status = "nothing to send"  # the writer hasn't made the tables yet
                     return
                 last = self._position(db)
                 while not self._stop.is_set() and (rows := _after(db, last, self._target.batch)):

@@ -29,8 +29,8 @@ SUFFIX = ".journal"
 MAX_BYTES = 64 * 2**20
 #: Bytes by which the reserved space grows.
 STEP = 2**18
-#: File systems on which a reserved block can certainly be written. On those that copy on write or
-#: are remote, a full disk would end the process instead of raising OSError.
+#: File systems on which a reserved block can certainly be written. On file systems that copy on
+#: write or are remote, a full disk would end the process instead of raising OSError.
 _KEEPS_ROOM = frozenset({"ext3", "ext4", "xfs", "tmpfs"})
 
 

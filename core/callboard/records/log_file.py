@@ -1,5 +1,5 @@
-"""callboard's log in a lasting file: one for each running instance. A file that grows loses its
-oldest half, and the oldest files are removed as new ones are made."""
+"""Keeps callboard's log in files, one for each instance. A file that has grown too large loses its
+oldest half. The oldest files are removed as new ones are made."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from callboard.ground.folders import data_folder
 ROTATE = 2**20
 #: Maximum files that are kept.
 KEPT = 40
-#: Characters of one record, and how many more are searched for secrets.
+#: Maximum characters kept of one record, and how many more are searched for secrets.
 RECORD_LIMIT, MARGIN = 20_000, 4_000
 #: Characters that terminals obey, except for tabs and line ends.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

@@ -1,4 +1,5 @@
-"""Reading records back: the database, the journals that aren't folded yet, and what is in memory.
+"""Reading records back: the database, the journals that aren't folded yet, and the records in
+memory.
 
 Reading doesn't write anything and needs no lock, so any process may read at any time, even after a
 crash.

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 def export_target(configured: ExportTarget | None) -> ExportTarget | None:
-    """Return the target of the export, or None. Most hosts don't load its code."""
+    """Return the target of the export, or None. Most hosts never load the export's code."""
     if configured is not None or not os.environ.get("CALLBOARD_EXPORT_URL"):
         return configured
     from callboard.records.exporter import target_from

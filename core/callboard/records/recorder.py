@@ -158,7 +158,7 @@ def _who(request: PeerRequest) -> dict[str, Any]:
 
 
 def _kept(result: Json) -> Any:
-    """Return what the call returned, or, for a failed call, what the tool's author needs."""
+    """Return the call's result, or, for a failed call, the facts that the tool's author needs."""
     if not result.get("isError"):
         return result.get("structuredContent")
     _, *rest = [part["text"] for part in result["content"] if part["type"] == "text"] or [""]

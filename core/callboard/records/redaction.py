@@ -1,4 +1,4 @@
-"""Removes data that must never reach the disk: secrets, homes, user names, long values.
+"""Removes data that must never reach the disk: secrets, home folders, user names, long values.
 
 It errs on the side of redacting too much, but leaves numbers and scene names alone, because a
 record of a 3D application is useless without them.

@@ -53,8 +53,9 @@ def default_folder() -> Path:
 class Store:
     """The records of this process, in a folder shared with the other processes of this machine.
 
-    ``results`` also keeps the calls' results, which an exporter would send. ``warn`` is called with
-    a sentence when records can't be written to disk, on the thread that notices this.
+    With ``results``, the calls' results are kept too, so that an exporter can send them. ``warn``
+    is called with a sentence when records can't be written to disk, on the thread that notices
+    this.
     """
 
     def __init__(
@@ -301,7 +302,8 @@ class Store:
         journal.path.unlink(missing_ok=True)
 
     def _replace_database(self) -> bool:
-        """Replace a damaged database with a new one, which takes what the journal still holds."""
+        """Set a damaged database aside. A new one then takes everything that the journal still
+        holds."""
         from callboard.records.database import set_aside
 
         self._leave_database()
@@ -363,8 +365,8 @@ class Store:
         except JournalCut:
             self._journal, self._writable = None, False
             journal.close()
-            # The rest of the file is folded like another process's journal. Without its first line
-            # it would stay forever.
+            # The rest of the file is folded like another process's journal. A file without the
+            # first line would never be folded or removed, so it is removed here.
             with suppress(OSError):
                 if not _begins_well(journal.path):
                     journal.path.unlink()

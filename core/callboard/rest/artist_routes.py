@@ -29,7 +29,7 @@ from callboard.rest.problems import NotFound, Unacceptable
 from callboard.rest.routes import ReadRequest, RestAnswer, Route
 from callboard.rest.schemas import ARTIST_ACT
 
-if TYPE_CHECKING:  # most hosts that answer over REST have no page
+if TYPE_CHECKING:  # not imported at run time, because most hosts have no page
     from callboard.panel.controls import Controls
 
 EVENTS = "/v1/artist/events"

@@ -299,7 +299,8 @@ class RestEndpoint:
 
     async def _list_resources(self, asked: ReadRequest) -> RestAnswer:
         offer, registry = self._service.offer, self._service.resources
-        listed = listed_for({}, registry.all(templates=False))  # REST clients declare none
+        # REST clients don't declare capabilities.
+        listed = listed_for({}, registry.all(templates=False))
         resources = [each.describe(FEATURES, offer) for each in listed]
         templates = [each.describe(FEATURES, offer) for each in registry.all(templates=True)]
         return 200, {"total": len(resources), "resources": resources, "templates": templates}

@@ -19,7 +19,8 @@ from callboard.transport.http.incoming_request import IncomingRequest
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter in the path or the query. With ``as_json`` its text is a JSON value."""
+    """One parameter in the path or the query. With ``as_json``, the parameter's text is a JSON
+    value."""
 
     name: str
     description: str
@@ -69,7 +70,7 @@ RouteHandler = Callable[[ReadRequest], Awaitable[RestAnswer]]
 @dataclass(frozen=True)
 class Route:
     """One operation. ``answers`` maps a status to the name of its schema, or to a content type
-    other than JSON. Problems needn't be listed."""
+    other than JSON. Errors needn't be listed."""
 
     method: str
     path: str

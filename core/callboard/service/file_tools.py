@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from callboard.bundles.files.file_store import FileStore, StoredFile
     from callboard.bundles.files.workspaces import Workspaces
 
-#: The name under which agents' requests are counted. No bundle can have it.
+#: The name under which agents' requests are counted. No bundle can have this name.
 AGENTS = ":agents"
 TEMPLATE = "files://{id}"
 _LIST: Json = {

@@ -38,7 +38,7 @@ class ServedResource:
 
     uri: str
     name: str
-    #: None when ``load`` finds it at the first read.
+    #: None when ``load`` finds the function at the first read.
     read: Callable[..., Any] | None = None
     title: str | None = None
     description: str | None = None

@@ -48,6 +48,6 @@ class SkillResources:
     def _declared(self, skill: SkillMetadata) -> list[ServedResource]:
         if skill.resources is None:
             return []
-        from callboard.service.declared_resources import declared_resources  # few skills have any
+        from callboard.service.declared_resources import declared_resources  # few skills need it
 
         return declared_resources(skill, partial(self._skills.entry, skill.name))

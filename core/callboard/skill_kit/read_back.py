@@ -64,9 +64,9 @@ def done(
     created: Sequence[str] = (),
     doubt: str | None = None,
 ) -> Json:
-    """Return a change's answer, with the present state under ``kind``. It says that the change
-    isn't verified if ``doubt`` is given or the entry has a doubt: the next load may show something
-    else."""
+    """Return a change's answer, with the present state under ``kind``. The answer says that the
+    change isn't verified if ``doubt`` is given or the entry has a doubt, because the next load may
+    show something else."""
     doubt = doubt or entry.get("doubt")
     return {
         "changed": [*changed],

@@ -32,8 +32,8 @@ class FoundPaths:
         return any(str(one) in self._given for one in (Path(folder), *Path(folder).parents))
 
     def __call__(self, folder: str, real: str) -> None:
-        """Raise WorkspaceResolveError if the folder is one of the call's, and the place where it
-        really is now is no longer allowed. Other folders that a call writes to aren't checked."""
+        """Raise WorkspaceResolveError if the folder is one of the call's, and its real path is no
+        longer allowed. Other folders that a call writes to aren't checked."""
         if not self._is_the_calls(folder):
             return
         root = self._roots.above(real)

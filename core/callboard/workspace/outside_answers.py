@@ -1,4 +1,4 @@
-"""A person's answers about folders outside the artist's roots that clients named."""
+"""A person's answers about the folders that clients named outside the artist's roots."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OutsideAnswers:
         self._answers.update({(peer.holder, peer.session, path): allowed for path in paths})
 
     def unanswered(self, peer: Peer, paths: Iterable[str]) -> list[str]:
-        """Return the paths that no person has been asked about yet."""
+        """Return the paths for which this peer has no answer yet."""
         self._expire()
         return [path for path in paths if (peer.holder, peer.session, path) not in self._answers]
 

@@ -1,4 +1,5 @@
-"""One run of one workflow: its steps in order, their results, and undoing them."""
+"""One run of a workflow: it performs the steps in order, keeps their results, and undoes their
+changes if it doesn't complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workflows of loaded skills: finding, running, reporting and cancelling them."""
+"""Finds, runs, reports on and cancels the workflows of loaded skills."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Workflows:
         return Result([reported], structured=status, is_error=True)
 
     async def status(self, id: str, asker: Owner) -> Json:
-        """Return one run. Raises InvalidParams."""
+        """Return the status of one run. Raises InvalidParams when the asker has no such run."""
         run = self._live(id, asker)
         if run is not None:
             return run.describe()
@@ -177,11 +177,11 @@ class Workflows:
                         raise InvalidParams(
                             f"'{one.tool}' runs on the main thread; 'parallel' needs affinity: any"
                         )
-            # A branch may be skipped, and a loop may have no items.
+            # A branch may be skipped, and a loop may have no items, so their steps may never run.
             self._admit(substeps(step), surely=surely and isinstance(step, ParallelStep))
 
     async def _save(self, run: WorkflowRun) -> None:
-        # A run of thousands of quick steps isn't saved thousands of times.
+        # A run of thousands of quick steps must not be saved thousands of times.
         if run.status == "running" and monotonic() - run.saved < SAVE_PAUSE:
             return
         async with self._writing:

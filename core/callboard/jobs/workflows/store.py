@@ -1,4 +1,5 @@
-"""The files of workflow runs, so that a killed process's run doesn't seem to be still running."""
+"""The files of workflow runs. They show which runs were interrupted because their process was
+killed."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ class RunStore:
             self._lock_file(self._owner).unlink(missing_ok=True)
 
     def _open(self) -> None:
-        # Results may hold anything, so other users must not read them.
+        # Results may contain anything, so other users must not read them.
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(self._lock_file(self._owner), os.O_RDWR | os.O_CREAT, 0o600)
         lock(descriptor)

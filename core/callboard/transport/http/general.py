@@ -35,7 +35,8 @@ _PARAMETERS = HTTP1ConnectionParameters(max_header_size=HEADER_LIMIT, max_body_s
 
 
 class GeneralConnection:
-    """Tornado's connection, with the methods of a plain one. Runs on the server's loop."""
+    """Tornado's connection, with the methods of a :class:`PlainConnection`. Runs on the server's
+    loop."""
 
     def __init__(self, connection: HTTP1Connection) -> None:
         self._connection = connection

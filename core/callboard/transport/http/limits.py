@@ -12,7 +12,7 @@ _MOST_SELECTED = 320
 
 def most_connections(selector: type[selectors.BaseSelector] | None = None) -> int:
     """Return how many connections a loop with this selector can hold. ``selector`` None means the
-    system's own. Some of the process's files are left to the application."""
+    system's own. Some of the process's file descriptors are left to the application."""
     selected = (selector or selectors.DefaultSelector) is selectors.SelectSelector
     most = _MOST_SELECTED if selected else 1024
     try:
@@ -42,7 +42,7 @@ class HttpLimits(NamedTuple):
     sweep_every: float = 5.0
     #: After this time an answer that isn't ready becomes a stream with keep-alive comments.
     slow_after: float = 10.0
-    #: The time between two of those comments.
+    #: The time between two keep-alive comments.
     keep_alive_every: float = 15.0
     #: Maximum bytes that wait for a slow client. A client that exceeds it is dropped.
     queue_bytes: int = 4 * 1024 * 1024

@@ -98,7 +98,7 @@ class Listener:
         at_once = min(BACKLOG, self.limits.handshakes)
         arrival: Callable[[], asyncio.Protocol] = partial(SocketStream, self._connected)
         if tls is not None:
-            from callboard.transport.http.handshakes import Handshakes  # only for other machines
+            from callboard.transport.http.handshakes import Handshakes  # used only with TLS
 
             self._handshakes = Handshakes(
                 tls, self.limits.handshakes, self.limits.header_time, arrival

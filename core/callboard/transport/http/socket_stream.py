@@ -138,7 +138,7 @@ class SocketStream(asyncio.Protocol):
             self._pause()
 
     def release(self) -> None:
-        """Continue with the next request, because the one that was taken is answered."""
+        """Continue with the next request, because the request that was taken has been answered."""
         self._taken = False
         if self._buffer:
             self._keep(b"")
