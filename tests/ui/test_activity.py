@@ -186,7 +186,9 @@ def test_what_a_call_changed_is_selected_in_the_scene(open_panel: Any) -> None:
         assert shown.server.on_main(shown.server.host.scene.selection) == ["/first"]
         shown.server.on_main(lambda: shown.server.host.scene.delete(["/first"]))
         shown.click(activity.details.select)
-        shown.until(lambda: reads(activity.details, "none of its objects is still in the scene"))
+        shown.until(
+            lambda: reads(activity.details, "none of the changed objects is still in the scene")
+        )
 
 
 def test_details_stand_beside_the_list_where_there_is_room_and_below_where_not(

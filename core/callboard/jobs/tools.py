@@ -61,7 +61,7 @@ def job_tools(jobs: Jobs) -> list[Tool]:
         own_tool(
             STATUS,
             "Returns a job's status, and its result once it has ended. With wait_s it waits for "
-            "the end, so you needn't ask again and again.",
+            "the end, so you needn't poll.",
             _STATUS_SCHEMA,
             status,
             required=("job_id",),

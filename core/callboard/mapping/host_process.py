@@ -153,7 +153,7 @@ class HostProcess:
         wasn't called."""
         assert self._process is not None
         status = self._process.wait()
-        ended = f"a signal ({-status})" if status < 0 else f"the status {status}"
+        ended = f"signal {-status}" if status < 0 else f"status {status}"
         self._words.seek(max(0, self._words.seek(0, os.SEEK_END) - LAST_WORDS))
         words = self._words.read().decode("utf-8", "replace").strip()
         reported = f"the host ended with {ended}: {self._killed or otherwise}"

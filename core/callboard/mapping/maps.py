@@ -278,4 +278,4 @@ def _environment(command: Sequence[str]) -> Mapping[str, str] | None:
 
 
 def _again(name: str) -> str:
-    return f"what is done is kept; the same farm__map with run: '{name}' continues from there"
+    return f"finished tasks are kept; the same farm__map with run: '{name}' continues from there"

@@ -63,8 +63,8 @@ class _Held:
         roots = self._roots
         if roots is None or roots.first is None:
             raise WorkspaceResolveError(
-                f"{shown(path)} isn't in a workspace, as the files of a map must be: name a root "
-                "in the client, or ask the artist to add one"
+                f"{shown(path)} isn't in a workspace, and a map's files must be in one: name a "
+                "root in the client, or ask the artist to add one"
             )
         admitted = roots.admit(path, write=write)
         if not roots.contains(admitted):

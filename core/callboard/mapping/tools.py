@@ -89,7 +89,7 @@ def farm_tools(maps: Maps) -> list[Tool]:
         ),
         own_tool(
             "farm__results",
-            "A map's results as they came, a page at a time: next_offset is where the next begins.",
+            "A map's results in arrival order, a page at a time; next_offset gets the next page.",
             {"run": _RUN, **_PAGE},
             calls.results,
             required=("run",),

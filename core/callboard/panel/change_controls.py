@@ -73,7 +73,7 @@ class ChangeControls:
                 raise HostError("this application can't select objects now")
             there = [name for name in change.objects if _is_there(reader, name)]
             if not there:
-                raise HostError("none of its objects is still in the scene")
+                raise HostError("none of the changed objects is still in the scene")
             editor.select(there)
 
         def selected(problem: str | None) -> None:

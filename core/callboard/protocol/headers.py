@@ -94,7 +94,7 @@ def _check_param(header: str, value: object, headers: Mapping[str, str]) -> None
     else:
         same = text == value
     if not same:
-        raise HeaderMismatch(f"{header} differs from the argument it repeats")
+        raise HeaderMismatch(f"{header} differs from the argument that it must repeat")
 
 
 def _number(text: str) -> float | None:

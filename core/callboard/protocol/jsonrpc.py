@@ -145,13 +145,13 @@ def _parse_response(value: Json, known_id: Id | None) -> Message:
     if known_id is None:
         return Invalid(None, PeerError("a response's id must be a string or an integer"))
     if ("result" in value) == ("error" in value):
-        return Invalid(known_id, PeerError("a response has either a result or an error"))
+        return Invalid(known_id, PeerError("a response must have either a result or an error"))
     if "error" in value:
         if not isinstance(error, dict) or not isinstance(error.get("code"), int):
             error = {"code": -32603, "message": "the peer sent a malformed error"}
         return Response(known_id, None, error)
     if not isinstance(result, dict):
-        return Response(known_id, None, {"code": -32603, "message": "the result is not an object"})
+        return Response(known_id, None, {"code": -32603, "message": "the result must be an object"})
     return Response(known_id, result, None)
 
 

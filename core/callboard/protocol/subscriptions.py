@@ -70,7 +70,7 @@ class Subscriptions:
             raise InvalidParams("resourceSubscriptions must be a list of URIs")
         if len(uris) > WATCH_LIMIT:
             raise InvalidParams(
-                f"a stream watches at most {WATCH_LIMIT} resources; open another for the rest"
+                f"a stream can watch at most {WATCH_LIMIT} resources; open another for the rest"
             )
 
     def listen(

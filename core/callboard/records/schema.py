@@ -90,7 +90,7 @@ def migrate(db: sqlite3.Connection) -> None:
     try:
         version = _version(db)
         if version > VERSION:
-            raise NewerSchema(f"the database has version {version}, this callboard knows {VERSION}")
+            raise NewerSchema(f"the database has version {version}; only {VERSION} is supported")
         for step in MIGRATIONS[version:]:
             for statement in step:
                 db.execute(statement)

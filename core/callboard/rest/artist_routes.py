@@ -109,7 +109,7 @@ def _question(controls: Controls, id: str) -> QuestionStatus:
     for question in _asked_here(controls.status.snapshot):
         if question.id == id:
             return question
-    raise NotFound("that question has been answered, or its time is over")
+    raise NotFound("that question has been answered, or has expired")
 
 
 async def _undo(controls: Controls, call: str) -> Json:

@@ -79,8 +79,8 @@ def file_tools(workspaces: Callable[[], Workspaces]) -> list[Tool]:
         result: Json = {"files": shown, "total": len(files)}
         if not files:
             result["note"] = (
-                "no file fits, or there is no workspace: the workspace is the roots that the "
-                "client or the artist named, else the host's project"
+                "no file matches, or there is no workspace: the workspace is the roots that the "
+                "client or the artist has named, else the host's project"
             )
         elif len(files) > limit:
             result["note"] = f"{len(files) - limit} more; narrow by name, mime_type or tags"

@@ -245,7 +245,7 @@ def reports(build: BuildReport) -> ServedResource:
         "report",
         report,
         title="The report of your calls",
-        description="What was missing, failed and was slow since 30m, 12h, 7d, 2w, a date, or all; "
-        "only of your own calls.",
+        description="Missing capabilities, failures and slow calls since 30m, 12h, 7d, 2w, a date, "
+        "or all; only of your own calls.",
         mime_type=JSON_TYPE,
     )

@@ -39,5 +39,5 @@ def _read(cursor: Any) -> str:
         if not text.startswith(_PREFIX):
             raise ValueError
     except (TypeError, ValueError):
-        raise InvalidParams("cursor must be one that this server handed out") from None
+        raise InvalidParams("cursor must be one that this server returned") from None
     return text[len(_PREFIX) :]

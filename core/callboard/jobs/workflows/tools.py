@@ -40,8 +40,8 @@ def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
         own_tool(
             RUN,
             "Runs a workflow of a loaded skill, step by step. Answers at once with a job_id, which "
-            "is the run_id too. If a step fails or the run is cancelled, what it changed in the "
-            "scene is undone.",
+            "is the run_id too. If a step fails or the run is cancelled, its changes to the "
+            "scene are undone.",
             {
                 "name": {"type": "string", "minLength": 1, "description": "skill.workflow"},
                 "inputs": {"type": "object", "description": "The workflow's inputs, by name"},
@@ -61,7 +61,7 @@ def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
         ),
         own_tool(
             "workflows__cancel",
-            "Stops a run and undoes what it changed in the scene.",
+            "Stops a run and undoes its changes to the scene.",
             {"run_id": _RUN_ID},
             cancel,
             required=("run_id",),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 TOO_MANY_VALUES = Refusal(
-    413, f"the body holds over {MOST_VALUES:,} values; send them in parts, or in a file"
+    413, f"the body holds more than {MOST_VALUES:,} values; send them in parts, or in a file"
 )
 
 #: Connections that may wait to be accepted.
