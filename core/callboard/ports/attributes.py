@@ -36,7 +36,7 @@ class AttributesPort(Protocol):
 
     def get(self, name: str, attribute: str) -> Json:
         """Return ``{path, attribute, type, value, writable}``, with ``type`` as the host's word. A
-        long list has its first thousand elements, and ``count`` is its length. ``doubt`` as in
+        long list has its first thousand elements, and ``count`` is its length. ``doubt`` is as in
         ``SceneReader``. Raises HostError when there is no such attribute."""
 
     def set(self, name: str, attribute: str, value: object) -> str:

@@ -23,7 +23,7 @@ class CamerasPort(Protocol):
     def get(self, name: str) -> Json:
         """Return ``{name, path, projection, fov}`` and the values. ``projection`` is perspective,
         orthographic or the host's word; ``fov`` is the picture's ``[horizontal, vertical]`` angle
-        in degrees, or None without perspective. ``doubt`` as in ``SceneReader``. Raises
+        in degrees, or None without perspective. ``doubt`` is as in ``SceneReader``. Raises
         ObjectNotFound, AmbiguousName, and HostError when the object isn't a camera."""
 
     def create(self, name: str | None) -> str:

@@ -11,7 +11,7 @@ PrimitiveKind = Literal["sphere", "cube", "plane", "cylinder", "cone", "torus"]
 
 class SceneEditor(Protocol):
     """Capability ``scene.mutate``. Each method does one thing and returns the full path of the
-    object; the ``scene`` skill reads back and verifies."""
+    object; the ``scene`` skill reads the result back and verifies it."""
 
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
         """Create a primitive. ``dimensions`` has exactly the keys of that kind: radius; size;

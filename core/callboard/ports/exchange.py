@@ -36,8 +36,8 @@ WITH_UVS = frozenset({"gltf", "fbx", "obj", "alembic", "usd"})
 class FileFormat:
     """One format as this host supports it now. ``reads`` and ``writes`` are suffixes; ``missing``
     says why one or both are empty, and what to do. ``meters_per_unit`` and ``up_axis`` are those of
-    the files that the host writes, and what the host assumes for a file that has neither. ``fixed``
-    is True when the host can't write files with other units or axes."""
+    the files that the host writes, and those that the host assumes for a file that states neither.
+    ``fixed`` is True when the host can't write files with other units or axes."""
 
     name: str
     reads: tuple[str, ...]
@@ -72,8 +72,9 @@ class ExchangePort(Protocol):
     def export_file(
         self, path: str, objects: Sequence[str] | None, axes: Axes | None
     ) -> tuple[list[str], Axes]:
-        """Write these objects with everything below them, or the scene. Return the files written,
-        the requested one first. Files are complete or not written at all."""
+        """Write these objects with everything below them, or, if ``objects`` is None, the whole
+        scene. Return the files written, the requested one first. Files are complete or not written
+        at all."""
 
     def without_uvs(self, objects: Sequence[str] | None) -> Mapping[str, bool]:
         """Return the exported meshes that have faces but no UVs, by path. The value is True when

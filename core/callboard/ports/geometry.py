@@ -8,7 +8,7 @@ from callboard.content import Json
 from callboard.ports.check import MeshData
 
 SubdivisionScheme = Literal["none", "catmull_clark", "bilinear", "loop"]
-#: The direction for faces: out of the object, into it, or the opposite of the current one.
+#: The direction to turn faces to: out of the object, into it, or the opposite of the current one.
 FacesLook = Literal["outside", "inside", "flip"]
 
 
@@ -24,7 +24,8 @@ class GeometryPort(Protocol):
         when it isn't known. ``shading`` is smooth, flat or mixed. ``subdivision`` is ``{scheme,
         levels}``, with levels None when the renderer chooses. ``modifiers`` has ``{name, kind}``
         with the values of ``MODIFIERS``; ``kind`` is one of ours or the host's word. ``text`` or
-        ``curve`` has the source of a text's or a curve's shape. ``doubt`` as in ``SceneReader``."""
+        ``curve`` has the source of a text's or a curve's shape. ``doubt`` is as in
+        ``SceneReader``."""
 
     def mesh(self, name: str) -> MeshData:
         """Return the mesh before modifiers."""

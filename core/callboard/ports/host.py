@@ -1,7 +1,7 @@
 """The host: an application in which callboard runs. Its ports are the other modules of this folder.
 
-Threads: :meth:`Host.post`, :attr:`Host.ports` and :meth:`Host.blocked_by` are called from any
-thread. Every other method runs on the host's main thread.
+Threads: every method runs on the host's main thread, unless its description says that it may be
+called from any thread.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ class LightsPort(Protocol):
 
     def get(self, name: str) -> Json:
         """Return ``{name, path, kind}`` and the values. ``kind`` is one of ours, else the host's
-        word. ``doubt`` as in ``SceneReader``. Raises ObjectNotFound, AmbiguousName, and HostError
-        when the object isn't a light."""
+        word. ``doubt`` is as in ``SceneReader``. Raises ObjectNotFound, AmbiguousName, and
+        HostError when the object isn't a light."""
 
     def create(self, kind: LightKind, name: str | None) -> str:
         """Make a light at the origin; return its path."""

@@ -62,7 +62,7 @@ class MaterialsPort(Protocol):
         """Return ``{name, path, type, textures}`` and the values. ``type`` is the host's word for
         the shader. A value is None when something other than a number decides it. ``textures`` has
         ``{path, color_space, uv_scale, channel}`` by slot; ``path`` is None for anything but a
-        picture. ``doubt`` as in ``SceneReader``. Raises MaterialNotFound or AmbiguousName."""
+        picture. ``doubt`` is as in ``SceneReader``. Raises MaterialNotFound or AmbiguousName."""
 
     def users(self) -> Mapping[str, Sequence[str]]:
         """Return the paths of the objects that each material is assigned to, even if only on some

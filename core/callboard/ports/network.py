@@ -29,8 +29,8 @@ class NetworkPort(Protocol):
 
     def fetch(self, url: str, most: int) -> Iterator[bytes]:
         """Yield the body in pieces. Raises HostError, even between pieces: for a server not in
-        ``SERVERS`` or a redirect to one, for more than ``most`` bytes, or for too long a
-        silence."""
+        ``SERVERS``, a redirect to another server, more than ``most`` bytes, or an answer that is
+        too slow."""
 
 
 class Network:
@@ -49,7 +49,7 @@ class Network:
         from callboard.ground.version import __version__
 
         server = origin(url)
-        # A leading space would not belong to the server, and would shift what is removed below.
+        # ``origin`` ignores leading spaces, but the slice below would count them.
         if server not in self._places or not url.startswith(f"{server}/"):
             raise HostError(
                 f"{server[:200] or 'that address'} is not a server that callboard may contact"
