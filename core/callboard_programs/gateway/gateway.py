@@ -36,6 +36,8 @@ log = logging.getLogger(__name__)
 
 #: Lists that change when instances come and go.
 LISTED_OF_ALL: tuple[Topic, ...] = ("prompts", "resources")
+#: Maximum seconds for telling the hosts that their clients are gone.
+_FAREWELL = 5.0
 
 
 class Gateway:
@@ -136,7 +138,11 @@ class Gateway:
             self._feed.close()
             self._directory.close()
             self._own.close()
-            await asyncio.gather(self._named.stop(), self._server.close(), self._stateless.close())
+            ending_calls = asyncio.gather(
+                self._named.stop(), self._server.close(), self._stateless.close()
+            )
+            # A host that hangs must not keep the gateway.
+            await asyncio.wait([ending_calls], timeout=_FAREWELL)
             await self._listener.stop()
             if self._remote is not None:
                 await self._remote.stop()
