@@ -1,2 +1,2 @@
-"""Skill folders as values: found, read, checked, searched, watched. None of a skill's code is
-imported before a call needs it."""
+"""Finds, reads, checks, searches and watches skills. A skill's code is imported only once a call
+needs it."""

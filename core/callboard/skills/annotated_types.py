@@ -18,23 +18,23 @@ _PLAIN = {
 }
 _SAYS_NOTHING = frozenset(("Any", "object"))
 _PASSES_ON = frozenset(("Required", "NotRequired", "ReadOnly", "Final"))
-#: A type may refer to itself, and a few lines may define a very large type.
+#: Limits on a schema, because a few lines may define a very large type.
 _MAX_DEPTH = 12
 _MAX_NODES = 1000
 
 
 class AnnotatedTypes:
     """Reads the annotations of one function, with the types its script can name: those of
-    ``typing``, and its own ``TypedDict`` classes and aliases. Make one for each function: the limit
-    on size counts from then, and ``unread`` collects annotations that can't be read, which become
-    ``{}``."""
+    ``typing``, and its own ``TypedDict`` classes and aliases. Make one for each function, because
+    the size limit applies to each instance. ``unread`` collects the annotations that can't be read
+    and so become ``{}``."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.unread: list[str] = []
         self._classes: dict[str, ast.ClassDef] = {}
         self._aliases: dict[str, ast.expr] = {}
         self._nodes = 0
-        #: Names being read: a recursive type can't become a JSON Schema here.
+        #: Names whose types are being read, to detect recursive types, which can't be read.
         self._open: set[str] = set()
         for node in tree.body:
             if isinstance(node, ast.ClassDef):
@@ -222,7 +222,7 @@ def any_of(schemas: Sequence[Json]) -> Json:
 
 
 def _choices(schema: Json) -> list[Json]:
-    """Return the choices of a schema that is only ``anyOf``, else the schema."""
+    """Return the alternatives of a schema that has only ``anyOf``, or else the schema itself."""
     choices = schema["anyOf"] if [*schema] == ["anyOf"] else None
     if isinstance(choices, list) and all(isinstance(one, dict) for one in choices):
         return choices

@@ -33,7 +33,8 @@ def entered(functions: Mapping[str, Function], names: Iterable[str]) -> Function
 
 @dataclass(frozen=True)
 class Signature:
-    """A function's own description. ``unread`` are annotations without a JSON Schema."""
+    """The facts that a function's source states. ``unread`` are the annotations without a JSON
+    Schema."""
 
     function: str
     line: int
@@ -51,8 +52,8 @@ class Signatures:
         self._trees: dict[Path, ast.Module | None] = {}
 
     def of(self, script: Path, tool: str, entry_point: object = None) -> Signature | None:
-        """Return the signature, or None when the function isn't made by a plain ``def``, or the
-        script can't be read, which calls and lint report."""
+        """Return the signature, or None if there is no plain ``def`` for the tool, or the script
+        can't be read, which calls and lint report."""
         if script not in self._trees:
             try:
                 self._trees[script] = parsed(read_text(self._folder, script))

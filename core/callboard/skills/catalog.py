@@ -1,8 +1,8 @@
 """The skills that exist, and those that are loaded.
 
-Loading a skill makes its tools and prompts part of the server, and imports nothing. That server
-watches the disk for changes. Methods may be called from any thread. Listeners run under the
-catalog's lock, so that a list requested after a change shows it.
+Loading a skill makes its tools and prompts part of the server, but imports none of its code. The
+server watches the disk for changes. Methods may be called from any thread. Listeners run under the
+catalog's lock, so that a list requested after a change includes it.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class SkillCatalog:
         #: Called with the skills that a refresh newly found, under the catalog's lock.
         self.arrived: Callable[[list[str]], None] = lambda names: None
         self._indexed: dict[str, SkillMetadata] = {}
-        #: Tools that bundles' servers list, by the bundle's path, and those of these tools that the
-        #: index has.
+        #: Tools that bundles' servers list, by the bundle's path, and the same for the tools that
+        #: are already in the index.
         self._served: Mapping[str, Sequence[Tool]] = {}
         self._indexed_served: dict[str, Sequence[Tool]] = {}
         self._changes: Changes[[CatalogChange]] = Changes()
@@ -159,7 +159,8 @@ class SkillCatalog:
             return skill
 
     def why_absent(self, tool: str) -> str | None:
-        """Return how to get a tool that isn't served, by wire name, or None if no skill has it."""
+        """Return why the tool with this wire name isn't served and how to get it, or None if no
+        skill has such a tool."""
         with self._lock:
             for skill in (*self._known.values(), *self._elsewhere):
                 if all(skill.wire_name(one.name) != tool for one in skill.tools):
@@ -176,8 +177,8 @@ class SkillCatalog:
         return None
 
     def why_old(self, name: str) -> str | None:
-        """Return a sentence on why a skill's newest files aren't used, or None. Call it from any
-        thread."""
+        """Return a sentence on why a skill's newest files aren't used, or None if they are. Call it
+        from any thread."""
         if (failure := self._worse.get(name)) is None:
             return None
         return f"the newest files of '{name}' aren't used, these are older: {_reported(failure)}"
@@ -307,7 +308,7 @@ class SkillCatalog:
         broken = [failure for skill in skills for failure in script_failures(skill)]
         with self._lock:
             if number < self._reported_by:
-                return  # a later check, which knows more, was faster
+                return  # a later check, which saw newer files, has reported
             self._reported_by = number
             others = [failure for failure in self._failures if failure not in self._broken]
             self._broken = broken

@@ -45,7 +45,7 @@ def stand_in(name: str) -> ModuleType | None:
 
 
 class Probe:
-    """Tells such scripts whether their call was cancelled. ``ctx`` is the tool's."""
+    """Tells these scripts whether their call was cancelled. ``ctx`` is the tool's context."""
 
     job_id = None
 
@@ -79,8 +79,8 @@ check_dcc_cancelled = check_cancelled
 
 
 def cancelling(entry: Entry) -> Entry:
-    """Return the same entry with a function that can check whether its call was cancelled: through
-    this module, or through the real package if a script loaded it."""
+    """Return the entry with its function wrapped, so that it can check whether its call was
+    cancelled: through this module, or through the real package if a script has loaded that."""
     if entry.kind != "function":
         return entry
     function, takes_ctx = entry.function, entry.takes_ctx

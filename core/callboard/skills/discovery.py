@@ -33,8 +33,8 @@ def search_paths(
     need not exist.
 
     ``CALLBOARD_SKILL_PATHS``, ``DCC_MCP_SKILL_PATHS`` and ``DCC_MCP_<DCC>_SKILL_PATHS`` hold paths
-    joined by the system's path separator. Then follow ``extra``, the site's folder and the shipped
-    skills.
+    joined by the system's path separator. ``extra``, the site's folder and the shipped skills
+    follow.
     """
     environ = os.environ if environ is None else environ
     variables = ["CALLBOARD_SKILL_PATHS", "DCC_MCP_SKILL_PATHS"]
@@ -68,7 +68,7 @@ def skill_folders(search_path: Path) -> Iterator[Path]:
 
 
 def has_skill(search_path: Path) -> bool:
-    """Return whether the path has a skill, or can't be read, because the search reports that."""
+    """Return whether the path contains a skill, or can't be read, which the search reports."""
     try:
         return next(skill_folders(search_path), None) is not None
     except OSError:
@@ -76,7 +76,7 @@ def has_skill(search_path: Path) -> bool:
 
 
 def _holds_skill(folder: Path) -> bool:
-    """Return whether the folder has a SKILL.md, even a broken one: loading reports it."""
+    """Return whether the folder has a SKILL.md, even a broken one, which loading reports."""
     try:
         (folder / SKILL_FILE).lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -89,7 +89,7 @@ def _holds_skill(folder: Path) -> bool:
 def load_all(
     folders: Iterable[Path], load: Callable[[Path], SkillMetadata]
 ) -> list[tuple[Path, SkillMetadata]]:
-    """Load the folders. Skills named like their folder come first and win over others of their
+    """Load the folders. Skills named like their folder come first and win over others with the same
     name."""
     loaded = [(folder, load(folder)) for folder in folders]
     return sorted(loaded, key=lambda one: (one[1].name != one[0].name, one[0].name))

@@ -1,7 +1,7 @@
 """Remembers loaded skills by the stamps of the files they were read from.
 
-They are kept in memory, and in a file if one is given, so that the next start is fast too. A file
-that is missing, damaged or from another version is ignored.
+The skills are kept in memory, and in a file if one is given, so that the next start is fast too. A
+file that is missing, damaged or from another version is ignored.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class DiscoveryCache:
             self._known = _read(file)
 
     def load(self, folder: Path) -> SkillMetadata:
-        """Like :func:`load_skill`, but return the same value as last time while nothing changed.
+        """Like :func:`load_skill`, but return the same value as last time if nothing has changed.
         Skills with failures, or with files changed a moment ago, are loaded each time."""
         key = str(folder)
         self._used.add(key)

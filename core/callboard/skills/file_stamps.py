@@ -1,4 +1,4 @@
-"""Checks whether a file is still the one that was read."""
+"""Checks whether a file is unchanged since it was read."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from callboard.skills.tool_entry import HINT_WORDS, KNOWN_KEYS
 #: File, line, message.
 Odd = tuple[str, int, str]
 
-#: Minimum similarity of a word to the one that was meant.
+#: Minimum similarity of a word to the intended one.
 _ALIKE = 0.8
 #: Common substitutes for known words, too different for the similarity check.
 _MEANT = {
@@ -216,7 +216,7 @@ def _keys(
 
 
 def _one(file: str, line: int, what: str, word: Any, known: Iterable[str]) -> Iterator[Odd]:
-    """Yield a finding when the word isn't known, but is much like a known one."""
+    """Yield a finding if the word isn't known but resembles a known one."""
     if not isinstance(word, str) or word in known:
         return
     usual = _MEANT.get(word, "")

@@ -11,7 +11,7 @@ from callboard.calls.entry import Affinity
 #: The file that makes a folder a skill.
 SKILL_FILE = "SKILL.md"
 
-#: ``replaced`` isn't a mistake: another skill of that name comes first.
+#: ``replaced`` isn't a mistake: another skill of the same name takes precedence.
 FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob", "replaced"]
 Execution = Literal["sync", "async"]
 
@@ -22,7 +22,7 @@ class Failure(NamedTuple):
     """One problem of one skill.
 
     ``reference`` is the path inside the skill's folder, as written. Messages contain no absolute
-    path. ``line`` counts from 1. ``tool`` is the tool that is lost because of it.
+    path. ``line`` counts from 1. ``tool`` is the tool that can't be served because of the problem.
     """
 
     skill: str
@@ -57,11 +57,11 @@ class ToolDeclaration(NamedTuple):
     description: str
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any] | None = None
-    #: The names of those of the three fields above that ``tools.yaml`` leaves to the script's
-    #: function.
+    #: The names of the fields, among the three above, that ``tools.yaml`` omits and the script's
+    #: function provides.
     unwritten: tuple[str, ...] = ()
     required_capabilities: tuple[str, ...] = ()
-    #: The reason why ``script.execute`` was added to its undeclared capabilities, else None.
+    #: The reason why ``script.execute`` was added to the declared capabilities, or None.
     runs_code: str | None = None
     script: Path | None = None
     affinity: Affinity = "main"
@@ -74,7 +74,7 @@ class ToolDeclaration(NamedTuple):
     #: ``{"on-success": (...), "on-failure": (...)}``
     next_tools: Mapping[str, tuple[str, ...]] = _NOTHING
     search_aliases: tuple[str, ...] = ()
-    #: Keys that this version doesn't know, kept as written.
+    #: Keys that this version doesn't recognize, kept as written.
     extra: Mapping[str, Any] = _NOTHING
 
     @property

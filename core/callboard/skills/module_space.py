@@ -22,8 +22,8 @@ from callboard.skills.packages import PREFIX, to_install
 class ModuleSpace:
     """The modules below one folder.
 
-    It works through the import statement, not the import machinery. It doesn't install anything
-    there, so nothing has to be removed.
+    It replaces ``__import__`` in its own modules only. It installs nothing in the import machinery,
+    so nothing has to be removed.
     """
 
     def __init__(self, name: str, folder: Path, ran: dict[Path, bytes]) -> None:

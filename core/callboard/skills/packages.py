@@ -29,8 +29,9 @@ _adding = threading.Lock()
 
 
 def package_parent(folder: Path) -> Path | None:
-    """Return the parent folder of the package that a skill's folder came with: ``dcc_mcp_*`` with
-    an ``__init__.py`` above it, or None when it isn't in one. Looks at the disk."""
+    """Return the parent folder of the package that contains a skill's folder: a folder
+    ``dcc_mcp_*`` with an ``__init__.py``. Return None if there is no such package. Looks at the
+    disk."""
     for above in folder.parents:
         if above.name.startswith(PREFIX) and (above / "__init__.py").is_file():
             return above.parent
@@ -87,8 +88,8 @@ def missing_imports(script: Path, skill: SkillMetadata) -> Iterator[tuple[str, i
 
 
 def neighbours(script: Path, skill: Path) -> list[Path]:
-    """Return the scripts beside ``script`` that it imports, and those that these import. Looks for
-    files."""
+    """Return the scripts beside ``script`` that it imports, and the scripts that these import in
+    turn. Looks for files."""
     known: dict[Path, None] = {}
     waiting = [script]
     while waiting:

@@ -1,4 +1,4 @@
-"""Checks whether a loaded skill's files changed, and whether the new ones may replace them."""
+"""Checks whether a loaded skill's files have changed, and whether the new ones may replace them."""
 
 from __future__ import annotations
 

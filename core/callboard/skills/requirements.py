@@ -12,8 +12,8 @@ from callboard.skills.vendored import REQUIRED, package_of, satisfies, this_pyth
 
 
 def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Failure]:
-    """Yield the required packages that this Python doesn't have, or has in another version than the
-    skill vendored. Looks for files. ``called`` names the skill in the suggested command."""
+    """Yield the required packages that this Python doesn't have, or has in a version other than the
+    skill's vendored one. Looks for files. ``called`` names the skill in the suggested command."""
     if not skill.requires:
         return
     from importlib import metadata

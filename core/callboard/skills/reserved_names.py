@@ -1,4 +1,5 @@
-"""Names of tools and resources that are reserved for what ships, whether it is loaded or not."""
+"""Names of tools and resources that are reserved for callboard and its bundled skills, loaded or
+not."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _OWN = frozenset(
 )
 #: Schemes whose every address belongs to callboard or the machine.
 _SCHEMES = frozenset(("file", "host", "job", "log", "report", "scene"))
-#: Schemes in which a name's own addresses are free: ``ui://studio-panel/…`` for that bundle.
+#: Schemes in which a name's own addresses are free: ``ui://studio-panel/…`` for the bundle
+#: ``studio-panel``.
 _NAMED = frozenset(("skill", "ui"))
 
 
@@ -41,7 +43,7 @@ def is_shipped_prefix(name: str) -> bool:
 
 
 def is_reserved_uri(uri: str, name: str) -> bool:
-    """Return whether a resource's address is reserved, and not one that belongs to ``name``."""
+    """Return whether a resource's address is reserved and doesn't belong to ``name``."""
     scheme, _, rest = uri.partition(":")
     if scheme.lower() in _SCHEMES:
         return True

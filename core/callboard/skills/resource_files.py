@@ -19,7 +19,7 @@ KEYS = (
     *("name", "uri", "title", "description", "mime_type", "file", "source_file", "affinity"),
     "required_capabilities",
 )
-#: Schemes with another meaning here, or for every client.
+#: Schemes that already have a meaning, in callboard or for every client.
 _TAKEN = (
     *("callboard", "file", "files", "host", "http", "https", "job", "log", "report", "scene"),
     *("skill", "ui", "workspace"),

@@ -1,7 +1,7 @@
 """Runs the scripts of one skill in isolation.
 
 Every loaded skill has its own space of modules, named uniquely for each load. So two skills may
-both have a ``_common.py``, and a reloaded skill never meets its older self. Nothing is imported
+both have a ``_common.py``, and a reloaded skill never sees its older modules. Nothing is imported
 before :meth:`SkillScripts.entry` needs it, including modules that only scripts need.
 """
 
@@ -55,7 +55,7 @@ class SkillScripts:
 
     def entry(self, tool: ToolDeclaration) -> Entry:
         """Return the tool's function, after importing its script at the first call. Raises
-        SkillError that says what to fix, and SkillUnloaded after :meth:`close`."""
+        SkillError, which says what to fix, and SkillUnloaded after :meth:`close`."""
         from callboard.skills.module_space import ModuleSpace
         from callboard.skills.vendored import ImportPath, vendor_folder
 

@@ -30,8 +30,8 @@ _PREFIX_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Hit:
-    """One result. ``name`` is the skill's name, or the tool's wire name. ``skill`` is the bundle's
-    name for a tool of a bundle's server."""
+    """One result. ``name`` is the skill's name, or the tool's wire name. For a tool of a bundle's
+    server, ``skill`` is the bundle's name."""
 
     kind: Kind
     name: str

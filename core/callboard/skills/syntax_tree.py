@@ -28,7 +28,8 @@ def parsed(source: str) -> ast.Module | None:
 
 
 def syntax_error(path: Path) -> tuple[int, str] | None:
-    """Return line and message when a script isn't Python, or None when it is or can't be read."""
+    """Return the line and message of a script's syntax error, or None if there is none, or the
+    script can't be read."""
     try:
         tree, error = parse(path.read_bytes())
     except OSError:

@@ -1,4 +1,4 @@
-"""The content of a YAML file with line numbers, or the error that it can't be read."""
+"""The content of a YAML file with line numbers, and the error for YAML that can't be read."""
 
 from __future__ import annotations
 

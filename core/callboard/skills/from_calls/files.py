@@ -40,7 +40,7 @@ class Draft:
 
     @property
     def wanted(self) -> list[str]:
-        """The inputs that its user must give."""
+        """The inputs that the workflow's user must give."""
         return [one.name for one in self.inputs if one.required]
 
     def files(self) -> dict[str, str]:

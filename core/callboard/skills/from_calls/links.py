@@ -17,7 +17,7 @@ NAMING = frozenset(
 )
 _MAKING = ("create", "new", "duplicate", "make")
 _MOVING = ("rename", "set_parent")
-#: The way hosts number a name that is taken.
+#: A name with the number that hosts append if the name is already taken.
 _NUMBERED = re.compile(r"(.+?)[._ ]?0*([1-9][0-9]*)")
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -98,7 +98,7 @@ class _Things:
             return None
         named = self._by_base.get((kind, bare.lower()), [])[:1]
         if not named and (numbered := _NUMBERED.fullmatch(bare)):
-            # `lamp_1` is the second one that was to be called `lamp`.
+            # `lamp_1` is the second object that was meant to be called `lamp`.
             taken = self._references.values()
             others = self._by_base.get((kind, numbered[1].lower()), [])[1:]
             named = [each for each in others if each not in taken]
@@ -146,8 +146,8 @@ class _Things:
         return last_part(named[0]) if named else None
 
     def _forget_below(self, step: Made) -> None:
-        """Drop the paths below an object that moves, because they change: only bare names still
-        lead to these objects."""
+        """Forget the paths below an object that moves, because the move changes them. Only bare
+        names still lead to the objects there."""
         name = self._named(step.args.get("name"))
         if name is None:
             return

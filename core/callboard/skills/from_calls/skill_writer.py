@@ -88,8 +88,8 @@ def _requests(calls: Sequence[RecordedCall], redact: Callable[[str], str]) -> li
 
 
 def _names_a_place(line: str) -> bool:
-    # Checked as it was before JSON or Python quoted it: an escaped line end would pass for a
-    # letter.
+    # Checked without the escapes that JSON or Python added, because an escaped line end would look
+    # like a letter.
     return ABSOLUTE.search(_ESCAPED.sub(lambda one: _PLAIN.get(one[1], " "), line)) is not None
 
 
@@ -118,7 +118,7 @@ def without_undone(
 
 
 def _meant(call: RecordedCall, changes: Sequence[int], calls: Sequence[RecordedCall]) -> list[int]:
-    """Return the changes that an undo or redo is about, newest first."""
+    """Return the changes that an undo or redo affects, newest first."""
     result = call.result if isinstance(call.result, dict) else {}
     reported = result.get("undone", result.get("redone"))
     if isinstance(reported, list):

@@ -130,8 +130,8 @@ def _single(call: RecordedCall) -> Iterator[tuple[str, Any, Json | None]]:
 
 
 def _referring(value: Any, ids: Sequence[str], uses: set[str]) -> Any:
-    """Return a copy with a batch's references to its earlier calls in a workflow's form. ``uses``
-    gets the ids that they lead to."""
+    """Return a copy in which a batch's references to its earlier calls have a workflow's form. Adds
+    the ids of the referenced steps to ``uses``."""
     if isinstance(value, dict):
         number, way = value.get("$result"), str(value.get("path", ""))
         refers = value.keys() <= {"$result", "path"} and _WAY.fullmatch(way) is not None

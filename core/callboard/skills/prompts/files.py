@@ -19,7 +19,7 @@ def read_prompts(skill: SkillMetadata) -> tuple[list[Prompt], list[Failure]]:
 
 
 def read(skill: SkillMetadata) -> PromptReading:
-    """Return the present content of the skill's files, and which files those are."""
+    """Return the current prompts in the skill's files, and the list of these files."""
     reading = PromptReading(skill)
     if skill.prompts is None:
         derive(reading)

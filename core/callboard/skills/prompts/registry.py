@@ -94,7 +94,7 @@ class FunctionPrompt:
 
 class PromptReader:
     """Reads prompts, and rereads only those that changed on disk. Use it from any number of
-    threads: none waits for another's disk."""
+    threads: no thread waits for another's disk."""
 
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
@@ -210,9 +210,9 @@ class PromptRegistry:
         return [skill for skill in self._skills if name.startswith(skill.name + ".")]
 
     def at_hand(self, name: str) -> Prompt | None:
-        """Return the prompt of that served name if it was registered, or was read and its skill's
-        files are unchanged, or None when files must be read. Call it from any thread, because it
-        opens no file."""
+        """Return the prompt of that served name if it is registered, or was read from files that
+        haven't changed since. Return None if files must be read. Opens no file, so any thread may
+        call it."""
         wanted = self.registered(name)
         if wanted is None:
             for skill in self._skills_of(name):
@@ -245,7 +245,7 @@ class PromptRegistry:
         return render(self.find(name), arguments)
 
     def set_skills(self, skills: Sequence[SkillMetadata]) -> None:
-        """Replace the loaded skills, and forget what was read of the former ones."""
+        """Replace the loaded skills, and forget what was read of the previous ones."""
         with self._lock:
             for skill in self._skills:
                 self._reader.forget(skill.name)
@@ -306,8 +306,8 @@ class PromptRegistry:
         self.changed()
 
     def replace_functions(self, gone: Iterable[str], now: Iterable[FunctionPrompt]) -> list[str]:
-        """Replace the prompts served under the names ``gone`` with ``now``, except those whose name
-        is already taken. Return the served names."""
+        """Remove the prompts served under the names in ``gone``, and add those in ``now`` whose
+        names aren't taken. Return the names of the added ones."""
         with self._lock:
             functions = {name: one for name, one in self._functions.items() if name not in {*gone}}
             served = [
@@ -333,7 +333,7 @@ class PromptRegistry:
             self.changed()
 
     def clear(self) -> None:
-        """Remove every registered prompt. Those of skills stay."""
+        """Remove every registered prompt. Skills' prompts stay."""
         with self._lock:
             empty = not self._manual and not self._functions
             self._manual.clear()

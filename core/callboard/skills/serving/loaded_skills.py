@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Maximum tools of the user's own skills that are loaded at start without a request. With more,
-#: agents find skills by search, so that the list of tools stays short.
+#: Maximum tools of the user's own skills that are loaded at start without a request. If there are
+#: more, agents find skills by search, so that the list of tools stays short.
 LOAD_AT_START = 100
 #: The scopes of the user's own skills.
 OWN: tuple[SkillScope, ...] = ("user", "project", "site")
@@ -113,7 +113,7 @@ class LoadedSkills:
         return sum(len(known.skill.tools) for known in own) <= LOAD_AT_START
 
     def _load_for(self, name: str) -> None:
-        """Load the skill whose tool has that name, while there is room. When it can't be loaded,
+        """Load the skill that has a tool of that name, if there is room. If it can't be loaded,
         skills__load says why."""
         skill = self._skill_of(name)
         if skill is None or skill.name in self._taken_off or len(skill.tools) > self._room:

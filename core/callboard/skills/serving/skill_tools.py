@@ -35,10 +35,10 @@ class SkillTools:
         self._scripts.close()
 
     def entry(self, declared: ToolDeclaration) -> Entry:
-        """Return the function of one of its declarations. Raises SkillError.
+        """Return the function of one of the skill's tools. Raises SkillError.
 
-        A call that began with a replaced load runs the newer script, if its declaration, by which
-        the call was checked, is unchanged.
+        A call that began before the skill was reloaded runs the newer script if the tool's
+        declaration, against which the call was checked, is unchanged.
         """
         try:
             return self._scripts.entry(declared)
@@ -71,8 +71,8 @@ class SkillTools:
         )
 
     def _source(self) -> str:
-        """Return the folder and the digest of its scripts. Where nobody else may write, the name is
-        enough."""
+        """Return the skill's folder and the digest of its scripts. It is empty for a skill that
+        ships, because nobody else may write there."""
         if self._ships:
             return ""
         if not self._digest:

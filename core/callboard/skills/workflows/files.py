@@ -43,7 +43,8 @@ class WorkflowProblem(Exception):
 
 
 def read_workflows(skill: SkillMetadata) -> tuple[list[Workflow], list[Failure]]:
-    """Return a skill's workflows, sorted by file. The first of a name wins."""
+    """Return a skill's workflows, sorted by file. If several have the same name, the first one is
+    used."""
     by_name: dict[str, Workflow] = {}
     failures: list[Failure] = []
     listed = skill.workflows

@@ -127,12 +127,13 @@ class Workflow:
     path: Path
     inputs: tuple[Input, ...] = ()
     steps: tuple[Step, ...] = ()
-    #: The lines of steps without an id of their own, by the id that they got.
+    #: The lines of steps without an id of their own, by the ids that they were given.
     unnamed: Mapping[str, int] = field(default_factory=dict)
 
     def step_words(self, where: str, kind: str = "step") -> str:
-        """Return a step's name by which the workflow's author finds it. ``where`` is its name in
-        the run's status: its id after the rounds of the loops around it, as in ``loop[0].step``."""
+        """Return a step's description, by which the workflow's author can find it. ``where`` is the
+        step's name in the run's status: the rounds of the loops around it, and then its id, as in
+        ``loop[0].step``."""
         *rounds, id = where.split(".")
         if id not in self.unnamed:
             return f"{kind} '{where}'"

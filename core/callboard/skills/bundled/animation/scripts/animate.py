@@ -140,7 +140,8 @@ def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) ->
 
 
 def _done(ctx: Any, changed: Sequence[str], keys: int) -> Json:
-    """Return a change's answer, with a doubt when the keys don't decide where the object is."""
+    """Return the answer for a change, with a ``doubt`` if the keys don't determine where an object
+    is."""
     read = ctx.port("scene.read").get
     doubt = next((doubted for path in changed if (doubted := read(path).get("doubt"))), None)
     answer: Json = {"changed": list(changed), "keys": keys, "verified": doubt is None}

@@ -19,7 +19,7 @@ MODELS = frozenset(suffix for suffixes in SUFFIXES.values() for suffix in suffix
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".exr", ".tif", ".tiff", ".webp", ".tga"})
 HDRIS = frozenset({".hdr", ".exr"})
 PREVIEWS = frozenset({".png", ".jpg", ".jpeg", ".webp"})
-#: Names of a material's maps as file names have them, before the resolution.
+#: The words for each of a material's maps in file names, where they precede the resolution.
 MAPS: Mapping[str, tuple[str, ...]] = {
     "color": ("diff", "diffuse", "albedo", "basecolor", "base_color", "col", "color", "colour"),
     "normal": ("nor_gl", "normalgl", "normal_gl", "normal_opengl", "normal", "nor", "nrm"),
@@ -61,7 +61,7 @@ class Asset:
     preview: str | None = None
 
     def as_json(self) -> Json:
-        """Return the asset as every tool answers it."""
+        """Return the asset as tools report it."""
         return {
             "id": self.id,
             "name": self.name,
@@ -77,8 +77,8 @@ class Asset:
         }
 
     def path(self, key: str) -> Path:
-        """Return the path of ``files[key]``, links unresolved. Raises HostError when it leads out
-        of the asset's folder."""
+        """Return the path of ``files[key]`` without resolving links. Raises HostError if the file
+        is missing or outside the asset's folder."""
         return inside(self.folder, self.files[key])
 
     def matches(self, words: str) -> bool:
@@ -92,8 +92,8 @@ def plain(name: str) -> bool:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """Return the path of an existing file, links unresolved. Raises HostError when it, with links
-    followed, lies outside the folder."""
+    """Return the path of an existing file without resolving links. Raises HostError if the file is
+    outside the folder once links are followed."""
     parts = name.split("/")
     if not all(map(plain, parts)):
         raise HostError(f"'{name[:200]}' has a name that applications read differently")
@@ -164,7 +164,7 @@ def _require(path: Path, kind: str, id: str) -> None:
 
 
 def text(manifest: Json, key: str) -> str | None:
-    """Return the text under that key, or None when there is none."""
+    """Return the string under ``key``, or None if there isn't one."""
     value = manifest.get(key)
     return value[:500] if isinstance(value, str) and value.strip() else None
 

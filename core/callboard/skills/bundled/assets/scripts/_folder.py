@@ -36,7 +36,7 @@ def library(folder: str | None, roots: Any) -> Path:
 
 
 def assets_in(folder: Path) -> tuple[list[Asset], list[str]]:
-    """Return all assets, sorted by id, and what can't be offered."""
+    """Return all assets, sorted by id, and the problems of those that can't be offered."""
     assets: dict[str, Asset] = {}
     problems: list[str] = []
     for where, names in _folders(folder, problems):
@@ -49,14 +49,15 @@ def assets_in(folder: Path) -> tuple[list[Asset], list[str]]:
 
 
 def asset(folder: Path, id: str) -> Asset:
-    """Return one asset without searching elsewhere. Raises HostError with the nearest ids."""
+    """Return one asset, reading only the folders that its id names. Raises HostError, which names
+    similar ids."""
     near: list[str] = []
     *above, last = id.split("/")
     for parts in ([*above, last], above):
         if not all(map(plain, parts)):
             continue
         where = folder.joinpath(*parts)
-        # A link on the way may lead anywhere.
+        # A link in the path may lead out of the library.
         straight = where.resolve() == folder.resolve().joinpath(*parts)
         if not (straight and where.is_dir()):
             continue
@@ -99,8 +100,8 @@ def _folders(folder: Path, problems: list[str]) -> Iterator[tuple[Path, list[str
 
 
 def _is_own(path: Path) -> bool:
-    """Return whether the file isn't a link that leads out of its folder. For an ``asset.json``, the
-    code that reads it checks and reports that."""
+    """Return False for a link that leads out of its folder. An ``asset.json`` is always accepted,
+    because the code that reads it checks its link and reports the problem."""
     if path.name == MANIFEST or not path.is_symlink():
         return True
     try:
@@ -134,7 +135,7 @@ def _sizes_by_name(where: Path, names: list[str], above: str) -> Iterator[Asset]
 
 
 def _sets(names: list[str]) -> dict[str, dict[str, str]]:
-    """Return sets of maps by the common start of their names. One picture alone isn't a set."""
+    """Return sets of maps by the common start of their names. A single picture isn't a set."""
     sets: dict[str, dict[str, str]] = {}
     for name in names:
         path = Path(name)

@@ -1,4 +1,4 @@
-"""Poly Haven's public API: its assets, and the files of one. Runs off the main thread.
+"""Poly Haven's public API: the list of assets, and each asset's files. Runs off the main thread.
 
 A server's answer isn't trusted: every text, number, name and address in it is checked.
 """
@@ -24,7 +24,7 @@ CREDIT = "Powered by Poly Haven"
 _API = "https://api.polyhaven.com"
 _TYPES = {"hdri": "hdris", "textures": "textures", "model": "models"}
 _KINDS = ("hdri", "textures", "model")
-#: Our maps and Poly Haven's names for them. The first name that exists counts.
+#: Our maps and Poly Haven's names for them. The first name that exists is used.
 _MAPS = {
     "color": ("diffuse", "diff", "albedo", "color", "col_01", "col_1", "col1"),
     "normal": ("nor_gl",),
@@ -52,7 +52,7 @@ class Remote:
 
 
 def offered(port: Any, kind: str | None) -> list[Asset]:
-    """Return all assets of the kind, or of every kind for None."""
+    """Return all assets of one kind, or of every kind if ``kind`` is None."""
     assets: list[Asset] = []
     for one in _KINDS if kind is None else (kind,):
         listed = _list(port, _TYPES[one])
@@ -147,7 +147,7 @@ def _mapping(value: object, what: str) -> Json:
 
 
 def _remote(entry: object, name: str | None, suffixes: frozenset[str]) -> Remote:
-    """Return a file that may be written below a folder, with a name that can't leave it."""
+    """Return a file that may be written below a folder, with a name that can't lead out of it."""
     url = entry.get("url") if isinstance(entry, dict) else None
     size, md5 = (entry.get(key) if isinstance(entry, dict) else None for key in ("size", "md5"))
     right = (
@@ -174,7 +174,7 @@ def _remote(entry: object, name: str | None, suffixes: frozenset[str]) -> Remote
 
 
 def _asset(id: object, entry: object) -> Asset | None:
-    """Return the asset that the API describes, or None when it isn't one."""
+    """Return the asset that the API describes, or None if the description isn't valid."""
     if not isinstance(id, str) or not _ID.fullmatch(id) or not isinstance(entry, dict):
         return None
     number = entry.get("type")

@@ -38,7 +38,8 @@ _WHY_NOT = {
     "displacement": "no slot takes it",
     "specular": "it belongs to another kind of shader",
 }
-#: Factor by which a model may differ from its provider's size before the import is doubted.
+#: Factor by which a model may differ from the size that its provider states before the import is
+#: reported as doubtful.
 _TOLERANCE = 1.5
 #: Arguments that apply to one kind only.
 _ABOUT = {"parent": "model", "objects": "textures", "uv_scale": "textures"} | dict.fromkeys(
@@ -79,7 +80,7 @@ def import_hdri(
 
 
 def _asked_for(ctx: Any, id: str, folder: str | None, roots: Any, kind: str | None = None) -> Asset:
-    """Return the asset. Raises WrongArgument when another kind is asked for."""
+    """Return the asset. Raises WrongArgument if it isn't of the requested kind."""
     ctx.port("filesystem.read")
     one = asset(library(folder, roots), id)
     if kind not in (None, one.kind):

@@ -1,5 +1,5 @@
 """Tools that download assets into a folder, where the other tools find them. They run off the main
-thread, and only after the artist allowed the network."""
+thread, and only once the artist has allowed network access."""
 
 from __future__ import annotations
 
@@ -146,8 +146,8 @@ def _manifest(asset: Asset, files: Json, preview: str | None) -> Json:
 
 
 def _preview(port: Any, url: str | None) -> bytes:
-    """Return the picture file's bytes, or none when the preview isn't available, because an asset
-    works without it."""
+    """Return the picture file's bytes. They are empty if the preview isn't available, because an
+    asset is usable without it."""
     if url is None:
         return b""
     try:

@@ -24,7 +24,7 @@ from callboard.skill import (
     unit,
 )
 
-#: Tolerance for a camera's numbers near zero: film and clipping are small.
+#: Tolerance for a camera's numbers near zero, because film sizes and clipping distances are small.
 PRECISE = 1e-5
 
 
@@ -111,7 +111,7 @@ def _set(port: Any, reader: Any, editor: Any, path: str, given: Json) -> None:
 
 
 def _clear(port: Any, camera: Json, near: float, far: float) -> None:
-    """Widen the clipping range so that it cuts off nothing of what is framed."""
+    """Widen the clipping range so that nothing framed is cut off."""
     low, high = camera["clip"]
     wanted = [low if low <= near / 2 else max(near / 2, far / 100000), max(high, far * 2)]
     if wanted != camera["clip"]:

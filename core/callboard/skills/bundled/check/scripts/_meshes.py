@@ -8,7 +8,7 @@ from typing import Any
 from callboard.skill import Fault, MeshFacts, Severity
 
 RULES = ("non_manifold", "inside_out", "zero_faces", "ngons", "uvs_missing", "uvs_overlap")
-#: Maximum faces of a mesh that is checked. A larger mesh takes too many seconds.
+#: Maximum faces of a mesh that is checked. A larger mesh would take too long.
 LARGEST = 500_000
 #: Share of the UV area that may be used twice, because seams touch.
 _SHARED = 0.02

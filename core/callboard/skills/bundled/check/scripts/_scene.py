@@ -17,14 +17,14 @@ _DEFAULT = re.compile(
     r"([._ ]?\d+)?",
     re.IGNORECASE,
 )
-#: Maximum objects that are compared with those near them.
+#: Maximum objects that are compared with their neighbors.
 _MOST = 5000
-#: Sizes in meters, outside of which a whole scene is rarely found.
+#: Sizes in meters: a whole scene is rarely smaller than the first or larger than the second.
 _TINY, _HUGE = 0.001, 20_000.0
 
 
 class Seen:
-    """The objects that were read, for rules that compare several."""
+    """The objects read so far, for rules that compare several of them."""
 
     def __init__(self, port: Any, reader: Any) -> None:
         self._port, self._info, self._reader = port, reader.info(), reader
@@ -161,8 +161,8 @@ class Seen:
             parent = self._objects[parent]["parent"]
 
     def _lifted(self, path: str, by: float) -> Json | None:
-        """Return the call that moves the object up, or None when it has a parent, where up may be
-        another direction."""
+        """Return the call that moves the object up, or None if the object has a parent, whose axes
+        may be turned."""
         each = self._objects[path]
         if each["parent"] is not None:
             return None
@@ -188,7 +188,7 @@ RULES = tuple(_RULES)
 def _shared(
     a: tuple[list[float], list[float]], b: tuple[list[float], list[float]]
 ) -> tuple[float, float]:
-    """Return the share of the smaller box inside the other one, and how deep they overlap."""
+    """Return the share of the smaller box inside the other one, and the depth of the overlap."""
     sides = [min(a[1][n], b[1][n]) - max(a[0][n], b[0][n]) for n in range(3)]
     if min(sides) <= 0:
         return 0.0, 0.0

@@ -82,7 +82,7 @@ def _has(material: str, paths: Sequence[str]) -> bool:
 
 
 def _share_seen(port: Any, camera: str | None, box: Json | None) -> float:
-    """Return the share of points throughout the object's box that are seen."""
+    """Return the visible share of the points spread over the object's box."""
     if box is None:
         return 0.0
     axes = [(a, (a + b) / 2, b) for a, b in zip(box["min"], box["max"], strict=True)]
@@ -103,7 +103,7 @@ def _near(wanted: Sequence[float], actual: Sequence[float] | None, slack: float)
 def _scaled(
     path: str, wanted: Sequence[float], size: list[float] | None, actual: Json
 ) -> Json | None:
-    """Return the call that scales the object, if its axes are the world's."""
+    """Return the call that scales the object, or None if its axes aren't the world's."""
     if size is None or min(size) <= 0 or any(actual["rotate"]) or actual["parent"] is not None:
         return None
     factors = zip(actual["scale"], wanted, size, strict=True)

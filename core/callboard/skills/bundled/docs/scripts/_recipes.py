@@ -12,7 +12,7 @@ from callboard.skill import Ranking
 _FILE = Path(__file__).parents[1] / "recipes.json"
 #: Maximum recipes in an answer.
 _MOST = 2
-#: The least part of a name, or of a question, that a recipe must have words for.
+#: Minimum share of the words that a recipe must match: of a name, and of a longer question.
 _LEAST, _LEAST_OF_QUESTION = 0.55, 0.3
 
 

@@ -23,13 +23,13 @@ TEXT_LIMIT = 600
 #: Maximum unknown words that a hint names.
 _MOST_UNKNOWN = 3
 
-#: How prominently an entry has each word of the question, its number, and the entry.
+#: The weight of each word of the question in an entry, the entry's number, and the entry.
 _Match = tuple[dict[str, float], int, Any]
 
 
 def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
-    """Look words up in slices, because the first search takes a second and the host must keep
-    running."""
+    """Look up the words in slices, because the first search takes a second and the host must stay
+    responsive."""
     port, identity = ctx.port("docs"), ctx.host_identity
     wanted = words.strip().lower().removeprefix("bpy.types.")
     asked = list(dict.fromkeys(stems(words)))
@@ -60,7 +60,7 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
 
 
 def _shares(entry: Any, asked: Sequence[str]) -> dict[str, float] | None:
-    """Return how prominently the entry has each word, or None when it has none."""
+    """Return each word's weight in the entry, or None if the entry has none of the words."""
     name, text = entry.name.lower(), entry.text.lower()
     maybe = [word for word in asked if word in name or word in text]
     if not maybe:
@@ -78,7 +78,7 @@ def _shares(entry: Any, asked: Sequence[str]) -> dict[str, float] | None:
 
 
 def _ranked(matches: Sequence[_Match], asked: Sequence[str], total: int, limit: int) -> list[Any]:
-    """Return the best entries. A rare word counts more, and an entry with all words most."""
+    """Return the best entries. Rare words count more, and entries with all the words count most."""
     held = Counter(word for shares, _, _ in matches for word in shares)
     rarity = {word: log(1 + (total - held[word] + 0.5) / (held[word] + 0.5)) for word in asked}
     whole = sum(rarity.values()) or 1.0
@@ -94,7 +94,8 @@ def _ranked(matches: Sequence[_Match], asked: Sequence[str], total: int, limit: 
 
 
 def _hint(asked: Sequence[str], matches: Sequence[_Match], others: Sequence[Any]) -> str:
-    """Return what to look up instead, or nothing when something has all words."""
+    """Return a hint on what to look up instead, or an empty string if an entry has all the
+    words."""
     if not any(word.isascii() for word in asked):
         return "there is no English word in it; look up words such as: bevel width"
     if others or any(len(shares) == len(asked) for shares, _, _ in matches):

@@ -18,11 +18,11 @@ from ._purpose import purpose
 
 #: Seconds that one slice holds the main thread.
 SLICE = 0.005
-#: Maximum users that a file names, backups that are listed, and files that are called heavy.
+#: Maximum users listed for a file, backups listed, and files reported as heavy.
 _MOST_USERS, _MOST_BACKUPS, _MOST_HEAVY = 10, 20, 10
 #: Kinds of files that are composed into the scene.
 _COMPOSED = ("library", "sublayer", "reference", "payload")
-#: Maximum entries of a tree, and maximum files beside the open one that are looked at.
+#: Maximum entries of a tree, and maximum files beside the open one that are checked.
 _MOST_IN_TREE, _MOST_BESIDE = 500, 10_000
 
 Answer = TypeVar("Answer")
@@ -92,7 +92,8 @@ def _sliced(work: Generator[None, None, Answer]) -> Generator[None, None, Answer
 
 
 def _states(references: Sequence[Any]) -> list[str]:
-    """Return each file's state. Nothing else is reported of files that the call may not read."""
+    """Return each file's state, which is only ``outside`` for a file that the call isn't allowed to
+    read."""
     leaving = set(outside(each.place for each in references if each.state != "packed"))
     return ["outside" if each.place in leaving else each.state for each in references]
 
@@ -105,7 +106,8 @@ def _file(each: Any, state: str) -> Json:
 
 
 def _tree(references: Sequence[Any], files: Sequence[Json]) -> list[Json]:
-    """Return the composed files below the files that name them, each file's own only once."""
+    """Return the composed files as a tree: each below the file that names it, and the files below
+    one only at its first place."""
     below: dict[str, list[Json]] = {}
     opened: set[str] = set()
     pairs = [pair for pair in zip(references, files, strict=True) if pair[0].kind in _COMPOSED]

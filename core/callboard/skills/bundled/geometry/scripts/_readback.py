@@ -10,12 +10,13 @@ from callboard.errors import HostError
 from callboard.skill import alike as near_alike
 from callboard.skill import done as told_done
 
-#: Maximum vertices of a shape: hosts have memory for more than that.
+#: Maximum vertices of a shape. Hosts have enough memory for that many.
 MOST = 10_000_000
 
 
 def alike(asked: Any, actual: Any) -> bool:
-    """Return whether values are alike. Words and switches must be equal, and None is like None."""
+    """Return whether the values are alike. Numbers may differ slightly; strings, booleans and None
+    must be equal."""
     if isinstance(asked, (str, bool)) or actual is None:
         return bool(asked == actual)
     return near_alike(asked, actual, 1e-5)
@@ -23,7 +24,7 @@ def alike(asked: Any, actual: Any) -> bool:
 
 def refuse_endless(before: Json, times: float) -> None:
     """Raise HostError when ``times`` times the displayed vertices would be too many. ``before`` is
-    the port's information on the object."""
+    the port's information about the object."""
     shown = before["result"]
     if shown is not None and (wanted := int(shown["vertices"] * times)) > MOST:
         raise HostError(
@@ -33,7 +34,8 @@ def refuse_endless(before: Json, times: float) -> None:
 
 
 def done(info: Json, created: Sequence[str] = (), doubt: str | None = None, **more: Any) -> Json:
-    """Return a change's answer. ``info`` is the port's present information on the object."""
+    """Return the answer for a change. ``info`` is the port's current information about the
+    object."""
     doubt = doubt or info.pop("doubt", None)
     changed = [] if created else [info["path"]]
     return {**told_done("shape", info, changed, created, doubt), **more}

@@ -208,8 +208,8 @@ def _all_sharp(mesh: MeshData, angle: float) -> bool:
 
 
 def _has_doubles(points: Sequence[Sequence[float]], distance: float) -> bool:
-    """Return whether two points are certainly that close, because both are in one cell half as
-    wide."""
+    """Return whether two points are certainly within ``distance``, because both are in the same
+    cell of half that width."""
     seen = set()
     width = distance / 2 or 1e-9
     for point in points:

@@ -87,8 +87,8 @@ def _ports(ctx: Any, objects: Sequence[str]) -> tuple[Any, list[str]]:
 
 
 def _for_whom(port: Any, name: str, targets: Sequence[str], shared: bool) -> tuple[str, list[str]]:
-    """Return the material to change, and what was created for it: a copy when other objects have
-    the same material."""
+    """Return the path of the material to change, and what was created: a copy, if objects other
+    than ``targets`` have the same material."""
     path: str = port.get(name)["path"]
     users = port.users().get(path, ())
     without = [each for each in targets if each not in users]

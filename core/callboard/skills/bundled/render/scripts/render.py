@@ -22,7 +22,7 @@ def still(
     frame: int | None = None,
     as_job: bool = False,
 ) -> Generator[object, None, Result]:
-    """Render one picture. The server handles ``as_job``, here as in ``turntable``."""
+    """Render one picture. The server handles ``as_job``, both here and in ``turntable``."""
     ctx.port("filesystem.write")
     port = ctx.port("render")
     image = port.still(path, width, height, frame)

@@ -37,7 +37,8 @@ def find(
     limit: int = 100,
     **asked: Any,
 ) -> Generator[None, None, Json]:
-    """Find objects in slices. What costs more is read only of those that fit the cheap filters."""
+    """Find objects in slices. Costly facts are read only for objects that pass the cheap
+    filters."""
     reader = ctx.port("scene.read")
     needs = {_NEEDS[each] for each in asked} | ({_SORTS[sort]} - {""} if sort else set())
     if ("whole" in needs or used_by is not None) and not hasattr(reader, "whole"):
@@ -87,7 +88,7 @@ def _among(summary: Json, names: set[str]) -> bool:
 
 
 def _read(reader: Any, summary: Json, needs: set[str]) -> Json | None:
-    """Return the entry with the parts that are needed, or None for an object that is gone."""
+    """Return the entry with the needed parts, or None if the object is gone."""
     path, entry = summary["path"], dict(summary)
     try:
         if "details" in needs and hasattr(reader, "details"):
@@ -108,8 +109,8 @@ def _fits(entry: Json, asked: Json) -> bool:
 
 
 def _has_any(names: Iterable[str], wanted: str) -> bool:
-    """Return whether the wanted name, which may be a pattern, is among the names or the ends of
-    paths."""
+    """Return whether ``wanted``, which may be a pattern, matches any of the names, or the last part
+    of any path among them."""
     fits = _fitting(wanted)
     return any(fits(name) or fits(re.split(r"[/|]", name)[-1]) for name in names)
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from callboard.content import Json
 
-# A change in between doesn't restart the list, which would never end while an artist works.
+# A change in between doesn't restart the list. Otherwise the list would never end while an artist
+# works.
 #: Seconds that one slice of a search holds the main thread.
 SLICE = 0.005
 #: Objects between two checks of the clock.
@@ -31,8 +32,8 @@ def list_objects(
     limit: int = 100,
     details: bool = False,
 ) -> Generator[None, None, Json]:
-    """List objects in slices, because a search of a whole scene is slow and the host must keep
-    running."""
+    """List objects in slices, because a search of a whole scene is slow and the host must stay
+    responsive."""
     reader = ctx.port("scene.read")
     page = yield from _listed(ctx, reader, pattern, type, parent, offset, limit)
     if details:

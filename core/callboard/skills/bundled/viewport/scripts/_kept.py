@@ -1,4 +1,4 @@
-"""The newest pictures, so that an agent can compare a later one with them. Use it on the main
+"""The newest pictures, kept so that an agent can compare later ones with them. Use it on the main
 thread."""
 
 from __future__ import annotations
