@@ -17,7 +17,7 @@ from callboard_testing.direct_calls import DirectCaller
 
 @dataclass(frozen=True)
 class Check:
-    """One check. ``id`` is ``Class.method``. ``needs`` are the capabilities, and samples of data,
+    """One check. ``id`` is ``Class.method``. ``needs`` are the capabilities and the sample data
     without which the check is skipped."""
 
     id: str
@@ -27,9 +27,9 @@ class Check:
 
 
 class Bench:
-    """A host with an empty scene, and an empty folder, for one check. ``samples`` has functions for
-    the data that each host makes in its own way, by the names in ``checks/shared.py``. Each
-    function takes the bench, and returns an object's path."""
+    """A host with an empty scene, and an empty folder, for one check. ``samples`` maps the names in
+    ``checks/shared.py`` to functions that make such data in the host's own way. Each takes the
+    bench, and returns an object's path."""
 
     def __init__(
         self,
@@ -59,7 +59,8 @@ class Bench:
 
     def sample(self, name: str) -> str:
         """Return the path of a new sample, in a scene with little else in it."""
-        # Data from another file can't always be deleted. Such a sample comes in a scene of its own.
+        # Data from another file can't always be deleted. A sample with such data brings its own
+        # scene.
         with suppress(HostError):
             self.empty()
         return self._samples[name](self)

@@ -2,7 +2,7 @@
 
 Run them with ``python -m callboard_testing --host NAME``, inside the application if there is one,
 or run them one at a time from pytest with :func:`checks` and :meth:`Bench.run`. A check is skipped,
-and says so, only if it needs a capability that the host doesn't offer, or a sample that isn't
+with the reason, only if it needs a capability that the host doesn't offer, or a sample that isn't
 provided.
 """
 
@@ -73,7 +73,7 @@ _MODULES = (
 
 
 def checks() -> Iterator[Check]:
-    """Yield all checks, from simple ones to composed ones."""
+    """Yield all checks, from simple to composite ones."""
     for module in _MODULES:
         for name, suite in vars(module).items():
             if not inspect.isclass(suite) or suite.__module__ != module.__name__:
@@ -86,7 +86,8 @@ def checks() -> Iterator[Check]:
 
 
 def run_all(host: Host, only: str = "") -> Iterator[tuple[Check, Outcome, str]]:
-    """Run the checks whose id contains ``only``. Yield each with its outcome, and the reason."""
+    """Run the checks whose id contains ``only``. Yield each check with its outcome and the
+    reason."""
     for check in checks():
         if only not in check.id:
             continue

@@ -47,7 +47,7 @@ class DirectContext:
         self.steps.append((done, total, message))
 
     def printed(self, stream: str = "stdout") -> str:
-        """Return an empty text, because the tool's output goes to the process's own streams."""
+        """Return an empty string, because the tool's output goes to the process's own streams."""
         return ""
 
     def log(self, level: str, message: str, **data: Any) -> None:
@@ -60,7 +60,7 @@ class DirectCaller:
     def __init__(self, host: Host, *skill_paths: str) -> None:
         self._host = host
         self._tools: dict[str, tuple[ToolDeclaration, SkillScripts]] = {}
-        #: The blocks, such as pictures, of the latest answer. Empty if it had none.
+        #: The latest answer's blocks, such as pictures. Empty if it had none.
         self.content: Sequence[Block | str] = ()
         #: The validators of each tool's arguments and answer.
         self._checks: dict[str, tuple[Validator, Validator | None]] = {}
@@ -88,9 +88,9 @@ class DirectCaller:
         each_slice: Callable[[DirectContext], None] = lambda ctx: None,
     ) -> Any:
         """Return the tool's answer. If the tool returns a Result, return its structured part, if
-        any. ``content`` then has its blocks. Raises what the tool raises. ``each_slice`` is called
-        between a generator's slices. If it sets ``ctx.cancelled``, the generator is closed, and
-        CallCancelled is raised."""
+        any. ``content`` then has the Result's blocks. Raises what the tool raises. ``each_slice``
+        is called between a generator's slices. If it sets ``ctx.cancelled``, the generator is
+        closed and CallCancelled is raised."""
         tool, _ = self._tools[name]
         if missing := self.missing(name):
             declared = sorted(self._host.ports)

@@ -1,7 +1,7 @@
 """A raw MCP client for tests: sessions, event streams, answers to the server's requests.
 
-It sends what a test gives it, well-formed or not, and keeps everything that it gets. Each request
-has an HTTP connection of its own. It uses the standard library only.
+It sends whatever a test passes to it, well-formed or not, and keeps everything that it receives.
+Each request has an HTTP connection of its own. It uses the standard library only.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ class Answer:
 class FakeClient:
     """One client. As a context manager it opens a session and ends it.
 
-    ``capabilities`` are those that it declares. ``answers`` maps a method of the server's requests
-    to the function that answers it. Call it from any thread, and from several at once.
+    ``capabilities`` are the ones that the client declares. ``answers`` maps a method of the
+    server's requests to the function that answers it. Call it from any thread, and from several at
+    once.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A host that polices the contract: it ticks only on request, and knows its main thread.
+"""A host that enforces the contract: it ticks only on request, and checks the thread of each call.
 
 There are two ways to use it. :class:`FakeHost` lives on the test's own thread, which is then the
 host's main thread: no posted function runs before :meth:`FakeHost.tick`. :class:`HostThread` gives
@@ -42,7 +42,7 @@ class FakeHost(Host):
     """A host with a scene in memory and an undo stack.
 
     Make it on the thread that is to be its main thread. Ports, undo and :meth:`tick` raise
-    :class:`WrongThread` on any other.
+    :class:`WrongThread` on any other thread.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class FakeHost(Host):
         self._posted: deque[Callable[[], None]] = deque()
         self._changed = threading.Condition()
         self._reason: str | None = None
-        #: Functions that were posted so far, and those that ran.
+        #: Number of functions posted so far, and number of those that have run.
         self.posts = 0
         self.ran = 0
         self.project: list[str] = []
@@ -244,6 +244,7 @@ class HostThread:
             try:
                 self.host.tick()
             except BaseException as error:
-                # An error that escapes into a host's own loop would end a real application.
+                # In a real application, an error that escapes into the host's own loop would end
+                # the program.
                 self._failure = error
                 return

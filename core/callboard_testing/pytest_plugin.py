@@ -33,7 +33,7 @@ __all__ = [
 @pytest.fixture
 def callboard_skill_paths() -> Sequence[str | Path]:
     """Folders with the skills that the tested one depends on, if they are neither beside it nor
-    where a server started here would find them. Override this to specify some."""
+    where a server started here would find them. Override this fixture to name some."""
     return ()
 
 
@@ -47,7 +47,7 @@ def callboard_answers() -> dict[str, Answer]:
 
 @pytest.fixture
 def callboard_roots() -> Sequence[str | Path]:
-    """The client's workspace folders. The client names none if this is empty."""
+    """The client's workspace folders. If this is empty, the client names none."""
     return ()
 
 
@@ -59,7 +59,7 @@ def callboard_withdrawn() -> Sequence[str]:
 
 @pytest.fixture
 def keep_scene() -> None:
-    """Keep the scene as the last test left it, for a test that takes this or is marked
+    """Keep the scene as the last test left it, for a test that takes this fixture or is marked
     ``usefixtures("keep_scene")``."""
 
 
@@ -109,7 +109,7 @@ def _skip_for_another_host(skill: SkillMetadata, host: str) -> None:
 
 
 def _with_needed(skill: SkillMetadata, host: str, given: Sequence[str | Path]) -> list[Path]:
-    """Return the given folders of skills, and the skills elsewhere that this one depends on."""
+    """Return the given folders of skills, and the skills elsewhere that ``skill`` depends on."""
     from callboard.settings import named_skill_paths
     from callboard.skills.discovery import search_paths
     from callboard_testing.lint.needed_skills import needed_skills
@@ -121,7 +121,8 @@ def _with_needed(skill: SkillMetadata, host: str, given: Sequence[str | Path]) -
 
 
 def _given(request: pytest.FixtureRequest, name: str, default: Any) -> Any:
-    """Return that fixture's value, or the default if the ``conftest.py`` doesn't import it."""
+    """Return the named fixture's value, or the default if the ``conftest.py`` doesn't import the
+    fixture."""
     try:
         return request.getfixturevalue(name)
     except pytest.FixtureLookupError:

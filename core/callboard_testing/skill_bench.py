@@ -1,5 +1,5 @@
-"""A skill on a bench: a whole server on this thread, on a host without an application, with nothing
-on the wire. A skill's own tests call it."""
+"""A skill on a test bench, for the skill's own tests: a whole server on this thread, on a host
+without an application, with nothing on the wire."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class ToolFailed(AssertionError):
 
 class SkillBench:
     """One skill, loaded on a fresh host with the skills that it depends on. Use it as a context
-    manager on the thread that makes it, which is the host's main thread during that time.
+    manager on the thread that makes it, which is the host's main thread inside the ``with`` block.
 
-    ``answers`` has the answer to each question that a tool may ask its client
+    ``answers`` has the answer for each kind of question that a tool may ask its client
     (``elicitation/create``, ``sampling/createMessage``). ``progress`` collects all calls'
     ``{progress, total?, message?}``.
     """
@@ -61,9 +61,10 @@ class SkillBench:
         withdrawn: Sequence[str] = (),
         keep_scene: bool = False,
     ) -> None:
-        """``folder`` is the skill's. ``skill_paths`` are searched for the skills that it depends
-        on. ``roots`` are the client's folders, and ``withdrawn`` the capabilities that the artist
-        switched off. The scene is empty, or with ``keep_scene`` the one that the last bench left.
+        """``folder`` is the skill's folder. ``skill_paths`` are searched for the skills that it
+        depends on. ``roots`` are the client's folders, and ``withdrawn`` the capabilities that the
+        artist switched off. The scene is empty. With ``keep_scene``, it is the scene that the last
+        bench left.
         """
         self.folder = folder
         self.skill = load_skill(folder)
@@ -105,9 +106,9 @@ class SkillBench:
 
     def call(self, tool: str, **arguments: Any) -> Any:
         """Call a tool to its end, and return its structured result. The skill's own tools may be
-        named without the skill's name. Raises ToolFailed when the tool fails, and CallboardError
-        when the call never reaches the tool, as with missing capabilities or paths outside the
-        roots."""
+        named without the skill's name. Raises ToolFailed when the tool fails, and CallboardError if
+        the call never reaches the tool, for example because of missing capabilities or a path
+        outside the roots."""
         __tracebackhide__ = True  # as below
         result = self.result(tool, **arguments)
         return result.get("structuredContent", result["content"])
@@ -143,7 +144,7 @@ class SkillBench:
 
     def workflow(self, name: str, **inputs: Any) -> Json:
         """Run one of the skill's workflows to its end, and return its status with every step's
-        result. Raises ToolFailed when it fails."""
+        result. Raises ToolFailed if the workflow fails."""
         __tracebackhide__ = True  # as above
         full = name if "." in name else f"{self.skill.name}.{name}"
         run: Json = self.call("workflows__run", name=full, inputs=inputs)
@@ -164,7 +165,7 @@ class SkillBench:
 
 
 class _BenchPeer(Peer):
-    """The test, as the bench's client."""
+    """The bench's client, which the test plays."""
 
     def __init__(self, roots: Sequence[str | Path]) -> None:
         folders = [Path(root).absolute() for root in roots]

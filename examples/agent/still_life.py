@@ -78,7 +78,7 @@ async def still_life(agent: Agent) -> None:
 
 
 async def misplaced(agent: Agent, why: str) -> list[dict[str, Any]]:
-    """Return the findings about objects in the air, through the ground or in each other. Missing
+    """Return the findings about objects that float, are sunk into the ground, or intersect. Missing
     UVs are intended."""
     findings = (await agent.does(why, "check__run"))["findings"]
     return [f for f in findings if f["rule"] in ("floating", "sunk", "interpenetrating")]

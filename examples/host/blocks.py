@@ -1,4 +1,4 @@
-"""The host of ``notes.py``, grown up: a table with blocks that agents build with.
+"""A more complete host than ``notes.py``: a table with blocks that agents build with.
 
     python examples/host/blocks.py
 
@@ -49,8 +49,8 @@ class Block:
     rotate: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     scale: list[float] = field(default_factory=lambda: [1.0, 1.0, 1.0])
     color: list[float] | None = None
-    #: The transform between the block above and the values here, so that a new parent doesn't move
-    #: the block.
+    #: The transform between the parent and the block's own values, so that a new parent doesn't
+    #: move the block.
     offset: Rows = field(default_factory=unmoved)
 
 
@@ -266,7 +266,7 @@ class Step:
 
 
 class TableUndo:
-    """One step for each call: the table before and after it."""
+    """One step for each call: the table before and after the call."""
 
     joins = True
 
@@ -310,7 +310,7 @@ class TableUndo:
 
     def _step(self, of: list[Step], to: list[Step], undo_id: str, here: str, there: str) -> bool:
         newest = of[-1] if of else None
-        # A change made since then must not be lost.
+        # A change made since the step must not be lost.
         if newest is None or newest.id != undo_id:
             return False
         if self._table.snapshot() != getattr(newest, here):
@@ -322,7 +322,7 @@ class TableUndo:
 
 
 class BlocksHost(Host):
-    """The host of a table. ``post`` has a function run on the thread that made this object."""
+    """The host of a table. ``post`` makes a function run on the thread that created this object."""
 
     def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:
         super().__init__()

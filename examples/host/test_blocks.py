@@ -1,4 +1,4 @@
-"""The finish line of a host: the compliance suite that ships with callboard.
+"""The compliance suite that ships with callboard: a host that passes it is finished.
 
 pytest examples/host
 """

@@ -1,4 +1,4 @@
-"""A coroutine: it waits on the server's loop without blocking anything, and runs only parts of its
+"""A coroutine: it waits on the server's loop without blocking anything, and runs only part of its
 work on the main thread."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from serving import serve
 
 
 async def survey(ctx: AsyncToolContext, program: str) -> dict[str, object]:
-    """Ask another program while the host goes on, then look at the scene."""
+    """Ask another program while the host stays responsive, then look at the scene."""
     process = await asyncio.create_subprocess_exec(
         program, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )

@@ -14,8 +14,8 @@ FORM = {
 
 
 def clear(ctx: ToolContext) -> str:
-    # A question ends this run. Once it is answered, the function runs again from its start, so ask
-    # all questions before the first change.
+    # A question ends this run. Once the person has answered, the function runs again from its
+    # start, so ask all questions before the first change.
     names = ctx.port("scene.read").names()
     answer = ctx.elicit(f"Delete all {len(names)} objects?", FORM)
     if not (answer.accepted and answer.content["sure"]):

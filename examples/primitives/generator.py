@@ -10,8 +10,8 @@ from serving import serve
 
 
 def grid(ctx: ToolContext, size: int) -> Generator[None, None, dict[str, int]]:
-    """Make a square of spheres. After each one, the host has its turn. Cancelling rolls everything
-    back."""
+    """Make a square of spheres. After each sphere, the host gets its turn. If the call is
+    cancelled, everything is rolled back."""
     editor = ctx.port("scene.mutate")
     for x in range(size):
         for z in range(size):

@@ -1,4 +1,4 @@
-"""Progress and log messages: a long call reports while it runs, and stops when asked."""
+"""Progress and log messages: a long call reports while it runs, and stops when it is cancelled."""
 
 from __future__ import annotations
 

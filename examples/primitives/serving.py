@@ -13,8 +13,8 @@ from callboard.host_kit.headless import make_host
 
 
 def serve(add: Callable[[Callboard], None]) -> None:
-    """Start a server and let ``add`` register with its ``tools``, ``prompts`` and ``resources``.
-    Print its address as one line of JSON."""
+    """Start a server, and let ``add`` register things with its ``tools``, ``prompts`` and
+    ``resources``. Print its address as one line of JSON."""
     # This thread is the host's main thread: it runs the functions that are posted to it.
     inbox = MainThreadInbox()
     server = Callboard(make_host("openusd", inbox.post))

@@ -70,7 +70,7 @@ def scoped_paths(
 class SkillCatalog:
     """The known and the loaded skills. ``paths`` are search paths, the most important first.
     ``cache_file`` makes the next start faster and may be deleted at any time. ``came_with`` returns
-    what a skill's folder was installed with, which for most is None."""
+    a description of the bundle that a skill's folder came with, or None."""
 
     def __init__(
         self,

@@ -175,7 +175,8 @@ class ExchangedFiles:
             bench.call("exchange__export", {"path": str(file), "up_axis": up})
             bench.empty()
             bench.call("exchange__import", {"path": str(file), "up_axis": other})
-            # The plane lay flat. Read with another up axis, it stands upright.
+            # The plane lay flat. If the file is read with another up axis, the plane stands
+            # upright.
             along = "XYZ".index(up)
             assert _box(bench)[3 + along] - _box(bench)[along] > 0.9 * unit, file.name
 

@@ -1,4 +1,5 @@
-"""Understanding a file: the open one and the saved one are explained alike, and nothing changes."""
+"""Understanding a file: the open file and the saved one get the same explanation, and nothing
+changes."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class UnderstandingFiles:
             bench.cube(name)
         suffix = bench.port(FILESYSTEM_READ).suffixes[0]
         path = bench.port(FILESYSTEM_WRITE).save(str(bench.folder / f"shot{suffix}"))["path"]
-        with bench.step():  # what nothing uses isn't in the file
+        with bench.step():  # unused data isn't saved
             bench.port(FILESYSTEM_READ).open(path)
         before = bench.everything()
         here = bench.call("file__overview", {})

@@ -54,7 +54,8 @@ def _keys(bench: Bench) -> list[object]:
 
 
 def _hostile(bench: Bench, suffix: str) -> list[str]:
-    """Return the paths of bad files: missing, empty, cut short, of another kind, and a folder."""
+    """Return the paths of bad files: a missing one, an empty one, a truncated one, one of another
+    kind, and a folder."""
     content = {
         "empty": b"",
         "noise": bytes(range(256)) * 16,
@@ -145,7 +146,7 @@ class SceneFile:
         assert [p.name for p in bench.folder.iterdir()] == [f"folder{suffix}"]
 
     def test_a_read_only_file_is_left_as_it_is(self, bench: Bench) -> None:
-        """This also holds when the scene was saved elsewhere before."""
+        """This must also hold if the scene was saved elsewhere before."""
         writer: Any = bench.port(FILESYSTEM_WRITE)
         file = bench.folder / f"kept{writer.suffixes[0]}"
         bench.cube("Here")
@@ -159,7 +160,7 @@ class SceneFile:
         file.chmod(0o644)
 
     def test_a_link_stays_one(self, bench: Bench) -> None:
-        """The file that the link points to is written, the first time and the second."""
+        """The file that the link points to is written, both the first time and the second."""
         writer: Any = bench.port(FILESYSTEM_WRITE)
         suffix = writer.suffixes[0]
         (bench.folder / "published").mkdir()
@@ -208,7 +209,7 @@ class UsdFile:
         assert "Atorus" in written
         # Some hosts write the file's folder into the file, and the folder may have any name.
         assert "callboard" not in written.replace(bench.folder.as_posix(), "").lower()
-        # The scene still knows their types.
+        # The scene still has the objects' types.
         assert {bench.get(f"A{kind}")["type"] for kind in KINDS} == set(KINDS)
 
     def test_an_import_below_an_object(self, bench: Bench) -> None:

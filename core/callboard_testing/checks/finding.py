@@ -1,4 +1,5 @@
-"""Finding objects by what they are, and explaining one wholly."""
+"""Finding objects by what they are, and explaining a single object: what uses it, and why it isn't
+shown."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def shape(
     *,
     uvs: bool = False,
 ) -> str:
-    """Return the path of a mesh with these faces. Each face's UVs are the whole square."""
+    """Return the path of a mesh with these faces. Each face's UVs fill the whole unit square."""
     info, counts = bench.reader.info(), {}
     formats = {each.name: each for each in bench.port(EXCHANGE).formats()}
     places = [_SQUARE[at % 4] for face in faces for at in range(len(face))]

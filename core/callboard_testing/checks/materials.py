@@ -25,7 +25,7 @@ from callboard_testing.checks.trust import check_change
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
-#: A value of each kind, none of which is any host's default.
+#: A value for each property of a material. None is a default in any host.
 VALUES: Json = {
     "color": [0.25, 0.5, 0.125],
     "metalness": 0.75,
@@ -251,7 +251,7 @@ class SavedMaterials:
     needs = (SCENE_READ, SCENE_MUTATE, MATERIALS, FILESYSTEM_READ, FILESYSTEM_WRITE)
 
     def test_they_are_in_the_file(self, bench: Bench) -> None:
-        """The file must have their textures too, and materials that no object uses."""
+        """The file must also contain the materials' textures, and materials that no object uses."""
         ring = bench.editor.create("torus", "Ring", {"major_radius": 2.0, "minor_radius": 0.5})
         made = [_make(bench, name="Whole", objects=[ring], **VALUES), _make(bench, name="Spare")]
         part = _make(bench, name="Part")

@@ -227,7 +227,7 @@ class Modelling:
             check_change(
                 bench, MODELLING, (), f"geometry__{tool}", called, lambda: told_of(bench, path)
             )
-            bench.call(f"geometry__{tool}", called)  # redo it, because the next one needs it
+            bench.call(f"geometry__{tool}", called)  # redo the change for the next tool
         made: list[tuple[str, Json]] = [
             ("create_text", {"text": "A"}),
             ("create_curve", {"points": [[0, 0, 0], [1, 1, 1]], "radius": 0.1}),

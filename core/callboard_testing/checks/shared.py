@@ -1,6 +1,6 @@
 """Data that a scene can't freely change: locked, from another file, or from several layers. Each
-host makes such data in its own way, so the suite's caller provides samples of it, ``Bench(host,
-folder, samples)``, under the names below. If a sample is missing, its checks are skipped."""
+host makes such data in its own way, so the suite's caller passes samples, under the names below, to
+``Bench(host, folder, samples)``. If a sample is missing, its checks are skipped."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ReferencedData:
     needs = (SCENE_READ, SCENE_MUTATE, REFERENCED)
 
     def test_each_change_is_right_or_refused(self, bench: Bench) -> None:
-        """A refusal is a HostError, and leaves the scene as it was."""
+        """A tool that refuses raises HostError, and leaves the scene as it was."""
         for tool, asked in _CHANGES.items():
             path = bench.sample(REFERENCED)
             before = bench.everything()

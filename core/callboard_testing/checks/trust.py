@@ -1,5 +1,5 @@
-"""Checks whether a tool that changes something can be trusted: the change is one undo step, is read
-back, and is rolled back on failure."""
+"""Checks whether a tool that changes something can be trusted: the change is one undo step, is
+checked by reading it back, and is rolled back on failure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Replaced:
 
 
 def breaking(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that runs the method, and then fails."""
+    """Return a function that runs the method and then raises an error."""
 
     def broken(*arguments: Any) -> Any:
         method(*arguments)
@@ -55,7 +55,7 @@ def replaced(
     reading: Collection[str],
     instead: Callable[[Callable[..., Any]], Callable[..., Any]],
 ) -> Iterator[None]:
-    """Replace the host's port during the block."""
+    """Replace the host's port for ``capability`` during the block."""
     ports = dict(bench.host.ports)
     bench.host.set_ports({**ports, capability: Replaced(ports[capability], reading, instead)})
     try:

@@ -236,7 +236,7 @@ class FakeFiles:
 
 
 class FakeUsd:
-    """UsdPort over the same files, which aren't really USD."""
+    """UsdPort over the same files, which don't really contain USD."""
 
     def __init__(self, scene: FakeScene) -> None:
         self._scene = scene

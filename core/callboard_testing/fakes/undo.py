@@ -21,7 +21,7 @@ class _Step:
 
 class FakeUndo:
     """UndoPort over snapshots. ``steps`` are the labels of the steps that the artist could undo,
-    oldest first. ``open`` says whether a step is under way."""
+    oldest first. ``open`` is true while a step is open."""
 
     joins = True
 

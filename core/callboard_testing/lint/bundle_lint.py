@@ -42,7 +42,7 @@ _SETTING = (
     *("type", "title", "description", "required", "default", "multiple", "sensitive"),
     *("min", "max"),
 )
-#: The minimum similarity of a misspelt key to the one that was meant.
+#: The minimum similarity of a misspelt key to the intended one.
 _ALIKE = 0.8
 
 
@@ -70,7 +70,8 @@ def lint_bundle(folder: Path, given: Path) -> list[Finding]:
 
 
 def _misspelt(lines: ManifestLines) -> Iterator[tuple[Place, Finding]]:
-    """Yield the place that was meant, and a finding, for each key that is almost a known one."""
+    """For each key that looks like a misspelling of a known one, yield the intended place and a
+    finding."""
     known = dict(_KEYS)
     settings = lines.at("user_config")
     known |= {("user_config", key): _SETTING for key in settings if isinstance(key, str)}
@@ -85,7 +86,8 @@ def _misspelt(lines: ManifestLines) -> Iterator[tuple[Place, Finding]]:
 
 
 def _because(misspelt: dict[Place, Finding], field: Place, line: int, message: str) -> Finding:
-    """Return the finding about a field, or, if only its key is misspelt, about that mistake."""
+    """Return the finding about a field. If its key is misspelt, return the finding about the
+    misspelling as an error."""
     cause = misspelt.pop(field, None)
     if cause is None:
         return Finding(MANIFEST, line, "error", message)
@@ -112,7 +114,7 @@ def _command(
 ) -> Iterator[Finding]:
     texts = [server.command, *server.args, *server.env.values()]
     for name in dict.fromkeys(name for text in texts for name in _OWN.findall(text)):
-        # A missing file may be made while the server runs, unless it is the code that is to run.
+        # A missing file may be created while the server runs, unless it is the code to be run.
         if re.search(r"\.[cm]?[jt]s$|\.py$", name) and not is_own(folder, name):
             message = f"its command runs '{name}', which isn't a file of the bundle; add it"
             line = lines.line_with(name, "server", "mcp_config")

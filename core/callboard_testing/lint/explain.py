@@ -15,23 +15,24 @@ from callboard.skills.model import ToolDeclaration
 
 @dataclass(frozen=True)
 class Explained:
-    """A tool's parts from its function. ``source`` is relative to the requested folder, with
-    forward slashes. ``function`` is None if no function can be read, in which case any arguments
-    pass."""
+    """The parts of a tool that come from its function. ``source`` is relative to the requested
+    folder, with forward slashes. ``function`` is None if no function can be read, in which case any
+    arguments pass."""
 
     skill: str
     tool: str
     source: str
     line: int
     function: str | None
-    #: Those of ``description``, ``input_schema`` and ``output_schema`` that the function gives.
+    #: The ones among ``description``, ``input_schema`` and ``output_schema`` that the function
+    #: provides.
     gives: Json
     #: Annotations that have no meaning in JSON, so that any value passes.
     unread: tuple[str, ...]
 
 
 def explain(folder: Path) -> Iterator[Explained]:
-    """Yield an entry for each tool of the skills in ``folder`` that leaves anything to its
+    """Yield an entry for each tool of the skills in ``folder`` that takes any part from its
     function. Runs nothing. Raises OSError when the folder can't be listed."""
     for place, skill in load_all(list(skill_folders(folder)), load_skill):
         signatures = Signatures(skill.path)

@@ -13,7 +13,7 @@ MANIFEST = "manifest.json"
 Place = tuple[str | int, ...]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
-#: The depth down to which lines are known. A deeper place has its parent's line.
+#: The depth down to which lines are known. A deeper place has the line of its nearest known parent.
 _DEPTH = 6
 #: A field as messages name it: ``server.mcp_config.args``, ``user_config['key'].type``.
 _FIELD = re.compile(r"\w+(?:\.\w+|\['[^']*'\])*")
@@ -21,8 +21,8 @@ _PART = re.compile(r"\['([^']*)'\]|(\w+)")
 
 
 class ManifestLines:
-    """The lines of one manifest, counted from 1. If it isn't JSON, every place has the line of the
-    error."""
+    """The lines of one manifest, counted from 1. If the manifest isn't JSON, every place has the
+    line of the error."""
 
     def __init__(self, folder: Path) -> None:
         self.value: Any = None
@@ -45,12 +45,13 @@ class ManifestLines:
         return next((self._lines[one] for one in known if one in self._lines), 1)
 
     def at(self, *place: str) -> dict[str, Any]:
-        """Return the object at that place, or an empty one for anything else."""
+        """Return the object at that place, or an empty one if there is no object."""
         value = _at(self.value, place)
         return value if isinstance(value, dict) else {}
 
     def line_with(self, text: str, *below: str) -> int:
-        """Return the line of the first value below a place that contains the text."""
+        """Return the line of the first value below a place that contains the text, or the place's
+        own line if none does."""
         for place, value in _texts(_at(self.value, below), below):
             if text in value:
                 return self.line(*place)

@@ -42,7 +42,7 @@ from callboard_testing.lint.lint_functions import (
 from callboard_testing.lint.needed_skills import needed_skills
 
 Severity = Literal["error", "warning"]
-#: Maximum folders that a message suggests in place of one without a skill.
+#: Maximum folders that a message suggests instead of a folder without a skill.
 _NAMED = 3
 _TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
 
@@ -62,7 +62,7 @@ class Finding:
 
 def lint(folder: Path, search: Iterable[Path] = (), *, given: Path | None = None) -> list[Finding]:
     """Return findings about one skill, or about every skill in a folder of skills, sorted by place.
-    A folder without any skill is a finding too. Skills that others depend on are looked for in
+    A folder without any skill is a finding too. Skills that others depend on are searched for in
     ``search``, and beside a single skill. ``given`` is the folder's name in messages, if ``folder``
     is a copy of it.
     """
@@ -102,7 +102,8 @@ def lint(folder: Path, search: Iterable[Path] = (), *, given: Path | None = None
     others = {name: one.skill for name, one in needed.items()}
     for failure in dependency_failures({**shipped, **others, **skills}):
         if failure.skill in places:
-            # A missing skill may be on another search path, but a circle is wrong everywhere.
+            # A missing skill may be on another search path, but circular dependencies are always
+            # wrong.
             severity: Severity = "error" if " -> " in failure.message else "warning"
             line = written_line(skills[failure.skill].path, "depends")
             findings.append(Finding(places[failure.skill], line, severity, failure.message))
@@ -160,8 +161,8 @@ def _lint_invisible(
     resources: Iterable[ResourceDeclaration],
     at: Callable[[str], tuple[str, int]],
 ) -> Iterator[Finding]:
-    """Yield a finding for each part of which a list would show invisible characters. ``at`` returns
-    the file and line of a tool."""
+    """Yield a finding for each part of the skill (tool, prompt, resource, or the skill itself)
+    whose listed texts contain invisible characters. ``at`` returns the file and line of a tool."""
     written: list[tuple[str, tuple[str, int], list[str | None]]] = []
     written.append(("the skill", (SKILL_FILE, 1), [skill.name, skill.description]))
     for tool in skill.tools:
@@ -278,7 +279,7 @@ def _lint_tool(
 
 
 def _unknown_types(value: Any, at: safe_yaml.Path = ()) -> Iterator[tuple[safe_yaml.Path, str]]:
-    """Yield each word in a schema that should be a type and isn't one, with its place."""
+    """Yield each word that stands for a type in a schema but isn't one, with its place."""
     if isinstance(value, list):
         for index, one in enumerate(value):
             yield from _unknown_types(one, (*at, index))
@@ -318,13 +319,13 @@ def _lint_resource(skill: SkillMetadata, resource: ResourceDeclaration) -> Itera
 
 
 def _misspelt_needs(tool: ToolDeclaration) -> bool:
-    """Return whether the tool's capabilities have a misspelt key, in which case that is the only
-    finding."""
+    """Return whether the key for the tool's capabilities is misspelt, in which case the misspelling
+    is the only finding."""
     return is_like("required_capabilities", tool.extra)
 
 
 def _with_misspelt_needs(tool: ToolDeclaration) -> ToolDeclaration:
-    """Return the tool as if the key were right, so that capabilities that are still missing are
+    """Return the tool as if that key were spelled correctly, so that missing capabilities are
     found."""
     needs = list(tool.required_capabilities)
     for key, value in tool.extra.items():
@@ -363,7 +364,7 @@ def _lint_script(
 
 
 def _place(skill: SkillMetadata, failure: Failure) -> tuple[str, int]:
-    """Return a file and a line. If a reference leads nowhere, that is the place where it is
+    """Return a file and a line. If a reference leads nowhere, return the place where it is
     written."""
     if failure.line is None:
         try:

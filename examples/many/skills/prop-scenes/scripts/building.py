@@ -5,7 +5,7 @@ from pathlib import Path
 def build(ctx, list, scene):
     props = json.loads(Path(list).read_text("utf-8"))
     editor = ctx.port("scene.mutate")
-    # A host stays warm, so the last list's objects are still there.
+    # A host stays open between lists, so the last list's objects are still in the scene.
     if left := ctx.port("scene.read").names():
         editor.delete(left)
     for prop in props:
