@@ -81,7 +81,7 @@ def run_each(host: str, files: list[str]) -> None:
 
 
 def call_each(host: str, files: list[str]) -> float:
-    """Return the seconds that it takes, not counting the host's start."""
+    """Return the seconds that two calls for each file take, not counting the host's start."""
     command = callboard("serve", "--host", host)
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as serving:
         assert serving.stdout is not None

@@ -2,9 +2,9 @@
 
     python benchmarks/blender_gui.py [--calls N]
 
-blender-mcp's add-on is another project's and under another licence, so it is never part of this
-project: pip fetches it from its publisher into the build folder when this runs. Prints JSON, with a
-reason for each figure that can't be measured here.
+blender-mcp's add-on belongs to another project and has another licence, so it is never part of this
+project: when the benchmark runs, pip fetches the add-on from its publisher into the build folder.
+Prints JSON, with a reason for each figure that can't be measured here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _META = {
     "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-#: Measures how late another add-on's timer comes, which is the user interface's tick.
+#: Measures how late another add-on's timer fires, which shows the user interface's delay.
 _TICKS = """
 import time
 ticks, last = [], [time.perf_counter()]
@@ -187,7 +187,7 @@ def measure_theirs(gui: Gui, calls: int) -> Any:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     gui.run(
-        # It imports requests, for web services that are not called here.
+        # The add-on imports requests, for web services that are not called here.
         f"sys.path.append({site!r})\n"
         f"import importlib.util\nspec = importlib.util.spec_from_file_location('theirs', "
         f"{str(addon)!r})\ntheirs = importlib.util.module_from_spec(spec)\n"
@@ -215,7 +215,7 @@ def main() -> int:
             install(gui, archive)
             gui.run("import sys")
             gui.enable()
-            sleep(10)  # until drawing at the start is done
+            sleep(10)  # until Blender has finished drawing at the start
             with_it = idle_cpu(gui, 20)
             gui.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
             sleep(2)

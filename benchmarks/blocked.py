@@ -1,8 +1,8 @@
 """The answers clients get while a tool holds the main thread for ten seconds.
 
-The tool sleeps, runs an operator that leaves the interpreter to other threads, spins in Python, or,
-with ``--bpy`` if Blender's module is installed, makes one Cycles render. Meanwhile one client
-pings, one lists tools and one calls a second tool, which has to wait.
+The tool sleeps, runs an operator that leaves the interpreter to other threads, or spins in Python.
+With ``--bpy``, if Blender's module is installed, it also makes one Cycles render. Meanwhile one
+client pings, one lists tools and one calls a second tool, which has to wait.
 
     python benchmarks/blocked.py [--seconds 10] [--bpy]
 """
@@ -20,7 +20,7 @@ from statistics import median
 from load_client import Connection, Target
 from server_process import ServerProcess
 
-#: For each way to hold the main thread: milliseconds that an answer may take, except for the first.
+#: For each way to hold the main thread: maximum milliseconds for every answer but the first.
 LATER = {"asleep": 50.0, "operator": 50.0, "rendering": 50.0, "spinning": 150.0}
 FIRST = 400.0
 
@@ -86,8 +86,8 @@ def one_block(target: Target, how: str, seconds: float, later: float) -> bool:
     late = [0.0]
 
     def watch_machine() -> None:
-        """Measure how late this machine wakes a process that only sleeps; no server can
-        beat that."""
+        """Measure how late this machine wakes a process that only sleeps. No server can answer
+        faster."""
         while not ended.is_set():
             began = time.perf_counter()
             time.sleep(0.005)

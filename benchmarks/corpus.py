@@ -1,26 +1,26 @@
-"""Every changing tool, tried with seeds on each file of a folder: does it lose anything?
+"""Tries every changing tool, with seeds, on each file of a folder: does it lose anything?
 
     python benchmarks/corpus.py FOLDER [--changes N] [--seed N] [--files N] [--match TEXT]
         [--host HOST] [--jobs N] [--python PYTHON] [--keep FOLDER] [--replay JSON]
 
-Files are .blend, glTF, FBX, OBJ and USD. Blender (the wheel ``bpy``) opens or imports each; with
-``--host openusd`` the OpenUSD host opens those of USD. Each
-file is changed in a process of its own by tools and arguments that the seed draws, through the host
-as a server calls it. Everything that the file holds is compared before and after each change, and
-again once it is undone. A process without callboard then reads what was saved. A failure is one of:
+Files are .blend, glTF, FBX, OBJ and USD. Blender (the wheel ``bpy``) opens or imports each file.
+With ``--host openusd``, the OpenUSD host opens the USD files. Each file is changed in a process of
+its own, through the host as a server calls it. The seed draws the tools and their arguments. All of
+the file's contents are compared before and after each change, and again after undo. A process
+without callboard then reads the saved file. A failure is one of:
 
 * a traceback, or a process that died
 * ``verified: false``
-* something else was lost: a datablock, or a value that the tool has no business with
+* something else was lost: a datablock, or a value that the tool isn't meant to change
 * something outside of the scene at hand was changed
 * a refused call changed something
 * undo wasn't exact
 * another process found something else in the saved file
 
-Each failure is tried again with fewer calls, then with fewer objects, and told as the shortest that
-still fails: its file and its calls, for ``--replay``. Prints counts, refusals by reason, and exits
-with 1 if anything failed. A new changing tool is tried without being named here; one that takes
-something away on purpose stands in ``MAY`` of its host's module.
+Each failure is tried again with fewer calls, and then with fewer objects. The shortest sequence
+that still fails is reported with its file and its calls, for ``--replay``. Prints counts and the
+refusals by reason, and exits with 1 if anything failed. A new changing tool is tried without being
+named here. A tool that removes something on purpose must be listed in ``MAY`` in its host's module.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ SUFFIXES = {
 }
 #: Seconds that one file may take, and that one replay may.
 DEADLINE, REPLAY = 400, 120
-#: Failures of one kind that are made smaller.
+#: Maximum failures of one kind that are shortened.
 SHRUNK = 1
 #: Changes after which a sequence is undone. Blender keeps 32 states.
 SEQUENCE = 6
-#: These replace the scene, run a person's own code, or reach for a network.
+#: Tools that replace the scene, run a user's own code, or use a network.
 LEFT_OUT = {
     *("scene__open_file", "structure__new_scene", "scene__save_file", "script__execute"),
     "assets__download",
@@ -62,8 +62,8 @@ class Refused(Exception):
 
 
 def changing_tools(host: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the name and the arguments' schema of each tool that changes this host's scene, or
-    writes files of it."""
+    """Yield the name and the arguments' schema of each tool that changes this host's scene or
+    writes it to files."""
     from callboard.host import FILESYSTEM_WRITE, SCENE_MUTATE
     from callboard.skills.discovery import BUNDLED, scan, search_paths
     from callboard.skills.discovery_cache import DiscoveryCache
@@ -80,7 +80,7 @@ def changing_tools(host: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 class Arguments:
-    """Arguments that a schema allows, drawn from what the scene holds."""
+    """Arguments that a schema allows, drawn from the scene's contents."""
 
     def __init__(self, draw: random.Random, pools: Mapping[str, Sequence[str]]) -> None:
         self._draw = draw
@@ -137,7 +137,7 @@ class Arguments:
 
 
 class Trial:
-    """Changes of one file in this process. ``told`` is what to report of them."""
+    """Changes to one file in this process. ``told`` is the report on them."""
 
     def __init__(self, stage: Any, log: Path) -> None:
         self.stage = stage
@@ -151,9 +151,9 @@ class Trial:
         }
         self._calls: list[tuple[str, dict[str, Any]]] = []
         self._stack: list[tuple[str, Any]] = []
-        #: What the file holds now, as read last.
+        #: The file's contents, as last read.
         self._now: Any = None
-        #: True once undo failed, so that the file isn't what it was.
+        #: True once undo has failed, so that the file no longer has its former contents.
         self._lost = False
 
     def draw(self, count: int, seed: int) -> None:
@@ -228,7 +228,8 @@ class Trial:
 
 
 def changes(before: Any, after: Any) -> Iterator[tuple[str, str, str | None, str | None]]:
-    """Yield what differs: the datablock, the path ("" for all of it), the old and the new value."""
+    """Yield each difference: the datablock, the path ("" for the whole datablock), the old and the
+    new value."""
     for key in [*before.values, *(after.values.keys() - before.values.keys())]:
         old, new = before.values.get(key), after.values.get(key)
         if old is None or new is None:
@@ -240,8 +241,8 @@ def changes(before: Any, after: Any) -> Iterator[tuple[str, str, str | None, str
 
 
 def alike(before: Any, after: Any) -> bool:
-    """Return whether both are equal, but for what was linked: the application keeps that, unused,
-    when it undoes."""
+    """Return whether both are equal, apart from newly linked data, which the application keeps,
+    unused, after undo."""
     kept = after.linked - before.linked
     return {key: each for key, each in after.values.items() if key not in kept} == before.values
 
@@ -254,7 +255,7 @@ def difference(before: Any, after: Any) -> str:
 
 
 def work(job: dict[str, Any]) -> dict[str, Any]:
-    """Do a job in this process and return what to tell of it."""
+    """Do a job in this process, and return the report on it."""
     module = importlib.import_module(f"corpus_{job['host']}")
     with TemporaryDirectory(prefix="callboard-corpus-", ignore_cleanup_errors=True) as folder:
         stage = module.Stage(Path(folder))
@@ -305,7 +306,7 @@ class Corpus:
         return told
 
     def shrunk(self, file: str, failed: Any, objects: Sequence[str]) -> dict[str, Any]:
-        """Return the shortest sequence, on the fewest objects, that fails alike."""
+        """Return a shorter sequence, on fewer objects, that fails in the same way."""
         kind, calls = failed["kind"], failed["calls"]
 
         def fails(calls: Sequence[Any], without: Sequence[str]) -> bool:
@@ -335,7 +336,7 @@ class Corpus:
 
 
 def general(reason: str) -> str:
-    """Return the sentence without the names in it."""
+    """Return the reason with its names and numbers replaced, so that similar ones are equal."""
     return re.sub(r"\d+(\.\d+)?", "N", re.sub(r"(?<!n)'[^']*'|\"[^\"]*\"|/[\w/.-]+", "…", reason))[
         :170
     ]
@@ -388,7 +389,7 @@ def main() -> int:
     parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
-        # The host's half imports this module, too.
+        # The host's module imports this one, too.
         told = importlib.import_module("corpus").work(json.loads(options.job))
         print("\n" + json.dumps(told), flush=True)
         return 0

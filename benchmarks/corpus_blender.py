@@ -1,4 +1,4 @@
-"""All that a Blender file holds, told by plain ``bpy``, without callboard.
+"""The whole contents of a Blender file, read with plain ``bpy``, without callboard.
 
     python benchmarks/corpus_blender.py FILE
 
@@ -20,8 +20,8 @@ from typing import Any
 import bpy
 from corpus import Refused, changes
 
-#: What belongs to windows and tools, and not to a scene; and libraries, which Blender keeps when it
-#: undoes. What is linked from one says so itself.
+#: Collections of ``bpy.data`` that belong to windows and tools, not to a scene, and libraries,
+#: which Blender keeps after undo. Linked datablocks name their library themselves.
 ELSEWHERE = {
     "libraries",
     "window_managers",
@@ -31,7 +31,8 @@ ELSEWHERE = {
     "palettes",
     "paint_curves",
 }
-#: What Blender works out from the rest, selection, and what is told once already.
+#: Properties that Blender derives from others, selection, and values that are already read
+#: elsewhere.
 DERIVED = {
     *("rna_type", "bl_rna", "original", "preview", "session_uid", "id_data", "is_evaluated"),
     *("matrix_world", "matrix_local", "matrix_basis", "matrix_channel", "dimensions", "tag"),
@@ -67,18 +68,18 @@ DERIVED = {
     *("use_extra_user", "use_fake_user_set", "is_library_indirect", "shape_key_add_type"),
     *("execution_time", "select_right", "select_left", "is_runtime_data", "weight_paint"),
 }
-#: Types of scalar properties that Blender hands out as a block.
+#: Types of scalar properties that ``foreach_get`` can read all at once.
 BLOCKS = {"FLOAT", "INT", "BOOLEAN"}
-#: Vertices above which weights are left out, because they can be read one by one only.
+#: Vertices above which weights are left out, because they can only be read one by one.
 WEIGHED = 20_000
 DEPTH = 9
 
-#: What a tool is for, by a pattern of its name: a pattern of the values that it may take away from
-#: datablocks that were there, or change where they are linked or elsewhere.
+#: The purpose of tools: a pattern of names, and a pattern of the values that such tools may remove
+#: from existing datablocks, or change in linked datablocks and outside of the scene.
 MAY = {
     "scene__delete": "",
     "structure__remove_from_group": r"Collection\.(objects|collection_objects)",
-    # The world that was there is kept.
+    # The former world is kept.
     "lights__set_environment": r"World\.use_fake_user",
     "materials__.*|scene__set_material_color": r"\w+\.(materials|material_slots|node_tree\.links)",
     "cameras__set": r"Scene\.camera$",
@@ -90,11 +91,11 @@ MAY = {
     ),
     "(geometry|blender_modelling)__apply(_modifiers)?": r"Object\.modifiers",
 }
-#: Blender writes relative paths anew for the folder of the saved file.
+#: Blender rewrites relative paths for the folder of the saved file.
 PATHS = ("filepath", "filepath_raw")
-#: What Blender doesn't write to files, or fills in when it opens one.
+#: Values that Blender doesn't write to files, or fills in when it opens one.
 NOT_SAVED = r"^Image Render Result|^Image Viewer Node|library_weak_reference"
-#: What no tool changes on the way.
+#: Values that no tool may change as a side effect.
 KEPT = r"fake_user|asset_data|\['|animation_data|constraints|particle|rigid_body|parent_(bone|type)"
 
 _members: dict[str, list[tuple[str, str, bool]]] = {}
@@ -114,8 +115,9 @@ def reference(block: bpy.types.ID, by_name: bool = False) -> str:
 class Contents:
     """Each value of each datablock, by datablock and path: ``values[block][path]``.
 
-    A datablock stands under a number that stays the same when it is renamed or undone; ``names``
-    has its name. With ``by_name`` it stands under its name, which another process knows, too.
+    A datablock's key is a number that stays the same when it is renamed, or after undo. ``names``
+    has its name. With ``by_name``, the name is the key, so that another process can use the same
+    keys.
     """
 
     def __init__(self, by_name: bool = False) -> None:
@@ -223,7 +225,7 @@ def custom_value(value: Any, by_name: bool) -> Any:
 
 def members(struct: Any) -> list[tuple[str, str, bool]]:
     kind = struct.bl_rna.identifier
-    # A node of one type can have other properties than its kind: groups, and add-ons' ones.
+    # A node can have properties that others of its type don't have: groups', and those of add-ons.
     if kind not in _members:
         _members[kind] = [
             (prop.identifier, prop.type, prop.is_readonly)
@@ -301,7 +303,7 @@ class Stage:
         self._files = self._other_files()
 
     def _other_files(self) -> dict[str, list[str]]:
-        """Make files that tools may bring in, and return which arguments take them."""
+        """Make files that tools may import, and return them by the arguments that take them."""
         bpy.ops.wm.read_homefile(use_empty=True)
         picture = bpy.data.images.new("Picture", 4, 4)
         picture.filepath_raw = str(self._folder / "picture.png")
@@ -370,7 +372,8 @@ class Stage:
         return Contents()
 
     def pools(self) -> dict[str, list[Any]]:
-        """Names of objects by skill, and values by argument (``.name``) or ``tool.name``."""
+        """Return the values from which arguments are drawn: object names by skill, and values by
+        argument (``.argument``) or by tool and argument (``tool.argument``)."""
         shown = list(bpy.context.scene.objects)
         meshes = [obj.name_full for obj in shown if obj.type == "MESH"] * 4
         meshes += [obj.name_full for obj in shown]
@@ -393,7 +396,7 @@ class Stage:
     def harm(
         self, tool: str, given: dict[str, Any], answer: Any, before: Contents, after: Contents
     ) -> Iterator[str]:
-        """Yield what a change did that it had no business with."""
+        """Yield everything that a call changed although it isn't the tool's purpose."""
         may = [MAY[each] for each in MAY if re.fullmatch(each, tool)]
         shown = {reference(obj) for obj in bpy.context.scene.objects}
         for key, path, old, new in changes(before, after):
@@ -416,7 +419,8 @@ class Stage:
         bpy.ops.wm.save_as_mainfile(filepath=f"{path}.blend", copy=True)
 
     def read_by_another(self) -> Iterator[str]:
-        """Yield where a process without callboard finds something else in what is saved."""
+        """Save, and yield every place where a process without callboard reads a different value
+        from the file."""
         self.save(str(self._folder / "saved"))
         here = Contents(by_name=True)
         done = subprocess.run(
@@ -429,7 +433,7 @@ class Stage:
         there = json.loads(done.stdout.splitlines()[-1])
         for key, old in here.values.items():
             if key not in there and not key.startswith(("Object ", "Scene ", "Collection ")):
-                continue  # used by nothing that is saved
+                continue  # not used by any saved datablock
             new = there.get(key, {})
             for path in old.keys() | new.keys():
                 if old.get(path) != new.get(path) and not re.search(NOT_SAVED, f"{key}.{path}"):

@@ -1,4 +1,4 @@
-"""All that a USD stage's layers hold, told by plain ``pxr``, without callboard.
+"""The whole contents of a USD stage's layers, read with plain ``pxr``, without callboard.
 
     python benchmarks/corpus_openusd.py FILE
 
@@ -18,7 +18,7 @@ from typing import Any
 from corpus import Refused, changes
 from pxr import Sdf, Usd, UsdGeom, UsdLux, UsdShade
 
-#: What a tool is for, by a pattern of its name: a pattern of the paths that it may take away.
+#: The purpose of tools: a pattern of names, and a pattern of the paths that such tools may remove.
 MAY = {
     "scene__(delete|rename|set_parent)": "",
     "structure__.*": r".*\.collection:|.* prims$",
@@ -29,8 +29,8 @@ MAY = {
 
 
 class Contents:
-    """Each field of each spec: ``values[layer and path][field]``. ``linked`` are those of layers
-    that aren't edited."""
+    """Each field of each spec: ``values[layer and path][field]``. ``linked`` are the keys for
+    layers that aren't edited."""
 
     def __init__(self, root: Sdf.Layer, others: Sequence[Sdf.Layer] = ()) -> None:
         self.values: dict[str, dict[str, str]] = {}
@@ -105,7 +105,8 @@ class Stage:
         return Contents(root, sorted(others, key=lambda layer: layer.identifier))
 
     def pools(self) -> dict[str, list[Any]]:
-        """Names of objects by skill, and values by argument (``.name``) or ``tool.name``."""
+        """Return the values from which arguments are drawn: object names by skill, and values by
+        argument (``.argument``) or by tool and argument (``tool.argument``)."""
         stage = self.host.stage
         prims = [prim for prim in stage.Traverse() if prim.IsA(UsdGeom.Xformable)]
         return {
@@ -127,7 +128,7 @@ class Stage:
     def harm(
         self, tool: str, given: dict[str, Any], answer: Any, before: Contents, after: Contents
     ) -> Iterator[str]:
-        """Yield what a change did that it had no business with."""
+        """Yield everything that a call changed although it isn't the tool's purpose."""
         may = [MAY[each] for each in MAY if re.fullmatch(each, tool)]
         for key, field, old, new in changes(before, after):
             if key in before.linked:
@@ -139,7 +140,8 @@ class Stage:
         self.host.stage.GetRootLayer().Export(f"{path}.usda")
 
     def read_by_another(self) -> Iterator[str]:
-        """Yield where a process without callboard finds something else in what is saved."""
+        """Save, and yield every place where a process without callboard reads a different value
+        from the file."""
         self.save(str(self._folder / "saved"))
         here = Contents(self.host.stage.GetRootLayer()).values
         done = subprocess.run(

@@ -3,17 +3,17 @@
     python benchmarks/crossings.py [--tree DIR]
 
 One process holds a real server on a real OpenUSD stage, with its loop, watcher and main thread, and
-a client that uses the standard library only. Every kind of request is sent until caches are warm,
-then counted by a profiler on all threads. A call of a Python function counts if the function is
-core's own (bundled skills stand for a user's, and are left out). A switch is a call that enters a
-module other than that of the call before it. Each figure is the median of the rounds.
+a client that uses the standard library only. Every kind of request is sent until caches are warm.
+Then a profiler on all threads counts its calls. A call of a Python function counts if the function
+is core's own (bundled skills are left out, like a user's own). A switch is a call into a module
+other than the previous call's. Each figure is the median of the rounds.
 
 The gateway is measured in this process too, in front of a host in another process.
-``install-skill`` is a process of its own, counted from its first import, because that is what a
-user starts.
+``install-skill`` runs in a process of its own, as a user starts it, and is counted from its first
+import.
 
-``--tree`` names another checkout, even an older one, so that a change can be compared with the
-state before it.
+``--tree`` names another checkout, even an older one, so that the costs before and after a change
+can be compared.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ class Count:
 
 
 class Profile:
-    """Records the module of every call into core, on every thread, while it is switched on."""
+    """Records the module of every call into core, on every thread, while the profile is switched
+    on."""
 
     def __init__(self, tree: Path) -> None:
         self.modules: list[str] = []
@@ -88,7 +89,7 @@ class Profile:
         self._bundled = str(tree / "core" / "callboard" / "skills" / "bundled") + os.sep
 
     def install(self) -> None:
-        """Profile this thread and those that it starts."""
+        """Profile this thread and the threads that it starts."""
         threading.setprofile(self._note)
         sys.setprofile(self._note)
 
@@ -278,7 +279,7 @@ def served(tree: Path, folder: Path, arguments: argparse.Namespace) -> dict[str,
 
 
 def by_gateway(tree: Path, folder: Path, arguments: argparse.Namespace) -> dict[str, Count]:
-    """Return the cost of a call in the gateway's process. The host is in another."""
+    """Return the cost of a call in the gateway's process. The host runs in another process."""
     kind = "tools/call, in the gateway"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(parts(tree))}
     command = [sys.executable, "-m", "callboard", "serve", "--host", "openusd", "--port", "0"]
@@ -391,7 +392,7 @@ def install(tree: str, bundle: str) -> None:
 
 
 def use(tree: Path) -> None:
-    """Import from that checkout, whatever is installed."""
+    """Import callboard from that checkout, regardless of the installed one."""
     sys.path[:0] = parts(tree)
 
 
@@ -400,8 +401,8 @@ def parts(tree: Path) -> list[str]:
 
 
 def named(name: str, *homes: str) -> Any:
-    """Return the object with that name, from the first module that exists: older trees have other
-    modules."""
+    """Return the object with that name, from the first of the modules that exists: in older trees,
+    it is in another module."""
     for home in homes:
         try:
             return getattr(import_module(home), name)

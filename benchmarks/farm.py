@@ -1,13 +1,13 @@
 """The cost of a farm: time for each task, with one worker and with two, and the client's memory.
 
-Runs 200, 2,000 and 20,000 tiny calls over frames on OpenUSD hosts of this machine, then calls that
-take a while on one host and on two. Needs the extras ``farm`` and ``usd``.
+Runs 200, 2,000 and 20,000 tiny calls over frames on OpenUSD hosts on this machine, then longer
+calls on one host and on two. Needs the extras ``farm`` and ``usd``.
 
-``--scale`` measures the figures that docs/scale.md uses instead: the costs of each task for the
-scheduler and the client, with two hosts, and with many stand-ins: Dask workers of one process that
-answer at once, and claim to have worked for the requested time. The bytes on the wire are
-everything that goes over this machine's loopback interface. To have it to itself, use ``unshare -rn
-sh -c 'ip link set lo up; python benchmarks/farm.py --scale'``.
+``--scale`` measures the figures of docs/scale.md instead: the cost of each task for the scheduler
+and the client, with two hosts and with many stand-ins. Stand-ins are Dask workers in one process
+that answer at once, and claim to have worked for the requested time. The bytes on the wire are
+everything that goes over this machine's loopback interface. To keep other traffic off it, use
+``unshare -rn sh -c 'ip link set lo up; python benchmarks/farm.py --scale'``.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def main() -> int:
             return 0
         each = []
         with farm(skills, 1) as (scheduler, _):
-            run(scheduler, 50, 0.0)  # the first ones import modules
+            run(scheduler, 50, 0.0)  # the first tasks import modules
             for count in arguments.counts:
                 before = processor_times()
                 each.append(run(scheduler, count, 0.0) / count)
@@ -152,14 +152,14 @@ def processor_times() -> tuple[float, float]:
 
 
 def longer(scheduler: str, count: int) -> tuple[float, float]:
-    """Return the seconds for tasks that keep a processor busy, and for tasks that don't."""
+    """Return the seconds taken by tasks that keep a processor busy, and by tasks that don't."""
     return run(scheduler, count, 50.0), run(scheduler, count, 50.0, asleep=True)
 
 
 def run(
     scheduler: str, count: int, milliseconds: float, *, asleep: bool = False, host: str = "openusd"
 ) -> float:
-    """Return the seconds for all tasks together."""
+    """Return the seconds taken by all tasks together."""
     given = {"milliseconds": milliseconds, "asleep": asleep, "frame": "{frame}"}
     work = Work("bench__work", given, [], needs={f"host:{host}": 1.0})
     began = perf_counter()
@@ -173,7 +173,7 @@ def run(
 
 
 class Used(NamedTuple):
-    """Processor seconds, and bytes: those held now, and those sent since the start."""
+    """Processor seconds, bytes of memory held now, and bytes sent since the start."""
 
     scheduler: float
     client: float
@@ -257,7 +257,7 @@ def tell(what: str, scheduler: str, pid: int, count: int, milliseconds: float, h
 
 @contextmanager
 def many(scheduler: str, count: int) -> Iterator[None]:
-    """Run this many stand-ins during the block."""
+    """Run ``count`` stand-ins during the block."""
     command = [sys.executable, __file__, "--stand-in-at", scheduler, "--stand-ins", str(count)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as workers:
         assert workers.stdout is not None
@@ -267,7 +267,7 @@ def many(scheduler: str, count: int) -> Iterator[None]:
 
 
 async def stand_in(scheduler: str, count: int) -> None:
-    """Run that many workers until stdin ends."""
+    """Run ``count`` workers until stdin ends."""
     from distributed import Worker
 
     def answered(order: Json) -> Json:
@@ -299,7 +299,7 @@ async def stand_in(scheduler: str, count: int) -> None:
 
 
 def without_a_farm(count: int) -> None:
-    """Print the client's own costs: that many tasks, and a report that is read again."""
+    """Print the client's own costs for ``count`` tasks, and for reading their report again."""
     held, began = psutil.Process().memory_info().rss, perf_counter()
     tasks = tasks_over([f"1-{count}"])
     took = perf_counter() - began

@@ -2,7 +2,7 @@
 
     python benchmarks/gateway.py [--rounds N] [--calls N] [--instances N …] [--json]
 
-A call through the gateway is measured beside the same call made directly, in turns, so that the
+A call through the gateway and the same call made directly are measured in turns, so that the
 machine's other work affects both alike. Lists and searches are measured as the number of instances
 grows.
 """
@@ -80,7 +80,7 @@ def calls(rounds: int, total: int) -> dict[str, float]:
 
 
 def growth(sizes: list[int]) -> dict[str, float]:
-    """Return the times of lists and searches among that many instances."""
+    """Return the times of lists and searches for each number of instances."""
     figures: dict[str, float] = {}
     for size in sizes:
         with ExitStack() as stack:
@@ -94,7 +94,7 @@ def growth(sizes: list[int]) -> dict[str, float]:
                 "search": {"name": "tools__search", "arguments": {"query": "echo value"}},
             }
             for name, call in own.items():
-                client.exchange("tools/call", call)  # this call learns the lists
+                client.exchange("tools/call", call)  # with this call, the gateway learns the lists
                 took = timed(partial(client.exchange, "tools/call", call))
                 figures[f"{name} among {size}, median ms"] = took
             figures[f"gateway with {size}, MiB"] = gateway.status("VmRSS") / 1024

@@ -3,10 +3,10 @@
     python benchmarks/gateway_storm.py [--seconds N] [--changes N] [--hosts N] [--pause N]
 
 Hosts and the gateway are killed, halted and restarted in any order. Each host has a scene of its
-own, and three clients that keep the name they were given: in a session, without sessions, and by
-`tools__call`. The host that makes a change writes it down. Prints the answers that the clients got,
-and exits with 1 if a change was made in another scene, twice, or not at all though it was
-confirmed. Needs the extra `usd`.
+own, and three clients that keep using the host's name: one in a session, one without sessions, and
+one with `tools__call`. The host that makes a change records it in a file. Prints the answers that
+the clients got, and exits with 1 if a change was made in another scene, twice, or never although it
+was confirmed. Needs the extra `usd`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TRUE_ERRORS = (
     "went away during this call",
     "this session",
 )
-#: Seconds after the last calls within which the hosts must be back.
+#: Seconds after the storm within which the hosts must be reachable again.
 RETURN = 120.0
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -98,7 +98,7 @@ class Life:
         self._program.__enter__()
 
     def end(self) -> str:
-        """End the program in one of several ways. Return which."""
+        """Kill the program or stop it. Return the word for what was done."""
         if self._chance.random() < 0.5:
             self._program.kill()
             return "killed"
@@ -115,7 +115,7 @@ class Life:
 
 
 class Worker:
-    """One client, which keeps the name of one scene."""
+    """One client, which keeps using the name of one scene."""
 
     def __init__(self, url: str, token: str | None, name: str, scene: Path, way: str) -> None:
         self.answers: Counter[str] = Counter()
@@ -140,7 +140,8 @@ class Worker:
         try:
             answer = self._answered(change)
         except (AssertionError, OSError) as error:
-            # No answer came: the gateway is away. A session starts over, with the same name.
+            # No answer came because the gateway is down. The client opens a new session, with the
+            # same name.
             self._leave()
             self.answers[f"none ({type(error).__name__})"] += 1
             return False
@@ -190,7 +191,7 @@ class Worker:
         return self._client.request("tools/call", {"name": name, "arguments": arguments})
 
     def returns(self) -> bool:
-        """Return whether the client's scene is back in time."""
+        """Return whether a change to the client's scene succeeds again in time."""
         until = monotonic() + RETURN
         while monotonic() < until:
             if self.change():
@@ -233,7 +234,7 @@ class Storm:
         ]
 
     def _named(self) -> dict[str, str]:
-        """Return the scene of each name, once all are there."""
+        """Return the scene of each name, once the gateway lists all hosts."""
         with FakeClient(self.gateway.url, self.gateway.token) as client:
             while True:
                 rows = client.call("instances__list")["structuredContent"]["instances"]
@@ -260,7 +261,7 @@ class Storm:
         self.suffered[what] += 1
 
     def judged(self) -> Counter[str]:
-        """Return the faults in the changes, according to the hosts' notes."""
+        """Return the faults in the changes, according to the hosts' records."""
         verdict: Counter[str] = Counter()
         scenes = {change: str(each.scene) for each in self.workers for change in each.asked}
         made: Counter[str] = Counter()

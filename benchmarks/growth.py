@@ -4,17 +4,17 @@ Calls, then sessions, failures and exports, round after round, on a real OpenUSD
 
     python benchmarks/growth.py [--factor 1] [--rounds 9] [--kind calls …]
 
-Each kind has a server of its own. First it is called until everything that it keeps on purpose is
-full: SQLite's cache of the records, 2 MB, and for exports the latest 1,000 changes, which the panel
-shows, 0.4 MB. Otherwise each record or change would look like a leak. After the first third of the
-rounds, a line is fitted to the memory that the process holds at the end of each. The line may rise
-by ``ALLOWED`` bytes for each call, session, failure or export. One chunk of the allocator is a
-megabyte, so a larger factor is more exact: in long runs a session costs 11 bytes, in short ones up
-to 104.
+Each kind has a server of its own. First the server is called until everything that it keeps on
+purpose is full: SQLite's cache of the records, 2 MB, and for exports the latest 1,000 changes,
+which the panel shows, 0.4 MB. Otherwise each record or change would look like a leak. After the
+first third of the rounds, a line is fitted to the memory that the process holds at the end of each
+round. The line may rise by ``ALLOWED`` bytes for each call, session, failure or export. The
+allocator takes memory in chunks of a megabyte, so a larger factor is more exact: in long runs a
+session costs 11 bytes, in short ones up to 104.
 
-Failures ask for names from a fixed set, since OpenUSD keeps 100 to 200 bytes of every name that it
-was ever asked for. It also keeps 20 to 100 bytes of every stage that it flattens, in a program
-without callboard as well, and an export flattens one.
+Failures ask for names from a fixed set, because OpenUSD keeps 100 to 200 bytes for every name that
+it was ever asked for. It also keeps 20 to 100 bytes for every stage that it flattens, even in a
+program without callboard, and every export flattens a stage.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from load_client import BadAnswer, Connection, Target, measure
 #: Amounts of one round, times the factor.
 AMOUNTS = {"calls": 20_000, "sessions": 1_000, "failures": 2_000, "exports": 500}
 #: Bytes by which the line may rise for each call, session, failure or export. In a short run, a
-#: session shows up to 104. An export shows about 60, which are OpenUSD's own, and 174 if a short
-#: run meets a step.
+#: session shows up to 104. An export shows about 60, which are OpenUSD's own, and up to 174 if the
+#: allocator takes a new chunk in a short run.
 ALLOWED = {"calls": 5.0, "sessions": 150.0, "failures": 100.0, "exports": 300.0}
 #: Calls after which caches are full, and exports after which the oldest change is forgotten.
 WARMING = 25_000
@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def grows(kind: str, arguments: argparse.Namespace) -> int:
-    """Print the line of one kind. Return 1 if it grows by more than is allowed."""
+    """Print one kind's row of the table. Return 1 if its memory grows by more than is allowed."""
     amount = int(AMOUNTS[kind] * arguments.factor)
     held: list[int] = []
     with tempfile.TemporaryDirectory() as home, served(Path(home), arguments.tree) as (pid, target):
@@ -131,7 +131,7 @@ def one_round(kind: str, amount: int, target: Target, connections: list[Connecti
 
 
 def anonymous(pid: int) -> int:
-    """Return the bytes that are the process's own: no library, no mapped file (Linux)."""
+    """Return the bytes of the process's own memory, without libraries and mapped files (Linux)."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Anonymous:"):
             return int(line.split()[1]) * 1024
@@ -139,7 +139,7 @@ def anonymous(pid: int) -> int:
 
 
 def slope(values: list[int]) -> float:
-    """Return the median slope over all pairs of values, on which no single step has much effect."""
+    """Return the median slope over all pairs of values. No single step has much effect on it."""
     return median(
         (values[j] - values[i]) / (j - i)
         for i in range(len(values))

@@ -2,13 +2,13 @@
 
     python benchmarks/hostile_clients.py [--seconds N] [--seed N] [--pause N]
 
-Each client has a token of its own and is a process of its own, which works over all ways in: a
-host, the same host behind the gateway, REST and the stdio bridge, with sessions and without. Every
-answer, log line and progress message of a client's work holds its mark. All ids are published: the
-hostile clients send each other's and the honest one's in random requests. A quarter of the time
-they are quiet. A first turn of 20 seconds warms up. Prints what each did and how long the honest
-client waited, and exits with 1 if a mark or a result reached another client, or if work ended in
-another way than its owner chose. Needs the extra `usd`.
+Each client has its own token and its own process, and uses every way in: a host, the same host
+behind the gateway, REST and the stdio bridge, with sessions and without. Every answer, log line and
+progress message of a client's work contains the client's mark. All ids are published: the hostile
+clients send each other's and the honest client's ids in random requests. They are quiet for a
+quarter of the time. The first turn, of 20 seconds, is the warm-up. Prints what each did and how
+long the honest client waited, and exits with 1 if a mark or a result reached another client, or if
+work didn't end the way its owner chose. Needs the extra `usd`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ from stateless_client import Stateless  # noqa: E402
 
 Json = dict[str, Any]
 HONEST, HOSTILE = "ada", ("mallory", "trudy")
-#: Seconds of a turn, and of its beginning in which the hostile clients are quiet.
+#: Seconds of a turn, and seconds at its beginning in which the hostile clients are quiet.
 TURN, QUIET = 20.0, 5.0
-#: Seconds at the beginning of a part that count for neither: what was begun before ends in them.
+#: Seconds at the beginning of each part that aren't measured, because requests of the part before
+#: end in them.
 SETTLING = 1.0
 MARK = re.compile(r"mark-([a-z]+)-")
 CAPABILITIES: Json = {"elicitation": {"form": {}}, "extensions": {TASKS: {}}}
@@ -106,7 +107,7 @@ def fail(text):
 
 @dataclass(frozen=True)
 class Place:
-    """Where the three clients work."""
+    """The servers and the times that the three clients share."""
 
     home: Path
     host: str
@@ -122,8 +123,8 @@ class Place:
         return self.home / "known.jsonl"
 
     def part(self) -> str | None:
-        """Return "quiet" or "attack"; None in the first turn, which warms up, and while one becomes
-        the other."""
+        """Return "quiet" or "attack", or None in the first turn, which is the warm-up, and in the
+        seconds after each change between the two."""
         turns, turn = divmod(monotonic() - self.began, TURN)
         name, since = ("quiet", turn) if turn < QUIET else ("attack", turn - QUIET)
         return name if turns and since >= SETTLING else None
@@ -131,7 +132,7 @@ class Place:
 
 @dataclass
 class Reply:
-    """What came back: all of it as text, and the result, which is None for a refusal."""
+    """The answer to a request: all of it as text, and the result, which is None for a refusal."""
 
     text: str
     result: Any = None
@@ -181,7 +182,7 @@ def _of_gateway(tool: str) -> bool:
 
 
 class WithoutSession:
-    """Requests of 2026-07-28 to the host, or to one of the gateway's addresses."""
+    """Requests by revision 2026-07-28 to the host, or to one of the gateway's addresses."""
 
     tasks = True
 
@@ -197,7 +198,7 @@ class WithoutSession:
 
 
 class Rest:
-    """The routes of REST that do what the methods do."""
+    """The REST routes that correspond to the methods."""
 
     tasks = False
 
@@ -232,7 +233,7 @@ class Rest:
 
 
 class Bridge:
-    """A client's bridge, which speaks stdio."""
+    """A client's stdio bridge."""
 
     def __init__(self, place: Place, client: str, mark: str, *options: str, tasks: bool) -> None:
         self.tasks, self._mark, self._id = tasks, mark, 0
@@ -294,18 +295,19 @@ def ways_in(place: Place, client: str, token: str, mark: str) -> list[Way]:
 
 @dataclass
 class Seen:
-    """What one client reports at its end."""
+    """One client's report at its end."""
 
     did: Counter[str] = field(default_factory=Counter)
     breaches: list[str] = field(default_factory=list)
-    #: The seconds of each quick request, by part.
+    #: The seconds that each quick request took, by part.
     waited: dict[str, list[float]] = field(default_factory=lambda: {"quiet": [], "attack": []})
 
 
 class Client:
-    """Work of one's own, which ends as its owner chooses."""
+    """A client that begins objects, jobs, runs and questions of its own, and reports a breach if
+    one of them doesn't end the way it chose."""
 
-    #: Whether it undoes changes, so that its own objects may be gone.
+    #: True if the client undoes changes, so that its own objects may disappear.
     undoes = False
 
     def __init__(self, place: Place, name: str, token: str, seed: str) -> None:
@@ -313,7 +315,7 @@ class Client:
         self.chance = random.Random(f"{seed}-{name}")
         self.mark = f"mark-{name}-{self.chance.randrange(10**9)}"
         self.ways = ways_in(place, name, token, self.mark)
-        #: Functions that end what was begun, the oldest first.
+        #: Functions that end the work begun so far, the oldest first.
         self._begun: deque[Callable[[], None]] = deque()
         for way in self.ways:
             if isinstance(way, Session):
@@ -344,7 +346,7 @@ class Client:
             begin(way)
 
     def ask(self, way: Way, method: str, **params: Any) -> Reply:
-        """Ask, and look for the marks of others in everything that comes back."""
+        """Send a request, and search everything in the answer for other clients' marks."""
         reply = way.ask(method, params)
         self.seen.did[f"requests over {type(way).__name__}"] += 1
         for name in set(MARK.findall(reply.text)) - {self.name}:
@@ -358,17 +360,17 @@ class Client:
         self.seen.breaches.append(f"{kind}: {self.name}: {text}")
 
     def tell(self, kind: str, value: Any) -> None:
-        """Let everybody know of an id."""
+        """Publish an id to all clients."""
         with self.place.known.open("a") as known:
             known.write(json.dumps([self.name, kind, value]) + "\n")
 
     def ended(self, what: str) -> None:
         self.seen.did[f"own {what} ended as chosen"] += 1
 
-    # -- one's own work -------------------------------------------------------------------------
+    # -- the client's own work ------------------------------------------------------------------
 
     def quick(self) -> None:
-        """A request that the server answers at once. Its time is kept."""
+        """Make a request that the server answers at once, and record its time."""
         way, part = self.chance.choice(self.ways), self.place.part()
         since = monotonic()
         kind = self.chance.randrange(4)
@@ -384,7 +386,7 @@ class Client:
             self.breach("refusal", f"a quick request of one's own: {reply.text[:300]}")
 
     def make(self, way: Way) -> None:
-        """An object, which must be there until its maker deletes it."""
+        """Make an object, which must exist until this client deletes it."""
         name = f"o_{self.name}_{self.chance.randrange(10**9)}"
         if self.call(way, "scene__create_primitive", kind="cube", name=name).result is None:
             return
@@ -400,7 +402,7 @@ class Client:
         self._begun.append(end)
 
     def start(self, way: Way) -> None:
-        """A job, or a run that asks whether it may go on."""
+        """Start a job, or a run that asks whether it may continue."""
         if not way.tasks:
             reply = self.call(way, "work__slow", text=self.mark)
             if reply.result is not None:
@@ -432,7 +434,7 @@ class Client:
             self.ended("runs")
 
     def question(self, way: Way) -> None:
-        """A call that asks its client. The answer that counts is the owner's."""
+        """Make a call that asks its client a question. Only the owner's answer may count."""
         params = {"name": "work__ask", "arguments": {"number": self.chance.randrange(10**6)}}
         reply = self.ask(way, "tools/call", **params)
         if reply.result is None:
@@ -467,7 +469,7 @@ def _structured(reply: Reply) -> Any:
 
 
 YES: Json = {"approve": {"action": "accept", "content": {}}}
-#: Requests with an id of somebody else, by what they would do to the work.
+#: Requests with another client's id, by what they would do to that client's work.
 BY_ID: tuple[tuple[str, str, Callable[[str], Json]], ...] = (
     ("read", "tools/call", lambda id: {"name": "jobs__status", "arguments": {"job_id": id}}),
     ("read", "tools/call", lambda id: {"name": "workflows__status", "arguments": {"run_id": id}}),
@@ -478,7 +480,7 @@ BY_ID: tuple[tuple[str, str, Callable[[str], Json]], ...] = (
     ("cancel", "tasks/cancel", lambda id: {"taskId": id}),
     ("answer", "tasks/update", lambda id: {"taskId": id, "inputResponses": YES}),
 )
-#: Requests without an id, whose answers hold one's own only.
+#: Requests without an id, whose answers must contain only the asking client's own things.
 AT_LARGE: tuple[tuple[str, Json], ...] = (
     ("resources/read", {"uri": "log://recent"}),
     ("resources/read", {"uri": "host://waiting"}),
@@ -498,7 +500,7 @@ AT_LARGE: tuple[tuple[str, Json], ...] = (
 
 
 class Hostile(Client):
-    """A client that also sends what belongs to others."""
+    """A client that also sends other clients' ids, states and cursors."""
 
     undoes = True
 
@@ -546,13 +548,14 @@ class Hostile(Client):
             self.tell("cursor", reply.result["nextCursor"])
 
     def by_state(self) -> None:
-        """Send the state of somebody else's question, with an answer."""
+        """Send the state of another client's question, with an answer."""
         if state := self._stolen("state"):
             way = self.chance.choice([way for way in self.ways if way.tasks])
             self._must_be_refused("answer", self.ask(way, "tools/call", **state))
 
     def by_session(self) -> None:
-        """Ask, cancel or end in the session of somebody else; answer its questions in one's own."""
+        """Read or end another client's session, or answer and cancel its requests from this
+        client's own session."""
         sessions = [way for way in self.ways if isinstance(way, Session)]
         way, stolen = self.chance.choice(sessions), self._stolen("session")
         number = self.chance.randrange(200)
@@ -613,7 +616,7 @@ def run(home: Path, stack: ExitStack, arguments: argparse.Namespace) -> Mapping[
 
 
 def percentile(values: list[float], share: float) -> float:
-    """Return it in milliseconds, or NaN when there are no values."""
+    """Return the percentile in milliseconds, or NaN if there are no values."""
     values = sorted(values)
     return values[int(len(values) * share)] * 1000 if values else float("nan")
 

@@ -1,10 +1,10 @@
-"""Updates the table of the house's figures in CONTRIBUTING.md.
+"""Updates the table of project figures in CONTRIBUTING.md.
 
     python benchmarks/house_table.py [--quick SECONDS] [--ci SECONDS] [--archives MB]
 
 Lines, tests, modules at start and crossings are measured now, which takes about a minute. The times
-are those of a quiet machine with two processors. They are given by hand, because they come from
-runs of their own. If an option is left out, its row keeps its figure.
+come from a quiet machine with two processors. They are passed as options, because each takes a
+separate run. If an option is left out, its row stays as it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A raw HTTP/1.1 load client: one epoll loop, keep-alive, no asyncio, so that it costs little.
+"""A raw HTTP/1.1 load client: one epoll loop, keep-alive, no asyncio, so that the client itself
+costs little.
 
 Every connection opens its own MCP session, then sends its next request as soon as it has the answer
 to the last one (a closed loop). Answers may be JSON or server-sent events. POSIX only.
@@ -33,7 +34,7 @@ class Target:
 
 @dataclass
 class Measured:
-    """Latencies in seconds, in order of arrival, and the duration of the whole."""
+    """Latencies in seconds, in order of arrival, and the total duration."""
 
     latencies: list[float] = field(default_factory=list)
     seconds: float = 0.0

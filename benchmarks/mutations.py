@@ -1,16 +1,16 @@
-"""Small mistakes made in the code: how many of a hundred do the tests notice?
+"""Makes small mistakes in the code: how many of a hundred do the tests notice?
 
     python benchmarks/mutations.py FOLDER [--count 100] [--seed 1] [--limit 60] [--tests REV]
 
 Mistakes are spread over `core` and `hosts` in proportion to their lines: another operator, a
-negated condition, another constant, an omitted statement or answer. Messages and hints stay. FOLDER
-keeps a clone of this repository's last commit, the plan and every outcome. A second run of the
-program continues from there.
+negated condition, another constant, an omitted statement or answer. Messages and type hints stay as
+they are. FOLDER keeps a clone of this repository's last commit, the plan and every outcome. A
+second run of the program continues where the first one ended.
 
 First the tests that aren't slow run once, with a probe at the place of each mistake. Then each
-mistake is made in the clone, and run against the tests that `tests/touched.py` picks for its file,
-as far as they reach its place: the others can't notice it. `--tests REV` takes the tests of another
-commit. `--missed FOLDER` tries only the mistakes that another run's tests missed.
+mistake is made in the clone. Of the tests that `tests/touched.py` picks for the mistake's file,
+those that reach its place are run: the others can't notice it. `--tests REV` uses the tests of
+another commit. `--missed FOLDER` tries only the mistakes that another run's tests missed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 _PICKING = Lock()
 #: The clones, one for each process.
 WORKERS = ("tree", "tree2")
-#: Each is replaced with the other.
+#: Operators, each of which is replaced with the other of its pair.
 PAIRS = [
     (ast.Eq, ast.NotEq),
     (ast.Lt, ast.LtE),
@@ -51,8 +51,8 @@ PAIRS = [
     (ast.FloorDiv, ast.Mod),
 ]
 OTHER: dict[type, type] = {one: other for pair in PAIRS for one, other in (pair, pair[::-1])}
-#: Notes the tests that reach a mistake's place. It is a module of the clone, and a plug-in of
-#: pytest.
+#: Records which tests execute the place of a mistake. It is both a module in the clone and a pytest
+#: plug-in.
 PROBE = """
 import os
 # Open from the start: some tests give up their rights for a while.
@@ -76,7 +76,8 @@ class Mistake:
     path: str
     line: int
     kind: str
-    #: The bytes of the file from ``start`` to ``end``, and the text there.
+    #: The replaced bytes of the file, from ``start`` to ``end``, with the old text there and the
+    #: new one.
     start: int
     end: int
     old: str
@@ -91,7 +92,7 @@ class Mistake:
         hit = f"__import__('mutation_probe').hit({number})"
         if self.kind == "statement":
             return f"{hit}; {self.old}"
-        # Between brackets a line may end anywhere.
+        # Brackets allow line breaks anywhere.
         return f"({hit} or ({self.old}))"
 
 
@@ -169,7 +170,7 @@ def mistakes(path: Path) -> Iterator[Mistake]:
 
 
 def planned(count: int, seed: int) -> list[Mistake]:
-    """Draw lines first, then one of the mistakes that can be made in each."""
+    """Draw lines first, and then, for each line, one of the mistakes that can be made there."""
     by_line: defaultdict[tuple[str, int], list[Mistake]] = defaultdict(list)
     for root in ("core", "hosts"):
         for path in sorted((PROJECT / root).rglob("*.py")):
@@ -195,7 +196,7 @@ class Run:
         command = ["nice", "-n", "15", sys.executable, "-m", "pytest", "-q"]
         command += ["-p", "no:cacheprovider", "--hypothesis-profile", "fast", *words]
         env = {**os.environ, "PYTHONPATH": str(self.tree / "core")}
-        # With kept bytecode a short run takes a third of the time.
+        # With bytecode from earlier runs, a short run takes a third of the time.
         env["PYTHONPYCACHEPREFIX"] = str(self.folder / "bytecode")
         env.pop("PYTHONDONTWRITEBYTECODE", None)
         with (self.tree / "said").open("w+", encoding="utf-8") as output:
@@ -217,7 +218,7 @@ class Run:
             return code, output.read()
 
     def trace(self, words: list[str]) -> None:
-        """Run the tests once with a probe in each place."""
+        """Run the tests once with a probe at the place of each mistake."""
         file = self.folder / "hits"
         file.unlink(missing_ok=True)
         (self.tree / "core" / "mutation_probe.py").write_text(PROBE.format(file=str(file)), "utf-8")
@@ -225,7 +226,7 @@ class Run:
         for number, mistake in enumerate(self.plan):
             by_file[mistake.path].append(number)
         for numbers in by_file.values():
-            # From the end, so that earlier places stay where they are.
+            # From the end of each file, so that earlier places don't move.
             for number in sorted(numbers, key=lambda each: -self.plan[each].start):
                 self.plan[number].put(self.tree, self.plan[number].probe(number))
         self.pytest("-p", "mutation_probe", "-m", "not slow", "-n", "2", *words)
@@ -246,7 +247,7 @@ class Run:
         return {n: [test for test in tests if test not in failed] for n, tests in passing.items()}
 
     def picked(self, path: str) -> list[str]:
-        """Return the test files that a change of this file touches, nearest first."""
+        """Return the test files that a change to this file affects, nearest first."""
         with _PICKING:
             touched = import_module("touched").touched([self.tree.parent / "tree" / path])
             return [test.relative_to(self.tree.parent / "tree").as_posix() for test in touched]

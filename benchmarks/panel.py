@@ -2,7 +2,7 @@
 
     QT_QPA_PLATFORM=offscreen python benchmarks/panel.py [--calls 10000] [--rounds 3]
 
-With DISPLAY set (Xvfb will do) and no QT_QPA_PLATFORM it draws on a real screen.
+With DISPLAY set (Xvfb is enough) and without QT_QPA_PLATFORM, the panel draws on a real screen.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from load_client import Connection, measure
 from server_process import ServerProcess
 
 CONNECTIONS = 4
-#: The aims: the ratio of throughput with the panel to without, and how late the interface may be.
+#: The aims: the minimum ratio of the throughput with the panel to that without it, and the maximum
+#: delay of the interface.
 LEAST_SHARE, MOST_LATE_MS = 0.9, 30.0
 
 

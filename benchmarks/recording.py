@@ -1,7 +1,8 @@
 """The cost of recording a call: one server, every other call recorded, over one connection.
 
-Neighboring calls meet the same conditions, whatever else the machine does. The medians of both
-kinds are compared, and those of the faster half, which the rest of the machine disturbs least.
+Neighboring calls run under the same conditions, whatever else the machine does. The medians of both
+kinds are compared, and also those of the faster half, which the machine's other work disturbs
+least.
 
     python benchmarks/recording.py [--calls 20000]
 """

@@ -66,8 +66,8 @@ def markdown(results: Results, system: str) -> str:
 
 
 def ratio(results: Results, figure: str, other: str) -> float:
-    """Return callboard's figure divided by the other's, round by round, so that slow drifts cancel
-    out."""
+    """Return the median of callboard's figure divided by the other's in each round, so that slow
+    drifts cancel out."""
     pairs = zip(results[CALLBOARD][figure], results[other][figure], strict=True)
     return median(ours / theirs for ours, theirs in pairs)
 

@@ -9,7 +9,7 @@ machine's.
     python benchmarks/run.py --cache DIR --windows FOLDER  # the servers under Wine
 
 TREE is a checkout of callboard in which `bootstrap.py test --version` has run; the ratio to it is
-the cost of a change. FOLDER is one that ``packaging/windows_python.py make`` made.
+the cost of a change. FOLDER is a folder that ``packaging/windows_python.py make`` made.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
     results: Results = {one.name: {} for one in contenders}
 
     def start(one: Contender) -> ServerProcess:
-        # A home for each: two versions would discard each other's cache at every start.
+        # Each contender has its own home, because two versions would discard each other's cache at
+        # every start.
         own = home / one.name
         own.mkdir(exist_ok=True)
         if windows is not None:
@@ -105,8 +106,8 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
             if windows is None:
                 added = facts["start_bytes"] - facts["bare_bytes"]
                 note(results, one, "start MiB", added / 2**20)
-    # By chance, a process's place in memory changes its figures by a few per cent. To compare two
-    # versions, each round has processes of its own.
+    # A process's place in memory, which is random, changes its figures by a few per cent. So when
+    # two versions are compared, each round has new processes.
     visits = arguments.rounds if arguments.only_before else 1
     for visit in range(visits):
         with ExitStack() as open_things:
@@ -132,7 +133,7 @@ def run(
     for connection in connections:
         open_things.callback(connection.close)
         connection.open_session()
-    connections[0].revive()  # opening them all may have taken longer than some servers wait
+    connections[0].revive()  # a server may have closed the first one while the others were opened
     check_thread(one, connections[0])
     measure(connections, "tools/call", CALL, WARM_UP)
     return one, server, connections
@@ -157,8 +158,8 @@ def one_round(
 
 
 def check_thread(one: Contender, connection: Connection) -> None:
-    """Raise unless the tool ran on the main thread, as the comparison requires; fastmcp's loop runs
-    on its main thread."""
+    """Raise unless the tool ran on the main thread, as the comparison requires. For fastmcp this
+    holds, because its loop runs on the main thread."""
     _, result = connection.exchange("tools/call", CALL)
     if 'main":true' not in result["content"][0]["text"].replace(" ", ""):
         raise RuntimeError(f"{one.name} did not run the tool on its main thread")

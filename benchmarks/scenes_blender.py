@@ -1,12 +1,12 @@
 """The cost of a scene's size in Blender, compared with plain ``bpy``.
 
-Each tool runs on scenes of 100 to 20,000 objects, beside the time of plain ``bpy`` for the same
-change.
+Each tool runs on scenes of 100 to 20,000 objects. Its time is shown beside that of plain ``bpy``
+for the same change.
 
     python benchmarks/scenes_blender.py [--objects 100 1000 5000 20000] [--cpu] [--json]
 
 A tool is called as the server calls it, with its arguments checked, its read-back, and one undo
-step. Plain ``bpy`` makes the change, has the scene updated and pushes the step. Times are medians
+step. Plain ``bpy`` makes the change, updates the scene and pushes an undo step. Times are medians
 in milliseconds. ``--cpu`` counts the thread's busy time, for a machine that does other work too.
 """
 
@@ -190,8 +190,8 @@ def measured(count: int, folder: Path) -> Iterator[Row]:
 
 
 def _reading_200(call: DirectCaller) -> Callable[[int], object]:
-    """Return a function that reads objects with a material and a key each, and twenty lights, in
-    one call."""
+    """Return a function that, in one call, reads twenty lights, and objects with a material and a
+    key each."""
     for number in range(180):
         obj = bpy.data.objects.new(f"Look{number}", bpy.data.meshes.new("Own"))
         obj.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])

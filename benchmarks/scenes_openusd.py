@@ -1,13 +1,13 @@
 """The cost of a scene's size on OpenUSD stages, compared with plain ``pxr``.
 
-Each tool runs on stages of 100 to 100,000 prims, beside the time of plain ``pxr`` for the same
-change.
+Each tool runs on stages of 100 to 100,000 prims. Its time is shown beside that of plain ``pxr`` for
+the same change.
 
     python benchmarks/scenes_openusd.py [--prims 100 1000 10000 100000] [--cpu] [--json]
 
-A change's time is that of the port, of reading the object back and of one undo step, on the host's
-thread. Times are medians in milliseconds. ``--cpu`` counts the thread's busy time, for a machine
-that does other work as well.
+A change's time covers the port, reading the object back and one undo step, on the host's thread.
+Times are medians in milliseconds. ``--cpu`` counts the thread's busy time, for a machine that does
+other work as well.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ _SERVERS = Path(__file__).resolve().parent / "servers"
 
 @dataclass(frozen=True)
 class Contender:
-    """A server that takes part: a script below ``servers``, or anywhere if its path is absolute,
-    and the package that it needs, None for callboard. ``python`` is its interpreter, None for this
-    one."""
+    """A server to be measured. ``script`` is a file below ``servers``, or anywhere if its path is
+    absolute. ``package`` is the package that it needs, None for callboard. ``python`` is its
+    interpreter, None for this one."""
 
     name: str
     script: str
@@ -30,8 +30,8 @@ class Contender:
     python: Path | None = None
 
     def interpreter(self, cache: Path) -> Path:
-        """Return a Python with the package in it, which is installed below ``cache`` the first
-        time."""
+        """Return a Python interpreter that has the package, which is installed below ``cache`` the
+        first time."""
         if self.package is None:
             return self.python or Path(sys.executable)
         folder = cache / self.package.replace("==", "-")
@@ -52,7 +52,7 @@ class ServerProcess:
     def __init__(
         self, python: Path, script: str, home: Path, arguments: Sequence[str] = ()
     ) -> None:
-        # Installed packages have their bytecode already. A checkout gets its own, beside the home.
+        # Installed packages already have bytecode. A checkout gets its bytecode below the home.
         environment = {
             **os.environ,
             "CALLBOARD_HOME": str(home),
@@ -98,7 +98,7 @@ class ServerProcess:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self) -> int:
-        """End the server, and return its exit status."""
+        """Stop the server, and return its exit status."""
         self._process.terminate()
         try:
             status = self._process.wait(10)

@@ -4,9 +4,9 @@ memory.
     python benchmarks/skills.py [--reference PYTHON] [--starts 5] [--json FILE]
 
 Writes 300 skills with 2,000 tools and 500 prompts into a temporary folder and reads them in fresh
-processes. The files are in the system's cache. ``--reference`` is the interpreter of an environment
-with dcc-mcp-core installed. Times are medians over the starts, in milliseconds. Memory is the
-process's growth, in MiB (Linux).
+processes. By then, the files are in the system's cache. ``--reference`` is the interpreter of an
+environment with dcc-mcp-core installed. Times are medians over the starts, in milliseconds. Memory
+is the process's growth, in MiB (Linux).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ SKILLS, TOOLS, PROMPTS = 300, 2000, 500
 GOALS = {
     "discovery, cold": 1500.0,
     "discovery, warm": 150.0,
-    # With this many skills, a host lists only those that ship. Agents load the others when they
-    # need them.
+    # With this many skills, a host lists only those that ship. Agents load the other skills when
+    # they need them.
     "tools/list, what is loaded at start": 5.0,
     "skills__search": 10.0,
     "memory, MiB": 40.0,
@@ -113,7 +113,7 @@ def timed(work: Callable[[], Any], times: int = 1) -> float:
 
 
 def measure(tree: Path, cache: Path | None) -> dict[str, float]:
-    """Measure discovery alone; with ``cache``, measure warm discovery."""
+    """Measure discovery alone, or warm discovery if ``cache`` is given."""
     from callboard.skills.catalog import SkillCatalog
 
     before = resident()
@@ -201,7 +201,8 @@ def median(runs: list[dict[str, Any]], key: str) -> float:
 
 
 def compare(starts: int, reference: str | None) -> dict[str, Any]:
-    """Return every figure, measured in turns, so that all meet the same conditions."""
+    """Return every figure. Cold, warm and reference runs alternate, so all are measured under the
+    same conditions."""
     with tempfile.TemporaryDirectory(prefix="callboard-skills-") as folder:
         tree, home, cache = Path(folder, "tree"), Path(folder, "home"), Path(folder, "cache.json")
         write_tree(tree)

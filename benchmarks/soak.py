@@ -1,10 +1,9 @@
-"""Two hundred clients connect, call and drop at random. Afterwards nothing of them may be left.
+"""Two hundred clients connect, call and drop at random. Afterwards no trace of them may be left.
 
     python benchmarks/soak.py [--seconds 60] [--clients 200]
 
-Sessions are left without a goodbye on purpose, so the server runs with a short idle time. After
-that time, sessions, tasks, threads and open files must be as before, and memory as after the
-warm-up.
+Sessions are left open on purpose, so the server runs with a short idle time. After that time,
+sessions, tasks, threads and open files must be as before, and memory must be as after the warm-up.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from load_client import REVISION, Connection, Target
 from server_process import ServerProcess
 
 IDLE = 5.0
-#: The idle time plus the server's sweep, seconds, with some to spare.
+#: Seconds: the idle time plus the time until the server's sweep, with a margin.
 SETTLE = IDLE + 12.0
 #: MiB by which memory may grow between the end of the warm-up and the end.
 GROWTH = 4.0
@@ -47,7 +46,7 @@ def main() -> int:
 
 
 def soak(server: ServerProcess, seconds: float, clients: int) -> int:
-    # The first storm is the warm-up: allocators and caches grow to what such a load needs.
+    # The first storm is the warm-up: allocators and caches grow to the size that such a load needs.
     asyncio.run(storm(server.target, clients, seconds / 3))
     time.sleep(SETTLE)
     before = held(server)
@@ -64,8 +63,7 @@ def soak(server: ServerProcess, seconds: float, clients: int) -> int:
 
 
 def held(server: ServerProcess) -> dict[str, float]:
-    """Return the server's figures. They include one session and one connection of this function's
-    own."""
+    """Return the server's figures. They include this function's own session and connection."""
     asker = Connection(server.target)
     asker.open_session()
     _, result = asker.exchange("tools/call", {"name": "inside", "arguments": {}})
@@ -77,7 +75,7 @@ def held(server: ServerProcess) -> dict[str, float]:
 
 
 async def storm(target: Target, clients: int, seconds: float) -> Counter[str]:
-    """Return how often the clients did each thing."""
+    """Run the clients, and return how often they did each thing."""
     did: Counter[str] = Counter()
     end = time.monotonic() + seconds
     await asyncio.gather(*(client(target, end, random.Random(n), did) for n in range(clients)))

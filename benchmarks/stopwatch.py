@@ -1,5 +1,5 @@
-"""Times of one piece of work, in milliseconds, with no garbage collected meanwhile, and the program
-that prints such times for scenes of several sizes."""
+"""Times of one piece of work, in milliseconds, with garbage collection off, and the program that
+prints such times for scenes of several sizes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def several(work: Callable[[int], object], rounds: int = 7) -> float:
-    """Return the median of that many rounds. ``work`` is called with each round's number."""
+    """Return the median over the rounds. ``work`` is called with each round's number."""
     return median(timed(lambda number=number: work(number)) for number in range(rounds))
 
 
@@ -54,7 +54,8 @@ def program(
     measured: Callable[[int, Path], Iterable[Row]],
 ) -> int:
     """Print the rows of ``measured`` for scenes of each size, counted in ``unit``, beside the times
-    of ``plainly``. ``measured`` is called with the size, and an empty folder."""
+    of the plain application, which ``plainly`` names. ``measured`` is called with the size and an
+    empty folder."""
     parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
     parser.add_argument(f"--{unit}", dest="sizes", type=int, nargs="+", default=sizes)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")

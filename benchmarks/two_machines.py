@@ -3,10 +3,11 @@ receive a token.
 
     python benchmarks/two_machines.py [--seconds N] [--seed N]
 
-Each machine is a network and a host name of its own (Linux, as root). Hosts start and crash on
-both, strangers listen on their former ports and on the other machine's current ones, and `callboard
-list` and `call` run all the while. Prints the events, and exits with 1 if a record of a living host
-was lost, a stranger was sent a token, or a call reached the wrong host. Needs the extra `usd`.
+Each machine is simulated by a separate network and host name (on Linux, as root). Hosts start and
+crash on both, strangers listen on their former ports and on the other machine's current ones, and
+`callboard list` and `call` run all the time. Prints the events, and exits with 1 if a record of a
+running host was lost, a stranger was sent a token, or a call reached the wrong host. Needs the
+extra `usd`.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ sys.path.insert(0, str(TESTS))
 from e2e.serving import Program, callboard, environment  # noqa: E402
 
 NAMES = ("ws01", "ws02")
-#: Maximum hosts of one machine.
+#: Maximum hosts on one machine.
 MOST = 3
-#: Listens on a port, and writes down everything that it is sent.
+#: Listens on a port, and writes everything that it receives to a file.
 STRANGER = """
 import socket, sys
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
@@ -88,7 +89,7 @@ class Machine:
         return id
 
     def crash(self, id: str) -> int:
-        """Kill a host, and return the port that it had."""
+        """Kill a host, and return its former port."""
         host, _ = self.hosts.pop(id)
         host.kill()
         return urlsplit(host.url).port or 0
@@ -104,7 +105,7 @@ class Machine:
         try:
             stranger = Program(command, os.environ).__enter__()
         except AssertionError:
-            yield  # a host of this machine has that port
+            yield  # a host on this machine has that port
             return
         try:
             yield
@@ -149,7 +150,7 @@ class Storm:
     def _list_and_call(self, here: Machine, there: Machine) -> None:
         listed = here.run("list", "--json")
         states = {row["id"]: row["state"] for row in json.loads(listed.stdout or "[]")}
-        # A busy host is there; it only answers late, as on a machine that does much else.
+        # A busy host is running, but answers late, as on a machine with much other work.
         states = {id: "serving" if state == "busy" else state for id, state in states.items()}
         self.done["listed"] += 1
         expected = {
@@ -164,7 +165,7 @@ class Storm:
             self._call(here, id, None)
 
     def _call(self, machine: Machine, id: str, scene: Path | None) -> None:
-        """Call a host. ``scene`` is the scene whose answer is right; None if there must be no
+        """Call a host. ``scene`` is the file that the host must report, or None if it must not
         answer."""
         done = machine.run("call", "scene__scene_info", "--instance", id)
         answer: Any = json.loads(done.stdout or "{}") if done.returncode == 0 else {}

@@ -25,7 +25,7 @@ class WindowsServers:
         self._run(sys.executable, str(_RUNNER), "run", str(folder), "--", "-c", "pass")
 
     def packages(self, one: Contender) -> Path | None:
-        """Return the folder with the contender's package, which is installed the first time."""
+        """Return the folder with the contender's package, installing it there the first time."""
         if one.package is None:
             return None
         digits = self._python.parent.name.removeprefix("Python3")
@@ -46,8 +46,8 @@ class WindowsServers:
 
 
 class WindowsServer(ServerProcess):
-    """One running server. Its processor time is Linux's figure for its process, without Wine's own
-    server. Its memory isn't measured."""
+    """One running server. Its processor time is Linux's figure for its process, and doesn't include
+    Wine's own server. Its memory isn't measured."""
 
     def __init__(
         self, python: Path, prefix: Path, packages: Path | None, one: Contender, home: Path

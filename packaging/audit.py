@@ -2,9 +2,9 @@
 
     python packaging/audit.py
 
-Exits with 0 if none is known, 1 if one is, and 2, with the reason, if no service could be asked. A
-failing service usually reports no vulnerabilities, so it is first asked about a package with a
-known one.
+Exits with 0 if no vulnerability is known, 1 if one is, and 2, with the reason, if no service could
+be asked. A failing service usually reports no vulnerabilities, so each service is first asked about
+a package with a known one.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from packaging.requirements import Requirement
 
 from build_requirements import PROJECT
 
-#: The tool, in an environment of its own, because it needs packages that nothing else here does.
+#: The tool. It gets an environment of its own, because it needs packages that nothing else here
+#: needs.
 TOOL = "pip-audit==2.10.1"
 HOME = PROJECT / "build" / "audit"
-#: A package with a vulnerability that has been known since 2021. A service that doesn't report it
-#: can't be relied on.
+#: A package with a vulnerability that has been known since 2021. A service that doesn't report that
+#: vulnerability can't be relied on.
 CANARY = "pyyaml==5.3"
 SERVICES = ("pypi", "osv")
 _SECONDS = 300
@@ -35,7 +36,7 @@ Finding = dict[str, Any]
 
 
 class CantTell(Exception):
-    """No service could be asked, and the message says why."""
+    """No service could be asked. The message says why."""
 
 
 def main() -> int:
@@ -54,7 +55,7 @@ def main() -> int:
 
 
 def pins() -> list[str]:
-    """Return every ``name==version`` of constraints.txt, whatever machine it is for."""
+    """Return every ``name==version`` in constraints.txt, for all machines."""
     lines = (PROJECT / "constraints.txt").read_text("utf-8").splitlines()
     wanted = [Requirement(line) for line in lines if line and not line.startswith("#")]
     return sorted({f"{each.name}{each.specifier}" for each in wanted})
@@ -97,8 +98,8 @@ def answering(tool: Path) -> str:
 
 
 def asked(tool: Path, service: str, pinned: Sequence[str]) -> list[Finding]:
-    """Return the findings about pins with known vulnerabilities. Raises CantTell if any one pin
-    can't be checked."""
+    """Return the findings about pins with known vulnerabilities. Raises CantTell if any pin can't
+    be checked."""
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder, "pins.txt")
         listed.write_text("\n".join(pinned) + "\n", encoding="utf-8")

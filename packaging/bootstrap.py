@@ -48,7 +48,7 @@ ALL = ["-n", "2", "--dist", "loadfile"]
 
 
 class State(NamedTuple):
-    """The notes inside the environment about the progress of its set-up."""
+    """The record, inside the environment, of its set-up's progress."""
 
     phase: str
     """`creating`, `installing` or `ready`: the first two mean it was interrupted."""
@@ -70,7 +70,7 @@ def fingerprint() -> str:
     digest = hashlib.sha256()
     for name in ("pyproject.toml", "constraints.txt"):
         digest.update((PROJECT / name).read_bytes() + b"\0")
-    # An editable install knows only the packages that existed when it was made.
+    # An editable install finds only the packages that existed when it was made.
     for root in ("core", "hosts", "ui"):
         for package in sorted((PROJECT / root).glob("callboard*/__init__.py")):
             digest.update(package.parent.name.encode() + b"\0")
@@ -78,8 +78,8 @@ def fingerprint() -> str:
 
 
 def read_state(venv: Path) -> State | None:
-    """Return the state, or None if there is no readable one, because the environment isn't ours or
-    doesn't exist."""
+    """Return the state, or None if it can't be read, because the environment isn't ours or doesn't
+    exist."""
     try:
         return State(**json.loads((venv / STATE_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -118,7 +118,7 @@ if sys.platform == "win32":
     def wait_for_lock(descriptor: int) -> None:
         while True:
             try:
-                msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)  # tries for ten seconds
+                msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)  # this keeps trying for ten seconds
             except OSError:
                 say("another set-up of this project is running; waiting for it")
             else:
@@ -146,8 +146,8 @@ def run(command: Sequence[str], lock: int) -> int:
 
 
 def empty(venv: Path) -> None:
-    """Remove everything inside. The state goes last, so that an environment that is only partly
-    removed is still known to be ours."""
+    """Remove everything inside, and the state last, so that a partly removed environment can still
+    be recognized as ours."""
     for child in venv.iterdir():
         if child.name != STATE_FILE:
             if child.is_dir() and not child.is_symlink():
@@ -212,7 +212,8 @@ def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int
         pip.append("--quiet")
     pip += ["--no-input", "--disable-pip-version-check", "-c", str(PROJECT / "constraints.txt")]
     if run([*pip, "-e", f"{PROJECT}[{','.join(wanted)}]"], lock):
-        # pip changes nothing before it has everything, so an environment that was ready still is.
+        # pip changes nothing until it has downloaded everything, so an environment that was ready
+        # still is.
         write_state(venv, before)
         raise SetupError(
             "pip could not install the packages: its output is above. Without a network "
@@ -247,7 +248,7 @@ def serve_needs(arguments: Sequence[str]) -> tuple[list[str], Sequence[str]]:
 
 
 def test_options() -> argparse.ArgumentParser:
-    """Return the parser for our own options of `test`, which may stand anywhere among pytest's."""
+    """Return the parser for our own options of `test`, which may appear anywhere among pytest's."""
     ours = argparse.ArgumentParser(
         prog="bootstrap.py test",
         usage="bootstrap.py test [--all | --changed [REV]] [arguments of pytest]",

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-#: The first moment that a zip can name.
+#: The earliest time that a zip can store.
 _DATE = (1980, 1, 1, 0, 0, 0)
 _COMPRESSED = (".whl", ".png")
 
@@ -17,7 +17,7 @@ Files = dict[str, bytes]
 def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
     """Write ``files``, which maps names with forward slashes to contents, completely or not at
     all."""
-    # Two commands may build the archive at once, so each writes a file of its own.
+    # Two commands may build the archive at the same time, so each writes a file of its own.
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(partial, "w") as archive:
@@ -32,7 +32,8 @@ def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 def package_files(root: Path, package: str) -> Files:
-    """Return the files of one of our packages that are shipped: all but caches and hidden files."""
+    """Return the files of one of our packages that are shipped: all except caches and hidden
+    files."""
     files: Files = {}
     for path in sorted((root / package).rglob("*")):
         parts = path.relative_to(root).parts

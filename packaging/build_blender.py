@@ -28,7 +28,7 @@ PACKAGES = ["callboard", "callboard_blender", "callboard_ui"]
 QT = ["PySide6-Essentials", "shiboken6"]
 #: The Pythons of Blender 4.2 to 5.0, and of 5.1.
 PYTHONS = ("3.11", "3.13")
-#: The folder in the older add-on's archive, and so its module.
+#: The folder in the older add-on's archive, and so the name of its module.
 LEGACY_NAME = "callboard_addon"
 
 
@@ -44,8 +44,8 @@ def build_extension(out: Path, full: bool) -> Path:
     inside, carried = library(PACKAGES)
     qt = {path.name: path for path in _qt()} if full else {}
     with tempfile.TemporaryDirectory() as folder:
-        # A wheel, as Blender needs it, with private names for others' packages: the wheels of all
-        # extensions go into one folder, and packages that add-ons brought themselves are found
+        # A wheel, as Blender requires, with private names for third-party packages: the wheels of
+        # all extensions go into one folder, and packages that add-ons bring themselves are found
         # before ours.
         own = write_wheel(Path(folder), inside)
         files: Files = {f"wheels/{own.name}": own.read_bytes()}
@@ -130,7 +130,7 @@ def build_legacy(out: Path, full: bool = False) -> Path:
 
 
 def _notices(carried: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
-    """Yield every licence. Qt's own wheels name theirs, but don't contain its text."""
+    """Yield every licence. Qt's own wheels name their licence, but don't contain its text."""
     bundled = [described(path) for path in carried]
     yield from notices_and_bill(bundled)
     if any("LGPL" in one.license and not one.texts for one in bundled):

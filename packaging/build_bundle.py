@@ -1,6 +1,5 @@
 """Archives for Maya, Houdini and 3ds Max. They are unpacked into a folder that the host searches.
-Each makes one folder that is ours, and beside it at most the file by which the host finds our
-folder.
+Each contains one folder of ours and, if the host needs one to find our folder, a file next to it.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ _VERSION = b"@VERSION@"
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of a host's files in its archive. Paths have forward slashes."""
+    """The locations of a host's files in its archive. Paths have forward slashes."""
 
     host: str
     #: The adapter's package.
     package: str
-    #: Files and folders below the package that the host itself reads, with their archive paths.
+    #: Files and folders in the package that the host itself reads, with their archive paths.
     static: Mapping[str, str]
     #: The folder in the archive that is ours.
     ours: str

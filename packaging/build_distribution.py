@@ -25,7 +25,7 @@ from build_wheel import ROOTS, write_wheel
 
 #: The wheel's folder for the hosts' archives.
 ARCHIVES = "callboard_programs/install/archives"
-#: The files in the source archive other than the packages.
+#: The files in the source archive, other than the packages.
 _BESIDE = ("CHANGELOG.md", "LICENSE", "README.md", "constraints.txt", "pyproject.toml")
 #: 1980, as in our zips.
 _TIME = 315532800
@@ -34,7 +34,7 @@ _LINK = re.compile(r"\[([^\[\]]+)\]\((?!https?:)([^()\s]+)\)")
 
 
 def build_wheel(out: Path, archives: Files) -> Path:
-    """Build the wheel. ``archives`` are the files' names with their content. Raises BuildError."""
+    """Build the wheel. ``archives`` maps the files' names to their content. Raises BuildError."""
     project = _project()
     files = {name: data for _, name, data in _shipped(project)}
     files.update({f"{ARCHIVES}/{name}": data for name, data in archives.items()})
@@ -98,7 +98,7 @@ def metadata(project: dict[str, Any]) -> bytes:
 
 
 def without_links(readme: str) -> str:
-    """Return the page as an index shows it, with nothing beside it: a link to another of our pages
+    """Return the page in a form that a package index can show alone: a link to another of our pages
     becomes that page's path, and pictures are left out."""
     return _LINK.sub(
         lambda link: link[1] if link[1] == link[2] else f"{link[1]} ({link[2]})",

@@ -35,7 +35,7 @@ def build(out: Path, full: bool) -> list[Path]:
         if f'{wanted}"' not in package:
             raise BuildError(f"callboard.json doesn't name {wanted}")
     libs = {name.removeprefix(f"{LAYOUT.ours}/") for name in names if "libs/" in name}
-    # These folders are on sys.path too, so they may hold nothing else.
+    # These folders are on sys.path too, so they must not contain anything else.
     if libs != {f"python{python}libs/uiready.py" for python in PYTHONS}:
         raise BuildError(
             f"there must be one start-up file for each Python, not {', '.join(sorted(libs))}"

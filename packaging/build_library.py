@@ -14,7 +14,7 @@ from build_requirements import BuildError, targets, wheels
 from build_vendored import NAMESPACE, privately, vendored
 from build_wheel import our_files
 
-#: The server's imports, by their names for pip and for Python.
+#: The packages that the server imports: their names for pip and for Python.
 NEEDED = {
     "tornado": "tornado",
     "PyYAML": "yaml",
@@ -22,7 +22,8 @@ NEEDED = {
     "platformdirs": "platformdirs",
     "watchdog": "watchdog",
 }
-#: The panel's imports. Once loaded, they stay: qtpy changes Qt's classes.
+#: The packages that the panel imports. Once loaded, they stay loaded, because qtpy changes Qt's
+#: classes.
 PANEL = ["qtpy", "packaging"]
 #: Packages that our own files quote at length, and that are therefore listed with their licences:
 #: the strings that every SDK for capability requests shares, in
@@ -44,8 +45,8 @@ def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
 
 
 def _imported(others: Files, ours: Files) -> Files:
-    """Return the modules of others' packages that our modules or each other import, even inside
-    functions. The rest, such as Tornado's clients, would only be ballast."""
+    """Return the third-party modules that our modules, or these modules themselves, import, even
+    inside functions. The others, such as Tornado's clients, aren't needed."""
     named: dict[str, str] = {}
     for name in {**others, **ours}:
         if name.endswith(".py"):
@@ -79,7 +80,7 @@ def _names_in(source: bytes, package: str) -> frozenset[str]:
             base += [node.module] if node.module else []
             dotted = [".".join([*base, alias.name]) for alias in node.names]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            dotted = [node.value]  # a module may be imported by its name
+            dotted = [node.value]  # a module may be imported by a name in a string
         for each in dotted:
             parts = each.split(".")
             names.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))
@@ -88,13 +89,14 @@ def _names_in(source: bytes, package: str) -> frozenset[str]:
 
 @cache
 def _others() -> tuple[Files, list[Path]]:
-    # Their Python files are the same on every machine, and compiled parts are left out.
+    # The packages' Python files are the same on every machine, and compiled parts are left out.
     carried = wheels([*NEEDED, *PANEL, *QUOTED], targets(OLDEST_PYTHON)[0])
     return vendored(carried, _PRIVATE), carried
 
 
 def check_library(names: Collection[str], packages: Sequence[str]) -> None:
-    """Check that a folder with these files makes only our names importable. Raises BuildError."""
+    """Check that a folder with these files makes nothing importable but our own packages. Raises
+    BuildError."""
     for name in names:
         if name.partition("/")[0] not in (*packages, NAMESPACE):
             raise BuildError(f"{name} would be importable under another package's name")

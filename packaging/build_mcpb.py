@@ -19,7 +19,7 @@ _LIBRARY = "server/lib"
 
 
 def build_mcpb(out: Path) -> Path:
-    """Write the bundle into ``out``, with all that the bridge imports. Raises BuildError."""
+    """Write the bundle into ``out``, with everything that the bridge imports. Raises BuildError."""
     inside, carried = library(PACKAGES)
     check_library(list(inside), PACKAGES)
     for name, data in inside.items():
@@ -37,7 +37,7 @@ def build_mcpb(out: Path) -> Path:
 def manifest() -> dict[str, Any]:
     """Return the manifest that the application reads. It has no settings, because the bridge finds
     the hosts."""
-    # Run isolated from everything else that is set up for Python on that machine.
+    # Run isolated from any other Python set-up on that machine.
     arguments = ["-I", f"${{__dirname}}/{_MAIN}"]
     return {
         "manifest_version": "0.3",
@@ -63,7 +63,7 @@ def manifest() -> dict[str, Any]:
                 "platform_overrides": {"win32": {"command": "python"}},
             },
         },
-        # The tools are those of the host that is running.
+        # The tools come from the running host.
         "tools_generated": True,
         "prompts_generated": True,
         "compatibility": {

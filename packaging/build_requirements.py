@@ -1,5 +1,5 @@
-"""The packages of others that bundles carry, fetched by name with pip, at the versions in
-constraints.txt. Only wheels are fetched, so that no code runs meanwhile."""
+"""The third-party packages in bundles. pip fetches them by name, at the versions in
+constraints.txt. It fetches only wheels, so no code of the packages runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CACHE = PROJECT / "build" / "wheels"
 
 
 class BuildError(Exception):
-    """The artefact can't be built as it should be, and the message says why."""
+    """The artefact can't be built as intended. The message says why."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ _MAC = tuple(f"macosx_{which}" for which in ("13_0", "11_0", "10_13", "10_9"))
 
 
 def targets(python: str) -> list[Target]:
-    """Return the machines that a bundle with compiled parts is for."""
+    """Return the machines for which a bundle with compiled parts is made."""
     return [
         Target(python, _LINUX, "linux", "x86_64"),
         Target(python, ("win_amd64",), "win32", "AMD64"),
@@ -137,7 +137,7 @@ def _fits(tags: frozenset[Tag], target: Target) -> bool:
 
 @dataclass(frozen=True)
 class Bundled:
-    """The facts about one bundled distribution for a notice. ``digest`` is the SHA-256 of its
+    """The facts about one bundled distribution, for a notice. ``digest`` is the SHA-256 of its
     wheel."""
 
     name: str

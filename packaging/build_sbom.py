@@ -19,7 +19,7 @@ NAME = "sbom.cdx.json"
 ALLOWED = {
     *("MIT", "MIT License", "BSD", "BSD License", "BSD-2-Clause", "BSD-3-Clause", "ISC"),
     *("Apache-2.0", "Apache 2.0", "Apache License 2.0", "Apache Software License", "PSF-2.0"),
-    # Fine for separate libraries that anyone may replace, and wheels are such libraries.
+    # Allowed for separate libraries that anyone can replace, such as wheels.
     "LGPL-3.0-only",
 }
 _SPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
@@ -53,7 +53,7 @@ def bill(bundled: Sequence[Bundled]) -> bytes:
         "components": parts,
         "dependencies": [{"ref": "callboard", "dependsOn": used}, *({"ref": r} for r in used)],
     }
-    # A number that identifies this bill, and that is the same whenever it is made.
+    # An identifier of this bill that depends only on its content.
     digest = hashlib.sha256(json.dumps(whole).encode()).hexdigest()
     whole["serialNumber"] = f"urn:uuid:{uuid.uuid5(_SPACE, digest)}"
     return (json.dumps(whole, indent=1, sort_keys=True) + "\n").encode()
@@ -77,7 +77,7 @@ def _component(one: Bundled) -> dict[str, Any]:
 
 
 def _check_licence(one: Bundled) -> None:
-    """Raises BuildError unless one of the licences to choose from is allowed."""
+    """Raises BuildError unless at least one of the alternative licences is allowed."""
     choices = [each.strip(" ()") for each in re.split(r" OR ", one.license)]
     for choice in choices:
         if all(part.strip() in ALLOWED for part in re.split(r" AND |, ", choice)):

@@ -1,4 +1,4 @@
-"""Others' packages under a private name, for interpreters that many plug-ins share.
+"""Third-party packages under a private name, for interpreters that many plug-ins share.
 
 ``import tornado`` becomes an import of ``callboard_vendor.tornado``, in the packages themselves and
 in ours. So our packages neither hide another plug-in's imports nor are hidden by them. Compiled
@@ -18,15 +18,17 @@ from build_requirements import BuildError
 
 NAMESPACE = "callboard_vendor"
 
-#: Changes that two copies of a package in one process need: for each file, from text to
-#: replacement.
+#: Changes that let two copies of a package live in one process: for each file, the texts to replace
+#: and their replacements.
 _MENDED = {
-    # The second qtpy finds the method that the first gave the base class, and can't delete it.
+    # The second copy of qtpy finds the method that the first copy added to the base class, and
+    # can't delete it.
     "qtpy/QtGui.py": {
         b"if hasattr(_class, _obsolete_function):": b"if _obsolete_function in vars(_class):",
     },
-    # The environment variables are shared: our copy neither obeys another qtpy's settings in them
-    # nor writes to them. It takes the binding that is already loaded, or else the host's.
+    # The environment variables are shared, so our copy neither reads another qtpy's settings from
+    # them nor writes its own to them. It uses the binding that is already loaded, or else the
+    # host's.
     "qtpy/__init__.py": {
         b'\nQT_API = "QT_API"\n': b'\nQT_API = "CALLBOARD_QT_API"\n',
         b"os.environ[QT_API] = API": b"pass",
@@ -61,7 +63,7 @@ def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
 def _changed(name: str, archive: zipfile.ZipFile, packages: Collection[str]) -> bytes:
     source = archive.read(name)
     changed = private(_mended(name, source), packages)
-    # Licences require the notice. It stands at the end, so that lines keep their numbers.
+    # Licences require the notice. The notice is at the end, so that lines keep their numbers.
     return changed if changed == source else changed + _NOTICE
 
 
@@ -90,7 +92,7 @@ def private(source: bytes, packages: Collection[str]) -> bytes:
         if (isinstance(node, ast.Import) and any(_is_of(a.name, packages) for a in node.names))
         or (isinstance(node, ast.ImportFrom) and not node.level and _is_of(node.module, packages))
     ]
-    # Begin at the end, so that earlier lines keep their places.
+    # Begin at the end, so that earlier lines don't move.
     for node in sorted(renamed, key=lambda node: (node.lineno, node.col_offset), reverse=True):
         assert node.end_lineno is not None
         first, last = node.lineno - 1, node.end_lineno - 1

@@ -1,5 +1,5 @@
-"""Draws the flowcharts of the docs' pages as SVG, because the site loads no program that would do
-so.
+"""Draws the flowcharts of the docs' pages as SVG, because the site doesn't load a script that could
+draw them.
 
 Code hosts draw a ``mermaid`` block themselves. This module reads only the parts of mermaid's
 language that the docs use: names, ``subgraph`` and lines of ``a & b --> c --> d``. A subgraph is a
@@ -16,8 +16,8 @@ from html import escape
 from itertools import combinations, pairwise
 
 BLOCK = re.compile(r"^```mermaid\nflowchart TD\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-#: In pixels: a row with its arrows, a drawn room, the minimum gap between two things in a row, a
-#: letter, and the space for the bands' names on the left.
+#: Sizes in pixels: the height of a row with its arrows, the height of a drawn room, the minimum gap
+#: between neighbors in a row, the width of a letter, and the width of the bands' names on the left.
 ROW, HEIGHT, GAP, LETTER, GUTTER = 54, 26, 14, 7.3, 94
 TRIES = 40
 
@@ -93,8 +93,8 @@ def way(arrow: tuple[str, str], rows: Mapping[str, int]) -> list[Spot]:
 
 
 class Layout:
-    """The place of everything. Few crossings come first, then arrows as straight as there is room
-    for."""
+    """The position of every room and arrow. It has as few crossings as possible, and then arrows as
+    straight as there is room for."""
 
     def __init__(self, chart: Chart) -> None:
         self.rows = rows_of(chart)
@@ -115,7 +115,7 @@ class Layout:
         return self.rows[spot] if isinstance(spot, str) else spot[2]
 
     def _orders(self, spots: Mapping[int, Sequence[Spot]]) -> Iterator[list[list[Spot]]]:
-        # Random, but the same each time.
+        # Random, but with the same result each time.
         chance = random.Random(1)
         for _ in range(TRIES):
             order = [chance.sample(spots[row], len(spots[row])) for row in sorted(spots)]
@@ -166,7 +166,7 @@ def apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
     shifts = [0.0]
     for one, other in pairwise(widths):
         shifts.append(shifts[-1] + (one + other) / 2 + GAP)
-    # Runs of neighbors that touch: their number, and the mean of their wanted places.
+    # Runs of touching neighbors: the number of neighbors, and the mean of their wanted places.
     runs: list[tuple[int, float]] = []
     for place, shift in zip(wanted, shifts, strict=True):
         count, middle = 1, place - shift
@@ -196,8 +196,8 @@ def curve(points: Sequence[tuple[float, float]]) -> str:
 
 
 def draw(text: str) -> str:
-    """Return the drawing as SVG without blank lines, which would end it in a page of Markdown. The
-    page's stylesheet colors it."""
+    """Return the drawing as SVG, without blank lines, because a blank line would end the SVG in a
+    Markdown page. The page's stylesheet colors it."""
     chart = read(text)
     layout = Layout(chart)
     x = {spot: at + GUTTER for spot, at in layout.x.items()}

@@ -1,8 +1,7 @@
 """Makes the docs' pages: `python packaging/bootstrap.py docs [--out build/docs]`.
 
-It ends with an error for links that lead nowhere, and for anything else that the generator warns
-of. It needs no network, except with `--outside`: then it makes no pages, and requests each link to
-another site.
+It ends with an error if a link leads nowhere, or the generator gives any other warning. It needs no
+network, except with `--outside`: then it makes no pages, and requests each link to another site.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def sources() -> Iterator[Path]:
 
 def lay_out(folder: Path) -> None:
     """Put the sources into a folder with the project's own layout, so that each link works as it
-    does in the project. Put the reference beside them."""
+    does in the project. Put the reference pages beside them."""
     for path in sources():
         target = folder / path.relative_to(PROJECT)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +59,7 @@ def lay_out(folder: Path) -> None:
 
 
 def with_drawings(text: str) -> str:
-    """Return a page with its flowcharts drawn. Code hosts do that themselves."""
+    """Return a page with its flowcharts drawn. Code hosts draw flowcharts themselves."""
     return docs_drawing.BLOCK.sub(
         lambda block: f'<div class="drawing">\n{docs_drawing.draw(block[1])}\n</div>', text
     )

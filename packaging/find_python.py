@@ -1,5 +1,5 @@
-"""Finds a Python that callboard runs on, or says what is missing and how to fix it. Runs under any
-Python that started bootstrap.py: syntax of 3.7, standard library only.
+"""Finds a Python that callboard runs on, or says what is missing and how to fix it. It runs under
+any Python that can start bootstrap.py: syntax of 3.7, standard library only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ print(json.dumps({
 
 
 class SetupError(Exception):
-    """The environment can't be made, and the message says what is missing and how to fix it."""
+    """The environment can't be made. The message says what is missing and how to fix it."""
 
 
 class Interpreter(NamedTuple):

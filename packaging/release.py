@@ -1,9 +1,9 @@
-"""Makes everything that is published, and tries it where nothing else of callboard's is installed.
+"""Makes everything that is published, and tries it where nothing else of callboard is installed.
 
     python packaging/bootstrap.py release [--out DIR] [--unchecked]
 
-Beside each artefact are its bill of materials (.cdx.json) and its licences (.licenses.txt), and
-beside all of them SHA256SUMS. Needs Python 3.11 or later.
+Beside each artefact are its bill of materials (.cdx.json) and its licences (.licenses.txt).
+SHA256SUMS covers all of the artefacts. Needs Python 3.11 or later.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def release(out: Path) -> list[Path]:
 
 
 def build_all(out: Path) -> list[Path]:
-    """Build the hosts' archives, the wheel and the source archive with these inside, and the
+    """Build the hosts' archives, the wheel and the source archive that contain them, and the
     bridge's bundle."""
     out.mkdir(parents=True, exist_ok=True)
     archives = []
@@ -80,7 +80,7 @@ def build_all(out: Path) -> list[Path]:
 
 
 def check_repeats(artefacts: Sequence[Path]) -> None:
-    """Check that a second build gives the same bytes. Raises BuildError."""
+    """Check that a second build produces the same bytes. Raises BuildError."""
     folder = Path(tempfile.mkdtemp())
     try:
         for path in build_all(folder):
@@ -110,7 +110,7 @@ def _papers_of(path: Path) -> tuple[bytes, bytes]:
 
 
 def _tell(text: str) -> None:
-    """Report a step. It goes to stderr, because stdout is for the results."""
+    """Report a step. The text goes to stderr, because stdout is for the results."""
     print(f"release.py: {text}", file=sys.stderr, flush=True)
 
 

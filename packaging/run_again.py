@@ -1,11 +1,11 @@
-"""Runs once more the tests of a CI run that failed while others shared the machine.
+"""Reruns the tests of a CI run that failed while other tests shared the machine.
 
     python packaging/run_again.py LOGS
 
 LOGS is the folder in which `.ci/stages.sh` keeps the files of each stage of tests: its command,
-pytest's cache, its counts and its report. A stage's tests are run alone, in a new process. If all
-pass, they count as passed, and `NUMBER.alone` names each in a sentence. More than three failures
-stay failures.
+pytest's cache, its counts and its report. A stage's failed tests are run alone, in a new process.
+If all pass, they count as passed, and `NUMBER.alone` names each in a sentence. If more than three
+tests failed, none is rerun.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: Maximum failed tests of the whole run. A larger number isn't an accident.
+#: Maximum failed tests in the whole run. More failures can't be an accident.
 LIMIT = 3
 #: Seconds for one stage's tests.
 SECONDS = 300
 
 
 class Stage:
-    """A stage of tests, read from its files. ``notes`` is their path without the suffix."""
+    """A stage of tests, read from its files. ``notes`` is the files' common path, without the
+    suffix."""
 
     def __init__(self, notes: str) -> None:
         self.cache, self.log = notes + ".cache", Path(notes + ".again")
@@ -37,8 +38,8 @@ class Stage:
         return self.report.read_text("utf-8").rstrip()
 
     def _failed(self) -> list[str]:
-        """Return the failed tests that pytest noted, or none if something other than tests
-        failed."""
+        """Return the failed tests that pytest recorded, or an empty list if something other than
+        tests failed."""
         try:
             noted = json.loads(Path(self.cache, "v/cache/lastfailed").read_text("utf-8"))
         except (OSError, ValueError):
@@ -51,7 +52,8 @@ class Stage:
         print(f"\n=== {self.name}: what failed beside others, alone", flush=True)
         command = ["timeout", "--kill-after=20", str(SECONDS), *self.command]
         command += ["-n", "0", "--last-failed", "-o", f"cache_dir={self.cache}"]
-        # A file, because a process that a test leaves running would keep a pipe open.
+        # The output goes to a file, because a process that a test leaves running would keep a pipe
+        # open.
         with self.log.open("wb") as log:
             code = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT).returncode
         output = self.log.read_text("utf-8", errors="replace")

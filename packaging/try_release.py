@@ -1,4 +1,4 @@
-"""Tries the published files as a user gets them: in an environment with nothing else, away from any
+"""Tries the published files as a user gets them: in an otherwise empty environment, outside of any
 checkout."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FOLDERS = {"maya": "2026", "houdini": "houdini20.5", "3dsmax": "ApplicationPlug
 
 
 def try_wheel(wheel: Path) -> Iterator[str]:
-    """Install the wheel as pipx does and use it. Yield a line for each part that worked. Raises
+    """Install the wheel as pipx does, and use it. Yield a line for each part that worked. Raises
     BuildError."""
     with _environment() as (python, home):
         _run([python, "-m", "pip", "install", "--quiet", str(wheel)])
@@ -123,8 +123,8 @@ def _run(command: list[str], home: Path | None = None, told: str = "") -> str:
 
 
 def _variables(home: Path | None) -> dict[str, str]:
-    """Return this process's environment variables, but none that configure Python, callboard or
-    XDG's folders. If ``home`` is given, it is the user's home."""
+    """Return this process's environment variables without those that configure Python, callboard or
+    XDG's folders. ``home``, if given, becomes the user's home."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "CALLBOARD", "XDG"))}
     if home is not None:
         kept.update(HOME=str(home), USERPROFILE=str(home))

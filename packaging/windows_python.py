@@ -1,4 +1,4 @@
-"""A real Windows Python on a Debian machine, under Wine, with all that the tests need.
+"""A real Windows Python on a Debian machine, under Wine, with everything that the tests need.
 
     python3.11 packaging/windows_python.py try
     python3.11 packaging/windows_python.py make FOLDER
@@ -10,7 +10,8 @@ is one line of C. `make` takes about a minute and needs Debian's `wine`, `wine64
 `gcc-mingw-w64-x86-64`. It keeps a folder that it made earlier from the same pins. `try` reports
 which of these programs are missing.
 
-It can't show links and junctions, NTFS's refusals while a file is mapped, and Qt's windows.
+Tests under Wine can't cover links and junctions, NTFS's refusals while a file is mapped, or Qt's
+windows.
 """
 
 from __future__ import annotations
@@ -40,20 +41,22 @@ DIGITS = SHORT.replace(".", "")
 #: The wheel whose Windows build carries Python's own files.
 CARRIER = "panda3d==1.10.16"
 #: Packages that the tests need besides those that the project's pins name. Qt isn't among them,
-#: because Wine can't show it.
+#: because Wine can't show its windows.
 WANTED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "mcp", "mcpeye")
-#: Packages that these need on Windows only. pip runs on Linux here, so it doesn't fetch them.
+#: Packages that the ones above need on Windows only. pip runs on Linux here, so it doesn't fetch
+#: them as dependencies.
 THERE = ("colorama", "pywin32")
 LINKER = "x86_64-w64-mingw32-"
-#: A file in the folder that says what was made there, and that this program may make it again.
+#: A file in the folder that records its content, and marks the folder as one that this program may
+#: remake.
 MADE = "callboard-made"
-#: The library needs all of the carrier's files except these.
+#: The carrier's files that the library doesn't need.
 _LEFT_OUT = re.compile(r"cp313t|api-ms|/python3|vcruntime|tcl|tk8|_tkinter|_wmi\.pyd", re.I)
 _STARTER = (
     "#include <windows.h>\nint Py_Main(int, wchar_t **);\n"
     "int wmain(int count, wchar_t **words) { return Py_Main(count, words); }\n"
 )
-#: Starts the Python that pyvenv.cfg names, as the environment's own.
+#: C source of a program that starts the Python named in pyvenv.cfg as the environment's own.
 _LAUNCHER = r"""#include <stdio.h>
 #include <wchar.h>
 #include <windows.h>
@@ -80,7 +83,7 @@ int wmain(void) {
     return code;
 }
 """
-#: Rust's extensions ask this library for random bytes, and Wine 8 doesn't have it.
+#: C source of the library from which Rust's extensions get random bytes, which Wine 8 doesn't have.
 _RANDOM = """#include <windows.h>
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T left) {
@@ -120,8 +123,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def run(folder: Path, arguments: Sequence[str]) -> int:
     """Run Python in the current folder, and end it when this process is asked to end. Wine needs
-    pipes for all three standard streams, and it opens a folder to everyone if the Linux machine's
-    umask does."""
+    pipes for all three standard streams. It makes a folder accessible to everyone if the Linux
+    machine's umask does."""
     _lead_to_this_checkout(folder)
     process = subprocess.Popen(
         ["wine", str(_python(folder)), *arguments],
@@ -166,7 +169,7 @@ def make(folder: Path) -> None:
 
 
 def _wanted() -> str:
-    """Return a value that changes when the content to make changes."""
+    """Return a value that changes when the intended content changes."""
     files = (Path(__file__), PROJECT / "constraints.txt", PROJECT / "pyproject.toml")
     return hashlib.sha256(
         b"\0".join([SHORT.encode(), *(f.read_bytes() for f in files)])
@@ -183,7 +186,7 @@ def _python(folder: Path) -> Path:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    # Environment variables for this Python might be wrong for that one.
+    # Environment variables for this Python may be wrong for the Windows one.
     mine = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     own = {"WINEPREFIX": str(folder / "prefix"), "WINEARCH": "win64", "WINEDEBUG": "-all"}
     return {**mine, **own}
@@ -224,7 +227,7 @@ def _library(target: Path) -> None:
     )
     shutil.copytree(sysconfig.get_path("stdlib"), target, ignore=ignored)
     (target / "site-packages").mkdir()
-    # The carrier's 3.11.9 calls ``invalidate_caches`` as a class method, which it isn't in a
+    # The carrier's 3.11.9 calls ``invalidate_caches`` as a class method, but it isn't one in a
     # library before 3.11.8.
     metadata = target / "importlib" / "metadata" / "__init__.py"
     alone = re.compile(r"(?<!@classmethod\n)(    def invalidate_caches\(cls\))")
@@ -233,7 +236,8 @@ def _library(target: Path) -> None:
 
 
 def _start_program(work: Path, home: Path) -> None:
-    """Make `python.exe`, and `python3.dll`, which passes everything on to the version's own."""
+    """Make `python.exe`, and `python3.dll`, which forwards everything to the library of this
+    version."""
     (work / "py.def").write_text(f"LIBRARY python{DIGITS}.dll\nEXPORTS\nPy_Main\n")
     _do(LINKER + "dlltool", "-d", "py.def", "-l", "libpy.a", cwd=work)
     (work / "py.c").write_text(_STARTER)
@@ -256,7 +260,7 @@ def _start_program(work: Path, home: Path) -> None:
 
 
 def _environments_program(work: Path, nt: Path) -> None:
-    """Make the program that ``venv`` puts into an environment as its ``python.exe``."""
+    """Make the program that ``venv`` copies into an environment as ``python.exe``."""
     (work / "venv.c").write_text(_LAUNCHER)
     nt.mkdir(parents=True)
     for name in ("python.exe", "pythonw.exe"):
@@ -301,7 +305,7 @@ def _packages(target: Path) -> None:
         constraints.write("\n".join(f"{pin.name}{pin.specifier}" for pin in pins))
         constraints.flush()
         _pip("install", "--no-compile", "--target", str(target), "-c", constraints.name, *names)
-    # As in an editable installation, because `callboard config` looks for it.
+    # This record exists in an editable installation too, and `callboard config` looks for it.
     record = target / f"callboard-{version('callboard')}.dist-info"
     record.mkdir()
     words = f"Metadata-Version: 2.1\nName: callboard\nVersion: {version('callboard')}\n"
@@ -309,7 +313,8 @@ def _packages(target: Path) -> None:
 
 
 def _lead_to_this_checkout(folder: Path) -> None:
-    """Write a file with the checkout's folders, on the drive that Wine makes of this machine."""
+    """Write a file that lists the checkout's folders as paths on the drive by which Wine shows this
+    machine."""
     folders = [PROJECT / name for name in ("core", "hosts", "ui", "tests", "packaging")]
     lines = "".join("Z:" + str(each).replace("/", "\\") + "\n" for each in folders)
     file = _python(folder).parent / "Lib" / "site-packages" / "callboard.pth"

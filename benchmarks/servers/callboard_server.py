@@ -46,8 +46,8 @@ def echo(value: int) -> dict[str, Any]:
 
 
 def block(how: str, seconds: float) -> dict[str, Any]:
-    """Hold the main thread: asleep, in an operator (native code that leaves the interpreter to
-    other threads), rendering with Cycles, or spinning in Python."""
+    """Hold the main thread by sleeping, running an operator (native code that leaves the
+    interpreter to other threads), rendering with Cycles, or spinning in Python."""
     began = time.monotonic()
     if how == "asleep":
         time.sleep(seconds)
@@ -63,7 +63,7 @@ def block(how: str, seconds: float) -> dict[str, Any]:
 
 
 def render(seconds: float) -> None:
-    """Make one Cycles render of Blender's that takes this long, on one core."""
+    """Make one render with Blender's Cycles that takes this long, on one core."""
     import bpy
 
     scene = bpy.context.scene
@@ -93,7 +93,7 @@ def tool(function: Callable[..., Any], description: str, **properties: str) -> T
 
 
 def record_odd() -> None:
-    """Record every other call, so that both kinds meet the same conditions."""
+    """Record every other call, so that recorded and other calls run under the same conditions."""
     record = Recorder.call_ended
 
     def call_ended(self: Recorder, call: Any, result: Any, error: Any) -> None:

@@ -41,7 +41,7 @@ class WindowedHost(Host):
 
 
 class Ticks:
-    """Measures how late the interface gets its turn."""
+    """Measures the delay with which the interface gets its turn."""
 
     def __init__(self) -> None:
         self.late: deque[float] = deque(maxlen=1_000_000)

@@ -1,4 +1,4 @@
-"""A server process's own figures: the time of its start, and its memory."""
+"""A server process's figures about itself: the time of its start, and its memory."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-#: This module is the first thing that a server imports, so this is the time of the bare
-#: interpreter.
+#: A server imports this module first, so this is the moment when the bare interpreter is ready.
 BEGAN = perf_counter()
 
 

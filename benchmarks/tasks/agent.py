@@ -1,4 +1,4 @@
-"""The scripted client of a task: tools only, counted."""
+"""The scripted client of a task. It uses only tools, and counts its calls."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Agent:
         return [x, z, -y] if self.upright else [x, y, z]
 
     def wide(self, x: float, y: float, z: float) -> list[float]:
-        """Return widths along the axes."""
+        """Return widths along the host's axes, in its units."""
         return [abs(value) for value in self.at(x, y, z)]
 
     def about_up(self, angle: float) -> list[float]:
@@ -124,8 +124,8 @@ def camera_of(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def fill(facts: dict[str, Any], *names: str) -> float:
-    """Return how far the boxes of these objects reach from the middle of the picture to its
-    edge."""
+    """Return how far the boxes of these objects reach, as a share of the way from the middle of the
+    picture to its edge."""
     camera = camera_of(facts)
     right, up, back = camera["axes"]
     reach = 0.0

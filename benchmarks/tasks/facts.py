@@ -2,8 +2,8 @@
 
     python benchmarks/tasks/facts.py (openusd | blender) FILE
 
-Prints one JSON object: lengths in metres, Z up, whatever the file has. ``low`` and ``high`` are the
-corners of an object's own shape in the world, None if it has no shape.
+Prints one JSON object, with lengths in metres and Z up, whatever the file uses. ``low`` and
+``high`` are the corners of an object's own shape in the world, or None if it has no shape.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def of_blend(file: str) -> Facts:
 
 
 def _mesh_of(obj: Any, unit: float) -> Facts:
-    """Return the facts about a mesh as it is shown, after its modifiers."""
+    """Return the facts about a mesh as displayed, after its modifiers."""
     import bmesh
     import bpy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent import Agent, Work, close, size, task
 from pictures import write_checkers
 
-#: A set in centimetres, as an application with Y up writes it.
+#: A set in centimetres, as written by an application with Y up.
 IN_CENTIMETRES = """#usda 1.0
 (
     defaultPrim = "Set"

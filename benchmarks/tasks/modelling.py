@@ -61,7 +61,7 @@ def plate_with_holes(agent: Agent) -> Work:
     facts = yield
     assert [name for name, each in facts["objects"].items() if each["low"]] == ["Plate"]
     assert close(size(facts["objects"]["Plate"]), [0.2, 0.1, 0.01], 1e-4)
-    # A hole has 48 corners, so it is a little smaller than a circle.
+    # The outline of a hole has 48 corners, so the hole is a little smaller than a circle.
     holes = 4 * 3.1416 * 0.01**2 * 0.01
     assert close([facts["objects"]["Plate"]["volume"] * 1e6], [(2e-4 - holes) * 1e6], 0.01)
 

@@ -1,10 +1,10 @@
-"""The tools of mcp-for-blender 2.2 and their arguments, to see which of the forty tasks they can do
-without code.
+"""Prints the tools of mcp-for-blender 2.2 and their arguments, to see which of the forty tasks they
+can do without code.
 
     python benchmarks/tasks/peer.py
 
-That server is another project's, so it is never part of this one: pip fetches it from its publisher
-into the build folder, and its source is read, not run.
+That server belongs to another project, so it is never part of this one: pip fetches it from its
+publisher into the build folder. Its source is read, but not run.
 """
 
 from __future__ import annotations

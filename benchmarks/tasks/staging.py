@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent import Agent, Work, camera_of, close, lights, size, task
 from pictures import write_checkers, write_sky
 
-#: A set whose author left it in winter.
+#: A set whose author selected the variant ``winter``.
 SEASONS = """#usda 1.0
 (
     defaultPrim = "Garden"

@@ -48,7 +48,7 @@ def unregister() -> None:
 
 
 def _forget() -> None:
-    """Leave Python as it was: remove our modules, and those below them that came with us."""
+    """Leave Python as it was: remove our modules, and the bundled ones below them."""
     ours = [n for n in sys.modules if _package(n).startswith("callboard") and not _stays(n)]
     for name in ours:
         if name != __name__ and not name.startswith(f"{__name__}."):
@@ -65,8 +65,8 @@ def _forget() -> None:
 
 
 def _stays(name: str) -> bool:
-    """Return whether a module stays. Once loaded, qtpy has changed Qt's classes, and Qt can't be
-    loaded again."""
+    """Return whether a module must stay loaded. Qt can't be loaded twice, and qtpy has changed Qt's
+    classes."""
     return "callboard_vendor.qtpy" in sys.modules and (
         name == "callboard_vendor"
         or name.startswith(("callboard_vendor.qtpy", "callboard_vendor.packaging"))

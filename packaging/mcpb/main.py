@@ -4,13 +4,13 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-#: The client's name for artists, and for `callboard clients revoke`.
+#: The client's name as artists see it, and for `callboard clients revoke`.
 CLIENT = "mcpb"
 
 
 def main() -> "int | str":
-    """Bridge until stdin ends. Older Pythons can read this file too, so that they can say which
-    version is needed."""
+    """Run the bridge until stdin ends. This file is valid for older Pythons too, so that they can
+    report the version that is needed."""
     if sys.version_info < (3, 10):  # noqa: UP036
         version = ".".join(map(str, sys.version_info[:3]))
         return f"callboard takes Python 3.10 or later, and {sys.executable} is {version}"
@@ -28,8 +28,8 @@ def main() -> "int | str":
 
 
 def let_in() -> None:
-    """Give the bundle a token of its own, once for each installation. If the token is revoked, the
-    bundle can't connect."""
+    """Give each installation of the bundle its own token. If the token is revoked, the bundle can't
+    connect."""
     from callboard.clients.book import ClientBook
     from callboard.clients.kept_tokens import token_of
 
