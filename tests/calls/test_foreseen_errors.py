@@ -46,7 +46,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkillBench]:
         ("materials__create", {"color": "redd"}, "#rrggbb"),
         ("materials__assign", {"name": "Rd", "objects": ["Crate"]}, "'Rd'"),
         ("lights__set_environment", {"path": "no.hdr"}, "there is no file 'no.hdr'"),
-        ("cameras__create", {"clip": [2, 1]}, "near has to be less than far"),
+        ("cameras__create", {"clip": [2, 1]}, "with near less than far"),
         ("assets__search", {}, "give the folder of your assets"),
     ],
 )

@@ -232,7 +232,7 @@ MISTAKES = [
         f"{FLOW}:6",
         "isn't an input, an earlier step or a loop variable",
     ),
-    (FLOW, "- tool: studio__check", "- call: studio__check", f"{FLOW}:9", "a step is one of tool,"),
+    (FLOW, "- tool: studio__check", "- call: studio__check", f"{FLOW}:9", "a step must be one of tool,"),
 ]
 
 
@@ -374,7 +374,7 @@ steps:
     (folder / FLOW).write_text(flow, encoding="utf-8")
     errors = [one for one in lint(folder) if one.severity == "error"]
     assert [(one.line, one.message.split(";")[0][:24]) for one in errors] == [
-        (6, "a step is one of tool, f"),
+        (6, "a step must be one of tool, f"),
         (11, "'then' needs at least on"),
         (12, "the id 'which' is taken"),
         (13, "'{{inputs.b}}' isn't an "),

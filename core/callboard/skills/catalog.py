@@ -167,7 +167,7 @@ class SkillCatalog:
                     continue
                 if skill.name in self._known:
                     return f"isn't loaded; call skills__load with name '{skill.name}'"
-                return f"is for {skill.dcc}, not for {self._dcc}; connect to one that runs"
+                return f"is for {skill.dcc}, not for {self._dcc}; connect to a host of that kind"
             for skill in self._known.values():
                 for failure in skill.failures:
                     if _keeps_away(failure, skill, tool):
@@ -181,7 +181,7 @@ class SkillCatalog:
         from any thread."""
         if (failure := self._worse.get(name)) is None:
             return None
-        return f"the newest files of '{name}' aren't used, these are older: {_reported(failure)}"
+        return f"'{name}' runs older files, because the newest have a problem: {_reported(failure)}"
 
     def _other(self, name: str) -> SkillMetadata | None:
         names = (name, name.replace("_", "-"))

@@ -51,7 +51,7 @@ def _walk(
             if needed in trail:
                 names = list(trail)
                 circle = " -> ".join([*names[names.index(needed) :], needed])
-                raise SkillError(f"skills depend on each other in a circle: {circle}")
+                raise SkillError(f"circular dependency between skills: {circle}")
             if needed not in done:
                 trail[needed] = _needs(needed, skills, by)
             while trail and not trail[by := next(reversed(trail))]:

@@ -54,8 +54,8 @@ def to_install(module: str) -> str:
     if root.startswith(PREFIX):
         return f"install it into this application's Python: pip install {root.replace('_', '-')}"
     return (
-        f"run `callboard vendor` for Python {this_python()}, with the package (as pip calls it) "
-        f"that has '{root}' under requires in SKILL.md; or put it beside the script"
+        f"list the package that has '{root}', by its name for pip, under requires in SKILL.md, and "
+        f"run `callboard vendor` for Python {this_python()}; or put it beside the script"
     )
 
 

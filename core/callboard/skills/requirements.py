@@ -51,8 +51,8 @@ def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Fai
         used = next(iter(metadata.distributions(name=package)), brought)
         if used.version != brought.version:
             message = (
-                f"vendored {package} {brought.version}, but gets {used.version}, which comes "
-                f"before it; require {package}=={used.version}, or remove that one"
+                f"vendored {package} {brought.version}, but {used.version} comes first on sys.path;"
+                f" require {package}=={used.version}, or remove that version"
             )
             line = written_line(skill.path, "requires")
             yield Failure(skill.name, SKILL_FILE, "metadata", message, line)

@@ -149,7 +149,7 @@ class _Entry:
             )
         scheme = uri.partition(":")[0]
         if scheme in _TAKEN:
-            self._refuse(f"'{scheme}://' means something else; use a scheme of your own", "uri")
+            self._refuse(f"'{scheme}://' is reserved; use a scheme of your own", "uri")
         names = variables(uri)
         if len(set(names)) < len(names) or not all(map(str.isidentifier, names)):
             self._refuse(
@@ -166,7 +166,7 @@ class _Entry:
             )
         for need in (SCENE_MUTATE, FILESYSTEM_WRITE, SCRIPT):
             if need in needs:
-                message = f"reading must change nothing: make a tool of what needs {need}"
+                message = f"a resource must change nothing; make a tool of what needs {need}"
                 self._refuse(message, "required_capabilities")
         return tuple(dict.fromkeys(needs))
 

@@ -88,7 +88,9 @@ class SkillScripts:
 
         shown = script.relative_to(self._skill.path).as_posix()
         if os.path.realpath(script) != str(script):
-            raise SkillError(f"'{shown}' became a link since the skill was loaded; load it again")
+            raise SkillError(
+                f"'{shown}' has become a link since it was loaded; load the skill again"
+            )
         make_importable(self._skill.path)
         try:
             module = space.module((script.stem,))

@@ -73,7 +73,7 @@ def read_tool(entry: Any, folder: Path, signatures: Signatures) -> ToolDeclarati
     if isinstance(entry, str):
         entry = {"name": entry}
     if not isinstance(entry, dict):
-        raise EntryProblem("a tool is a mapping with at least a name")
+        raise EntryProblem("a tool must be a mapping with at least a name")
     name = entry.get("name")
     if not is_tool_name(name):
         raise EntryProblem("'name' must be 1 to 128 of A-Z a-z 0-9 _ . -", "name")

@@ -118,7 +118,7 @@ class SkillWatcher:
         try:
             observer.start()
         except (OSError, RuntimeError) as error:
-            log.info("no notifications of changed files, looking every 2 s instead: %s", error)
+            log.info("no notifications of changed files, so checking every 2 s: %s", error)
             return self._paths
         self._end_observer()
         self._observer = observer

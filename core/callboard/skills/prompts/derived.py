@@ -36,7 +36,7 @@ class PromptReading:
 
     def add(self, prompt: Prompt, reference: str, line: int | None = None) -> None:
         if prompt.name in self.prompts:
-            message = f"a prompt called '{prompt.name}' was read before"
+            message = f"another prompt is already called '{prompt.name}'"
             self.failures.append(
                 Failure(self.skill.name, reference, "metadata", message, line),
             )

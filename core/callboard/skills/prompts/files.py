@@ -50,7 +50,7 @@ def _file(reading: PromptReading, shown: str, document: safe_yaml.Document) -> N
         _explicit(reading, shown, document, (), value)
         return
     if "prompts" not in value and "workflows" not in value:
-        raise FileProblem("parse", "has neither 'prompts' nor 'workflows' nor a prompt", 1)
+        raise FileProblem("parse", "must have 'prompts', 'workflows', or one prompt's keys", 1)
     for key, read_entry in (("prompts", _explicit), ("workflows", _workflow)):
         entries = value.get(key)
         if entries is None:
@@ -76,7 +76,7 @@ def _explicit(
         if repeated is not None:
             raise FileProblem("parse", f"'{repeated[0]}' is written twice", repeated[1])
         if not isinstance(entry, Mapping):
-            raise FileProblem("parse", "a prompt is a mapping", line)
+            raise FileProblem("parse", "a prompt must be a mapping", line)
         try:
             prompt = make_prompt(entry, reading.skill.name, "explicit")
         except ValueError as error:
@@ -102,7 +102,7 @@ def _workflow(
     line = document.line(*path)
     file = entry.get("file") if isinstance(entry, Mapping) else entry
     if not isinstance(file, str) or is_glob(file):
-        reading.fail(FileProblem("parse", "a workflow entry names one 'file'", line), shown)
+        reading.fail(FileProblem("parse", "a workflow entry must name one 'file'", line), shown)
         return
     name = entry.get("prompt_name") if isinstance(entry, Mapping) else None
     try:

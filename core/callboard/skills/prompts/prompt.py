@@ -126,7 +126,7 @@ def check_name(name: Any) -> None:
 
 def _argument(entry: Any) -> Argument:
     if not isinstance(entry, Mapping):
-        raise ValueError("an argument is a mapping with a name")
+        raise ValueError("an argument must be a mapping with a name")
     name = entry.get("name")
     if not isinstance(name, str) or not name.strip():
         raise ValueError("an argument's 'name' must be text")

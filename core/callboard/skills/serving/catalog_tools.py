@@ -43,7 +43,7 @@ _SEARCH: Json = {
         "callable": {
             "type": "boolean",
             "default": False,
-            "description": "Leave out what is missing a capability on this host now.",
+            "description": "Leave out what needs a capability that this host doesn't have now.",
         },
     },
     "required": ["query"],

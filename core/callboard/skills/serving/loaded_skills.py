@@ -106,7 +106,7 @@ class LoadedSkills:
                 with suppress(SkillError):  # the catalog's failures report it
                     self.catalog.load(name)
         else:
-            log.info("not loaded, as there are many: %s", ", ".join(names))
+            log.info("not loaded, because there are many skills: %s", ", ".join(names))
 
     def _own_are_few(self) -> bool:
         own = [known for known in self.catalog.known if known.scope != "bundled"]

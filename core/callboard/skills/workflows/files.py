@@ -57,7 +57,7 @@ def read_workflows(skill: SkillMetadata) -> tuple[list[Workflow], list[Failure]]
             if workflow is None:
                 continue
             if workflow.name in by_name:
-                message = f"a workflow called '{workflow.name}' was read before"
+                message = f"another workflow is already called '{workflow.name}'"
                 shown = relative(skill.path, path)
                 failures.append(Failure(skill.name, shown, "metadata", message, 1))
             else:
@@ -118,7 +118,7 @@ class _Reader:
 
     def workflow(self, value: Any) -> Workflow:
         if not isinstance(value, dict):
-            raise WorkflowProblem("a workflow is a mapping with name, description and steps")
+            raise WorkflowProblem("a workflow must be a mapping with name, description and steps")
         name = value.get("name")
         if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
             self._wrong("'name' must be 1 to 64 of A-Z a-z 0-9 _ -", ("name",))
@@ -147,14 +147,15 @@ class _Reader:
         seen: set[str] = set()
         for name, entry in entries:
             if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name) or name in seen:
-                raise WorkflowProblem("an input needs a name of its own", ("inputs",))
+                raise WorkflowProblem("each input needs a name of its own", ("inputs",))
             seen.add(name)
             schema = {} if entry is None or isinstance(entry, str) else entry
             if not isinstance(schema, dict):
                 raise WorkflowProblem(f"input '{name}' must be a mapping", ("inputs", name))
             required = schema.get("required", "default" not in schema)
             if not isinstance(required, bool):
-                raise WorkflowProblem(f"input '{name}': 'required' is true or false", ("inputs",))
+                message = f"input '{name}': 'required' must be true or false"
+                raise WorkflowProblem(message, ("inputs",))
             yield Input(
                 name,
                 _text(schema, "description", ("inputs", name), required=False),
@@ -189,10 +190,10 @@ class _Reader:
         if self._count > MAX_STEPS:
             raise _TooLong(f"has more than {MAX_STEPS} steps", path)
         if not isinstance(entry, dict):
-            raise WorkflowProblem("a step is a mapping", path)
+            raise WorkflowProblem("a step must be a mapping", path)
         kind = entry.get("kind") or next((k for k in _KINDS if k in entry), None)
         if kind not in _KINDS:
-            raise WorkflowProblem(f"a step is one of {', '.join(_KINDS)}", (*path, "kind"))
+            raise WorkflowProblem(f"a step must be one of {', '.join(_KINDS)}", (*path, "kind"))
         step_id = entry.get("id", f"step_{self._count}")
         if not isinstance(step_id, str) or not _IDENTIFIER.fullmatch(step_id):
             raise WorkflowProblem("'id' must be 1 to 64 of A-Z a-z 0-9 _ -", (*path, "id"))

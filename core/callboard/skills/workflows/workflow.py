@@ -219,5 +219,5 @@ def _look_up(path: str, scope: Mapping[str, Any]) -> Any:
         elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
             value = value[int(key)]
         else:
-            raise InvalidParams(f"'{{{{{path}}}}}' leads nowhere: no '{key[:64]}'")
+            raise InvalidParams(f"'{{{{{path}}}}}' leads nowhere: there is no '{key[:64]}'")
     return value

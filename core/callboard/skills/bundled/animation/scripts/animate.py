@@ -68,9 +68,9 @@ def list_keys(ctx: Any, name: str, offset: int = 0, limit: int = 200) -> Json:
 def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:
     for key in keys:
         if not any(key.get(component) is not None for component in COMPONENTS):
-            raise WrongArgument(f"the key at {key['frame']:g} sets none of {', '.join(COMPONENTS)}")
+            raise WrongArgument(f"give the key at {key['frame']:g} one of {', '.join(COMPONENTS)}")
         if key.get("interpolation", "linear") not in INTERPOLATIONS:
-            raise WrongArgument(f"interpolation is one of {', '.join(INTERPOLATIONS)}")
+            raise WrongArgument(f"interpolation must be one of {', '.join(INTERPOLATIONS)}")
     path = ctx.port("scene.read").get(name)["path"]
     port = ctx.port("animation")
     ctx.port("scene.mutate")
@@ -126,7 +126,7 @@ def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) ->
         raise WrongArgument(f"start, {start}, must not be after end, {end}")
     frames = range(start, end + 1, step)
     if len(frames) * len(names) > BAKE_LIMIT:
-        raise WrongArgument(f"that is over {BAKE_LIMIT} keys; bake fewer objects or a larger step")
+        raise WrongArgument(f"bake at most {BAKE_LIMIT} keys: fewer objects, or a larger step")
     reader = ctx.port("scene.read")
     paths = [reader.get(name)["path"] for name in dict.fromkeys(names)]
     port = ctx.port("animation")

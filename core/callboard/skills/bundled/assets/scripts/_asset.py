@@ -96,12 +96,12 @@ def inside(folder: Path, name: str) -> Path:
     outside the folder once links are followed."""
     parts = name.split("/")
     if not all(map(plain, parts)):
-        raise HostError(f"'{name[:200]}' has a name that applications read differently")
+        raise HostError(f"rename '{name[:200]}': some applications treat its characters specially")
     path = folder.joinpath(*parts)
     if not path.resolve().is_relative_to(folder.resolve()):
         raise HostError(f"'{name[:200]}' leads out of its folder")
     if not path.is_file():
-        raise HostError(f"there is no file '{name[:200]}' there")
+        raise HostError(f"there is no file '{name[:200]}'")
     return path
 
 
@@ -144,7 +144,7 @@ def _files(manifest: Json, kind: str) -> dict[str, str]:
     if kind != "textures":
         name = manifest.get(kind)
         if not isinstance(name, str):
-            raise HostError(f"{MANIFEST} of a {kind} must name its file as '{kind}'")
+            raise HostError(f"{MANIFEST} of a {kind} must name its file under '{kind}'")
         return {kind: name}
     maps = manifest.get("maps")
     if not isinstance(maps, dict) or not maps:
@@ -152,7 +152,7 @@ def _files(manifest: Json, kind: str) -> dict[str, str]:
     known = {key: name for key, name in maps.items() if key in MAPS and isinstance(name, str)}
     if len(known) != len(maps):
         raise HostError(
-            f"'maps' in {MANIFEST} must be names of files, each under one of {', '.join(MAPS)}"
+            f"'maps' in {MANIFEST} must hold file names, each under one of {', '.join(MAPS)}"
         )
     return known
 
@@ -160,7 +160,7 @@ def _files(manifest: Json, kind: str) -> dict[str, str]:
 def _require(path: Path, kind: str, id: str) -> None:
     suffixes = {"model": MODELS, "textures": PICTURES, "hdri": HDRIS}[kind]
     if path.suffix.lower() not in suffixes:
-        raise HostError(f"'{id}': '{path.name}' isn't a file of a {kind}")
+        raise HostError(f"'{id}': '{path.name}' doesn't have a suffix for the kind {kind}")
 
 
 def text(manifest: Json, key: str) -> str | None:

@@ -26,7 +26,7 @@ _RESOLUTION = re.compile(r"[_. -]\d+k(?:[_. -](?:jpg|png|exr|tif|hdr))?$", re.IG
 def library(folder: str | None, roots: Any) -> Path:
     """Return the given folder, or ``assets`` in the first root. Raises HostError."""
     if folder is None and (roots is None or roots.first is None):
-        raise HostError("there is no workspace root; give the folder of your assets")
+        raise HostError("there is no workspace root; give the folder of your assets in 'folder'")
     path = Path(roots.resolve("workspace://assets") if folder is None else folder)
     if not path.is_dir():
         raise HostError(
@@ -70,7 +70,7 @@ def asset(folder: Path, id: str) -> Asset:
     from callboard.skill import names_hint, nearest_names
 
     hint = names_hint(id, nearest_names(id, near))
-    raise HostError(f"no asset '{id}' there{hint}. List them with assets__search.")
+    raise HostError(f"no asset '{id}' in that folder{hint}. List them with assets__search.")
 
 
 def _assets_of(where: Path, names: list[str], above: str) -> Iterable[Asset]:
@@ -88,7 +88,9 @@ def _folders(folder: Path, problems: list[str]) -> Iterator[tuple[Path, list[str
         path = Path(where)
         deep = len(path.relative_to(folder).parts)
         odd = [name for name in (*folders, *files) if not name.startswith(".") and not plain(name)]
-        problems += [f"'{name}' has a name that applications read differently" for name in odd[:3]]
+        problems += [
+            f"rename '{name}': some applications treat its characters specially" for name in odd[:3]
+        ]
         names = sorted(name for name in files if plain(name) and _is_own(path / name))
         left -= len(files)
         if left < 0:

@@ -86,12 +86,12 @@ def files_of(
 
 
 def _hdri(tree: Json, resolution: str) -> tuple[dict[str, str], list[Remote]]:
-    formats = _at(_resolutions(tree, "hdri"), resolution, "it")
+    formats = _at(_resolutions(tree, "hdri"), resolution, "this asset")
     for format in ("hdr", "exr"):
         if format in formats:
             remote = _remote(formats[format], None, HDRIS)
             return {"hdri": remote.name}, [remote]
-    raise HostError("Poly Haven has no HDR or EXR of it")
+    raise HostError("Poly Haven has no HDR or EXR of this asset")
 
 
 def _textures(tree: Json, resolution: str) -> tuple[dict[str, str], list[Remote]]:
@@ -105,17 +105,17 @@ def _textures(tree: Json, resolution: str) -> tuple[dict[str, str], list[Remote]
         chosen["arm"] = by_name["arm"]
     remotes = {}
     for ours, name in chosen.items():
-        formats = _at(_resolutions(tree, name), resolution, f"its map {name}")
+        formats = _at(_resolutions(tree, name), resolution, f"this asset's map {name}")
         format = next((one for one in _FORMATS if one in formats), None)
         if format is not None:
             remotes[ours] = _remote(formats[format], None, PICTURES)
     if not remotes:
-        raise HostError("Poly Haven has no maps of it that a material can use")
+        raise HostError("Poly Haven has no maps of this asset that a material can use")
     return {ours: one.name for ours, one in remotes.items()}, [*remotes.values()]
 
 
 def _model(tree: Json, resolution: str, format: str) -> tuple[dict[str, str], list[Remote]]:
-    entry = _at(_resolutions(tree, format), resolution, f"it as {format}").get(format)
+    entry = _at(_resolutions(tree, format), resolution, f"this asset as {format}").get(format)
     model = _remote(entry, None, frozenset(SUFFIXES[format]))
     included = entry.get("include") if isinstance(entry, dict) else None
     allowed = PICTURES | {".bin"}
@@ -127,7 +127,7 @@ def _model(tree: Json, resolution: str, format: str) -> tuple[dict[str, str], li
 
 def _resolutions(tree: Json, name: str) -> Json:
     if name not in tree:
-        raise HostError(f"Poly Haven has no '{name}' of it")
+        raise HostError(f"Poly Haven has no '{name}' of this asset")
     return _mapping(tree[name], name)
 
 
@@ -159,16 +159,14 @@ def _remote(entry: object, name: str | None, suffixes: frozenset[str]) -> Remote
         and re.fullmatch(r"[0-9a-fA-F]{32}", md5)
     )
     if not right or not isinstance(url, str) or not isinstance(size, int):
-        raise HostError("Poly Haven gives no address, size and MD5 for one of its files")
+        raise HostError("Poly Haven didn't give a valid address, size and MD5 for one of its files")
     own = name if name is not None else url.partition("?")[0].rsplit("/", 1)[-1]
     parts = own.split("/") if isinstance(own, str) else []
     if not 0 < len(parts) <= 4 or not all(map(plain, parts)) or not own.isascii():
-        raise HostError(
-            f"Poly Haven names one of its files '{str(own)[:100]}', which isn't a plain name"
-        )
+        raise HostError(f"Poly Haven lists a file with an unsafe name: '{str(own)[:100]}'")
     if Path(own).suffix.lower() not in suffixes:
         raise HostError(
-            f"Poly Haven names '{own}' among its files, which isn't one of such an asset"
+            f"Poly Haven lists a file of a kind that doesn't belong to the asset: '{own}'"
         )
     return Remote(own, url, size, str(md5).lower())
 

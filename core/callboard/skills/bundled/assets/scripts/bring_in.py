@@ -54,7 +54,7 @@ def import_asset(
     for name in given:
         if _ABOUT[name] != one.kind:
             raise WrongArgument(
-                f"{name} is for assets of the kind {_ABOUT[name]}; this is {one.kind}"
+                f"{name} applies only to the kind {_ABOUT[name]}; this asset is {one.kind}"
             )
     if one.kind == "model":
         return _model(ctx, one, **given)
@@ -109,7 +109,7 @@ def _model(ctx: Any, one: Asset, parent: str | None = None) -> Json:
             reported["verified"] = False
             reported["doubt"] = (
                 f"it is {times:.3g} times as large as its provider says, {max(one.size):g} m along"
-                " its longest side; scale it with scene__transform, or say meters_per_unit"
+                " its longest side; scale it with scene__transform, or give meters_per_unit"
             )
     return reported
 

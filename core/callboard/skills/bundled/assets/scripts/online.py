@@ -65,7 +65,7 @@ def download(
     total = sum(one.size for one in remotes)
     if total > max_megabytes * _MEGABYTE:
         raise HostError(
-            f"'{id}' in {resolution} has {total / _MEGABYTE:.0f} MB, more than max_megabytes:"
+            f"'{id}' in {resolution} is {total / _MEGABYTE:.0f} MB, more than max_megabytes:"
             f" {max_megabytes}; use a lower resolution, or allow more"
         )
     if len({one.name.lower() for one in remotes}) < len(remotes):
@@ -73,7 +73,9 @@ def download(
     name = f"{id}_{resolution}"
     target = Path(folder, name)
     if target.resolve() != Path(folder).resolve() / name:
-        raise HostError(f"'{name}' in that folder is a link to elsewhere; give another folder")
+        raise HostError(
+            f"'{name}' there is a link that leads out of the folder; give another folder"
+        )
     downloaded = not target.exists()
     if downloaded:
         data = _preview(port, preview)
@@ -127,7 +129,7 @@ def _fetch(ctx: Any, port: Any, one: Remote, file: Path, done: int, total: int) 
             ctx.progress(done + count, total, one.name)
         if (count, digest.hexdigest()) != (one.size, one.md5):
             raise HostError(
-                f"'{one.name}' did not arrive as Poly Haven describes it; nothing was written."
+                f"'{one.name}' arrived with a wrong size or MD5; nothing was written."
                 " Try again later."
             )
 

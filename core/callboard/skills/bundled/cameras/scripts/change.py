@@ -94,7 +94,7 @@ def _set(port: Any, reader: Any, editor: Any, path: str, given: Json) -> None:
     values = dict(given)
     translate, rotate = values.pop("translate", None), values.pop("rotate", None)
     if "clip" in values and values["clip"][0] >= values["clip"][1]:
-        raise WrongArgument("clip is [near, far]; near has to be less than far")
+        raise WrongArgument("clip must be [near, far], with near less than far")
     if values:
         port.set(path, values)
         camera = port.get(path)

@@ -44,7 +44,7 @@ class Seen:
         for path in self._meshes:
             scale = self._objects[path]["scale"]
             if min(scale) < 0:
-                why = f"its scale {_numbers(scale)} is negative, which turns faces and normals over"
+                why = f"its scale {_numbers(scale)} is negative, which flips faces and normals"
                 yield Fault("scale", path, why, "warning", self._port.fix("scale", path))
             elif max(abs(each - 1) for each in scale) > 1e-4:
                 why = f"its scale {_numbers(scale)} isn't applied to its mesh"
@@ -90,16 +90,16 @@ class Seen:
             if _DEFAULT.fullmatch(each["name"]):
                 wanted = {"name": path, "new_name": "…"}
                 fix = {"tool": "scene__rename", "arguments": wanted}
-                why = f"'{each['name']}' says nothing about it"
+                why = f"its default name '{each['name']}' doesn't describe it"
                 yield Fault("default_names", path, why, "hint", fix)
 
     def missing_files(self) -> Iterator[Fault]:
         for file in self._port.files():
             if file.missing and file.used:
-                why = f"'{file.path}' is not there"
+                why = f"'{file.path}' is missing"
                 yield Fault("missing_files", file.object, why, "error")
             elif file.missing:
-                why = f"'{file.path}' is not there, but nothing in the scene uses it"
+                why = f"'{file.path}' is missing, but nothing in the scene uses it"
                 yield Fault("missing_files", file.object, why, "hint")
 
     def color_space(self) -> Iterator[Fault]:
@@ -120,7 +120,7 @@ class Seen:
         )
         meters = max(sides) / meter
         if not _TINY < meters < _HUGE:
-            why = f"all objects together are {meters:.3g} m large, at {meter:g} units a metre"
+            why = f"all objects together are {meters:.3g} m large, at {meter:g} units per metre"
             yield Fault("units", "", why, "warning")
 
     def _boxes(self) -> dict[str, tuple[list[float], list[float]]]:

@@ -97,7 +97,7 @@ def _hint(asked: Sequence[str], matches: Sequence[_Match], others: Sequence[Any]
     """Return a hint on what to look up instead, or an empty string if an entry has all the
     words."""
     if not any(word.isascii() for word in asked):
-        return "there is no English word in it; look up words such as: bevel width"
+        return "these words aren't English; look up words such as: bevel width"
     if others or any(len(shares) == len(asked) for shares, _, _ in matches):
         return ""
     known = {word for shares, _, _ in matches for word in shares}

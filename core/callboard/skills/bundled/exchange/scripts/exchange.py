@@ -60,14 +60,14 @@ def export_file(
     if textured and not allow_missing_uvs:
         more = f" and {len(textured) - NAMED} more" if len(textured) > NAMED else ""
         raise HostError(
-            f"textures are on meshes without UVs, so they would be lost:"
+            "these meshes have textures but no UVs, so the textures would be lost:"
             f" {', '.join(textured[:NAMED])}{more}. Nothing was written. Unwrap them, with"
             " geometry__unwrap where that is offered, or pass allow_missing_uvs: true."
         )
     files, counted = port.export_file(path, wanted, axes)
     sizes = [Path(each).stat().st_size if Path(each).is_file() else 0 for each in files]
     if files[:1] != [path] or not all(sizes):
-        raise HostError(f"'{Path(path).name}' was not written as asked")
+        raise HostError(f"'{Path(path).name}' was not written as requested")
     return {
         "path": path,
         "format": kind.name,
@@ -82,6 +82,6 @@ def export_file(
 def _refuse_others(kind: FileFormat, axes: Axes) -> None:
     if (axes.meters_per_unit, axes.up_axis) != (kind.meters_per_unit, kind.up_axis):
         raise WrongArgument(
-            f"a {kind.name} file written here always has {kind.meters_per_unit:g} metres a unit "
+            f"a {kind.name} file written here always has {kind.meters_per_unit:g} metres per unit "
             f"and {kind.up_axis} up; leave meters_per_unit and up_axis out"
         )

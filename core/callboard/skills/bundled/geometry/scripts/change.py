@@ -70,7 +70,9 @@ def triangulate(ctx: Any, name: str) -> Json:
 
 def shade(ctx: Any, name: str, smooth: bool, angle: float | None = None) -> Json:
     if angle is not None and not smooth:
-        raise WrongArgument("angle says which edges stay sharp of a smooth shape; leave it out")
+        raise WrongArgument(
+            "angle applies to smooth shading only; leave it out or pass smooth: true"
+        )
     port, _ = _ports(ctx)
     counts = port.info(name)["mesh"]
     if counts is not None and not counts["faces"]:
@@ -94,7 +96,7 @@ def apply_scale(ctx: Any, name: str) -> Json:
     ends = ("min", "max")
     same = not before or all(alike(before[end], after["bounds"][end]) for end in ends)
     expect_that(same or info["modifiers"], "its size changed")
-    doubt = "its modifiers count in the mesh's own units, so what they show changed"
+    doubt = "its modifiers use the mesh's own units, so their result has changed"
     return done(info, doubt=None if same else doubt)
 
 
@@ -113,7 +115,7 @@ def merge(ctx: Any, name: str, distance: float) -> Json:
     before = port.info(name)
     if before["mesh"] and before["mesh"]["vertices"] > LARGEST:
         raise HostError(
-            f"'{name}' has {before['mesh']['vertices']} vertices; up to {LARGEST} are read back"
+            f"'{name}' has {before['mesh']['vertices']} vertices; up to {LARGEST} can be read back"
         )
     mesh = port.mesh(name)
     close = _has_doubles(mesh.points, distance)
@@ -173,7 +175,7 @@ def _facts(port: Any, name: str) -> MeshFacts:
     if counts is None or not counts["faces"]:
         raise HostError(f"'{name}' has no faces of its own")
     if counts["faces"] > LARGEST:
-        raise HostError(f"'{name}' has {counts['faces']} faces; up to {LARGEST} are read back")
+        raise HostError(f"'{name}' has {counts['faces']} faces; up to {LARGEST} can be read back")
     return mesh_facts(port.mesh(name))
 
 

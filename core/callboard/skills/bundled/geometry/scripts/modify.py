@@ -29,7 +29,7 @@ def modify(
         )
     if unfit := [each for each in values if each not in takes]:
         can = ", ".join(takes) or "no values"
-        raise WrongArgument(f"{', '.join(unfit)}: not of kind {kind}, which takes {can}")
+        raise WrongArgument(f"a {kind} modifier has no {', '.join(unfit)}; it takes {can}")
     if kind == "boolean" and modifier is None and "other" not in values:
         raise WrongArgument("a boolean needs other, the object to combine with")
     if "other" in values:
@@ -50,7 +50,7 @@ def modify(
         expect(alike(value, entry.get(key)), key, value, entry.get(key))
     added = len(info["modifiers"]) > len(before["modifiers"])
     idle = added and info["result"] == before["result"] and kind != "triangulate"
-    doubt = f"the {kind} doesn't change the shape: do the objects meet, are there edges?"
+    doubt = f"the {kind} doesn't change the shape; do the objects meet, are there edges?"
     return done(info, doubt=doubt if idle else None, modifier=modifier)
 
 

@@ -35,7 +35,7 @@ def uv_info(ctx: Any, name: str) -> Json:
     reported = port.info(name)
     counts = reported["mesh"]
     if counts is None:
-        raise HostError(f"'{name}' has no mesh of its own, and so no UVs that could be read")
+        raise HostError(f"'{name}' has no mesh of its own, so it has no UVs to read")
     if counts["faces"] > LARGEST:
-        raise HostError(f"'{name}' has {counts['faces']} faces; up to {LARGEST} are analyzed")
+        raise HostError(f"'{name}' has {counts['faces']} faces; up to {LARGEST} can be analyzed")
     return {"path": reported["path"], "uv_sets": reported["uv_sets"], **uv_facts(port.mesh(name))}

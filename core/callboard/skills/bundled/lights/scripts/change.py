@@ -55,9 +55,9 @@ def set_environment(ctx: Any, **given: Any) -> Json:
     if not given:
         raise WrongArgument("give at least one of path, color, sun_elevation, strength, rotate")
     if sum(key in given for key in ("path", "color", "sun_elevation")) > 1:
-        raise WrongArgument("give one of path, color and sun_elevation")
+        raise WrongArgument("give only one of path, color and sun_elevation")
     if "path" in given and not Path(given["path"]).is_file():
-        raise WrongArgument(f"there is no file '{Path(given['path']).name}' there")
+        raise WrongArgument(f"there is no file '{Path(given['path']).name}'")
     port, _, _ = _ports(ctx)
     values: Json = {k: linear(value) if k == "color" else value for k, value in given.items()}
     environment = surround(port, values)

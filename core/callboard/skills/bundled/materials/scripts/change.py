@@ -63,7 +63,7 @@ def set_texture(
 ) -> Json:
     ctx.port("filesystem.read")
     if path is not None and not Path(path).is_file():
-        raise WrongArgument(f"there is no file '{Path(path).name}' there")
+        raise WrongArgument(f"there is no file '{Path(path).name}'")
     if channel is not None and slot in (*COLORS, "normal"):
         raise WrongArgument(f"{slot} uses the whole picture; channel is for slots with one number")
     if color_space == "auto":
@@ -104,7 +104,7 @@ def _for_whom(port: Any, name: str, targets: Sequence[str], shared: bool) -> tup
         shown = ", ".join(users[:LISTED]) + (" …" if len(users) > LISTED else "")
         raise WrongArgument(
             f"'{name}' is on {len(users)} objects: {shown}. Pass shared: true to change it for all,"
-            " or objects to change it for those alone"
+            " or objects to change it only for those"
         )
     return path, []
 

@@ -54,9 +54,7 @@ def create_primitive(
     if dimensions is not None:
         pairs = [*zip(dimensions, size, strict=True)]
         if any(own and not asked for asked, own in pairs):
-            raise WrongArgument(
-                f"a {kind} has a width along each axis; none of dimensions can be 0"
-            )
+            raise WrongArgument(f"dimensions can't be 0 along an axis in which a {kind} has a size")
         scale = [asked / own if own else 1.0 for asked, own in pairs]
     asked = {"translate": translate, "rotate": rotate, "scale": scale}
     if any(value is not None for value in asked.values()):

@@ -38,7 +38,7 @@ def main(
     port = ctx.port("look")
     count = count_of(camera, frame, angles) * max(1, len(frames))
     if count > _MOST:
-        raise WrongArgument(f"that is {count} pictures; ask for {_MOST} at most")
+        raise WrongArgument(f"{count} pictures are too many; ask for at most {_MOST}")
     # One row for each view, else about as many rows as columns.
     columns = min(len(frames), 8) if len(frames) > 1 else ceil(sqrt(count))
     rows = ceil(count / columns)

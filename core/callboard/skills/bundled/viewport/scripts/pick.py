@@ -31,7 +31,7 @@ def main(
             "scene__list_objects instead"
         )
     if count_of(camera, frame, angles) > 1:
-        raise WrongArgument("that is more than one picture; give the camera or the angle of one")
+        raise WrongArgument("this asks for more than one picture; give one camera or one angle")
     _, place = next(views(ctx, port, camera, frame, angles, width / height))
     at = frames[0] if frames else None
     seen = port.under(Look(width, height, shading=shading, frame=at, **place), x, y)
