@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--host", choices=("blender", "openusd"), default="blender")
     parser.add_argument("--files", type=int, default=50)
     parser.add_argument("-j", type=int, default=2, dest="hosts")
-    parser.add_argument("--runs", type=int, default=5, help="`callboard run` is measured on so few")
+    parser.add_argument("--runs", type=int, default=5, help="number of files for `callboard run`")
     arguments = parser.parse_args()
     with TemporaryDirectory() as folder:
         os.environ["CALLBOARD_HOME"] = str(Path(folder) / "home")
@@ -43,8 +43,8 @@ def main() -> int:
         batch = timed(lambda: batched(arguments.host, Path(folder), arguments.hosts))
     print(f"{len(files)} files, {arguments.host}, {os.cpu_count()} processors")
     print(f"callboard run, each       {one_by_one:7.1f} s  (from {len(runs)})")
-    print(f"callboard call, two each  {calls:7.1f} s  (the host runs already)")
-    print(f"callboard batch -j {arguments.hosts}      {batch:7.1f} s  (with the hosts' start)")
+    print(f"callboard call, two each  {calls:7.1f} s  (the host is already running)")
+    print(f"callboard batch -j {arguments.hosts}      {batch:7.1f} s  (including the hosts' start)")
     print(f"batch is {one_by_one / batch:.1f} and {calls / batch:.1f} times as fast")
     return 0 if calls >= 5 * batch else 1
 

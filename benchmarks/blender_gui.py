@@ -171,7 +171,7 @@ def their_addon() -> Path:
                 if name.rpartition("/")[2] == "addon.py":
                     target.write_bytes(archive.read(name))
                     return target
-    raise RuntimeError(f"what pip fetches as {THEIRS} holds no addon.py")
+    raise RuntimeError(f"no wheel of {THEIRS} with an addon.py is in {CACHE}; see pip's output")
 
 
 def measure_theirs(gui: Gui, calls: int) -> Any:

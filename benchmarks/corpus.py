@@ -295,7 +295,7 @@ class Corpus:
             lines = [each for each in done.stdout.splitlines() if each.startswith('{"opened"')]
             why = f"{done.returncode}: {done.stderr[-1500:]}"
         except subprocess.TimeoutExpired:
-            lines, why = [], f"none after {deadline:.0f} s"
+            lines, why = [], f"no answer after {deadline:.0f} s"
         if lines:
             told: dict[str, Any] = json.loads(lines[-1])
             return told
@@ -378,13 +378,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--host", choices=SUFFIXES, default="blender")
-    parser.add_argument("--changes", type=int, default=100, help="that are tried on each file")
+    parser.add_argument("--changes", type=int, default=100, help="changes tried on each file")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--files", type=int, help="how many, drawn by the seed")
-    parser.add_argument("--match", default="", help="only files whose path holds this")
+    parser.add_argument("--files", type=int, help="number of files, drawn by the seed")
+    parser.add_argument("--match", default="", help="only files whose path contains this")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
-    parser.add_argument("--python", default=sys.executable, help="with another bpy")
-    parser.add_argument("--keep", type=Path, help="where the smallest failing files go")
+    parser.add_argument("--python", default=sys.executable, help="an interpreter with another bpy")
+    parser.add_argument("--keep", type=Path, help="a folder for the smallest failing files")
     parser.add_argument("--replay", help="a line that a failure printed")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -78,8 +78,8 @@ IDLE = 10.0
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--counts", type=int, nargs="+", default=[200, 2_000, 20_000])
-    parser.add_argument("--long", type=int, default=200, help="so many calls of 50 ms")
-    parser.add_argument("--scale", action="store_true", help="what docs/scale.md counts with")
+    parser.add_argument("--long", type=int, default=200, help="number of calls of 50 ms")
+    parser.add_argument("--scale", action="store_true", help="measure the figures of docs/scale.md")
     parser.add_argument("--stand-ins", type=int, nargs="+", default=[2, 50, 200])
     parser.add_argument("--stand-in-at", metavar="ADDRESS", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

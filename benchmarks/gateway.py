@@ -32,9 +32,9 @@ CALL = {"name": "echo", "arguments": {"value": 1}}
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--calls", type=int, default=2000, help="calls a measurement")
+    parser.add_argument("--calls", type=int, default=2000, help="calls per measurement")
     parser.add_argument("--instances", type=int, nargs="+", default=[1, 10, 50])
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
     figures = {**calls(arguments.rounds, arguments.calls), **growth(arguments.instances)}
     if arguments.json:

@@ -299,10 +299,10 @@ def memory(pid: int) -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=30.0)
-    parser.add_argument("--pause", type=float, default=0.0, help="seconds between two calls of one")
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds between a client's calls")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--hosts", type=int, default=3)
-    parser.add_argument("--changes", type=int, default=0, help="until that many are confirmed")
+    parser.add_argument("--changes", type=int, default=0, help="stop after so many confirmations")
     arguments = parser.parse_args()
     with ExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory()))
@@ -322,7 +322,7 @@ def main() -> int:
         verdict = storm.judged()
     wrong = [each for worker in workers for each in worker.wrong]
     answers: Counter[str] = sum((worker.answers for worker in workers), Counter())
-    print(f"befell: {dict(storm.suffered)}; answers: {dict(answers)}")
+    print(f"disruptions: {dict(storm.suffered)}; answers: {dict(answers)}")
     print(f"changes: {dict(verdict)}; back: {sum(back)} of {len(back)}")
     for each in wrong[:10]:
         print(each)

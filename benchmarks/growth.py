@@ -52,10 +52,10 @@ LIST = {"name": "scene__list_objects", "arguments": {}}
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--factor", type=float, default=1.0, help="how much longer a round is")
+    parser.add_argument("--factor", type=float, default=1.0, help="factor for the rounds' length")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--kind", nargs="+", choices=tuple(AMOUNTS), default=list(AMOUNTS))
-    parser.add_argument("--tree", type=Path, help="another checkout, set up, instead of this one")
+    parser.add_argument("--tree", type=Path, help="another checkout, already set up, to measure")
     arguments = parser.parse_args()
     print("| kind | of them | MiB after each round | bytes for each | allowed |")
     print("|---|---|---|---|---|")

@@ -383,7 +383,7 @@ class Client:
         if part is not None:
             self.seen.waited[part].append(monotonic() - since)
         if reply.result is None:
-            self.breach("refusal", f"a quick request of one's own: {reply.text[:300]}")
+            self.breach("refusal", f"its own quick request was refused: {reply.text[:300]}")
 
     def make(self, way: Way) -> None:
         """Make an object, which must exist until this client deletes it."""
@@ -427,7 +427,7 @@ class Client:
     def _end_run(self, way: Way, run: str) -> None:
         reply = self.ask(way, "tasks/get", taskId=run)
         if reply.result is None or reply.result["status"] != "input_required":
-            self.breach("answer", f"a run doesn't ask any more: {reply.text[:300]}")
+            self.breach("answer", f"a run no longer asks: {reply.text[:300]}")
             return
         yes = {key: {"action": "accept", "content": {}} for key in reply.result["inputRequests"]}
         if self.ask(way, "tasks/update", taskId=run, inputResponses=yes).result is not None:
@@ -456,7 +456,7 @@ class Client:
 
     def _answered(self, reply: Reply) -> None:
         if reply.result is None or _structured(reply)["text"] != self.mark:
-            self.breach("answer", f"a question was answered otherwise: {reply.text[:300]}")
+            self.breach("answer", f"a question got another answer: {reply.text[:300]}")
         else:
             self.ended("questions")
 

@@ -44,13 +44,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True, help="folder for the environments")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--calls", type=int, default=2000, help="calls a measurement")
-    parser.add_argument("--starts", type=int, default=7, help="fresh processes a server")
+    parser.add_argument("--calls", type=int, default=2000, help="calls per measurement")
+    parser.add_argument("--starts", type=int, default=7, help="fresh processes per server")
     parser.add_argument("--before", type=Path, help="another checkout of callboard to compare with")
     parser.add_argument(
         "--only-before",
         action="store_true",
-        help="with --before: these two alone, by fresh processes each round",
+        help="with --before: only these two, with fresh processes each round",
     )
     parser.add_argument("--windows", type=Path, help="a Windows Python for the servers, under Wine")
     parser.add_argument("--json", type=Path, help="write the figures here")

@@ -108,7 +108,7 @@ async def one_life(wire: Wire, dice: random.Random, did: Counter[str]) -> None:
                 return
             answer = json.loads(await wire.answer())
             if answer["id"] != number or answer["result"]["structuredContent"]["value"] != number:
-                raise RuntimeError(f"answer {answer} to call {number}")
+                raise RuntimeError(f"wrong answer to call {number}: {answer}")
             did["calls answered"] += 1
         ending = dice.random()
         if ending < 0.3:

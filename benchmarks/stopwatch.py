@@ -58,8 +58,8 @@ def program(
     empty folder."""
     parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
     parser.add_argument(f"--{unit}", dest="sizes", type=int, nargs="+", default=sizes)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.add_argument("--cpu", action="store_true", help="the thread's own time")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    parser.add_argument("--cpu", action="store_true", help="measure the thread's own time")
     options = parser.parse_args()
     if options.cpu:
         CLOCK[0] = thread_time

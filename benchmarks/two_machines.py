@@ -158,7 +158,7 @@ class Storm:
             **dict.fromkeys(there.hosts, "elsewhere"),
         }
         if any(states.get(id) != state for id, state in expected.items()):
-            self.wrong.append(f"{here.name} lists {states}, and {expected} is right")
+            self.wrong.append(f"{here.name} lists {states} instead of {expected}")
         for id, (_, scene) in here.hosts.items():
             self._call(here, id, scene)
         for id in there.hosts:

@@ -91,7 +91,7 @@ def answering(tool: Path) -> str:
         try:
             if asked(tool, service, [CANARY]):
                 return service
-            reasons.append(f"{service} knows nothing of {CANARY}")
+            reasons.append(f"{service} doesn't report the vulnerability of {CANARY}")
         except CantTell as why:
             reasons.append(f"{service}: {why}")
     raise CantTell("; ".join(reasons))

@@ -51,7 +51,7 @@ class State(NamedTuple):
     """The record, inside the environment, of its set-up's progress."""
 
     phase: str
-    """`creating`, `installing` or `ready`: the first two mean it was interrupted."""
+    """`creating`, `installing` or `ready`: the first two mean that the set-up was interrupted."""
     project: str
     python: str
     extras: list[str]
@@ -262,7 +262,7 @@ def test_options() -> argparse.ArgumentParser:
         nargs="?",
         const="HEAD",
         metavar="REV",
-        help="the quick tests that have to do with your changes since a commit",
+        help="the quick tests affected by your changes since a commit",
     )
     return ours
 
@@ -312,8 +312,8 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="bootstrap.py",
         description="Sets up callboard in .venv, then runs it; all but serve runs in .venv-test.",
-        epilog="`test` runs the quick tests, `test --all` every test, `test --changed` those that "
-        "have to do with your change.",
+        epilog="`test` runs the quick tests, `test --all` every test, `test --changed` those "
+        "affected by your changes.",
     )
     parser.add_argument(
         "--python",
@@ -328,7 +328,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "arguments",
         nargs=argparse.REMAINDER,
-        help="passed on to whichever it is",
+        help="passed on to the command",
     )
     asked = parser.parse_args(arguments)
     kind = "" if asked.command == "serve" else "-test"

@@ -77,9 +77,9 @@ def check_extension(path: Path, full: bool) -> None:
     for system in ("linux", "win_amd64", "macosx") if full else ():
         for package in ("pyside6", "shiboken6"):
             if not any(re.match(rf"wheels/{package}.*{system}", name.lower()) for name in names):
-                raise BuildError(f"{path.name} has no wheel of {package} for {system}")
+                raise BuildError(f"{path.name} doesn't contain a {package} wheel for {system}")
     if f"wheels/callboard-{version()}-py3-none-any.whl" not in names:
-        raise BuildError(f"{path.name} has no wheel of callboard")
+        raise BuildError(f"{path.name} doesn't contain callboard's wheel for version {version()}")
     strays = [n for n in names if not n.startswith(("wheels/", "licenses/")) and "/" in n]
     if strays or not {"__init__.py", "blender_manifest.toml"} <= set(names):
         raise BuildError(
@@ -88,9 +88,9 @@ def check_extension(path: Path, full: bool) -> None:
     tool = blender_tool()
     if tool is None:
         print(
-            f"build.py: {path.name} is whole. Only Blender's own check of its manifest was left "
-            "out, which comes with the module bpy. Nothing has to be done: Blender makes that "
-            "check when it installs the add-on",
+            f"build.py: {path.name} is complete. Only Blender's own check of the manifest was "
+            "skipped, because it needs the module bpy. You don't have to do anything: Blender "
+            "makes that check when it installs the add-on",
             file=sys.stderr,
         )
         return

@@ -85,4 +85,4 @@ def _check(layout: Layout, path: Path) -> None:
             raise BuildError(f"{name} doesn't say its version")
     needed = {*layout.beside, *(f"{within}{package}/__init__.py" for package in layout.packages)}
     if lacking := needed.difference(files):
-        raise BuildError(f"{path.name} lacks {', '.join(sorted(lacking))}")
+        raise BuildError(f"{path.name} is missing {', '.join(sorted(lacking))}")

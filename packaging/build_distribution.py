@@ -149,6 +149,6 @@ def _packages(*roots: str) -> list[str]:
 
 def _project() -> dict[str, Any]:
     if sys.version_info < (3, 11):
-        raise BuildError("a wheel to install is built by Python 3.11 or later")
+        raise BuildError("building the wheel needs Python 3.11 or later")
     whole = import_module("tomllib").loads((PROJECT / "pyproject.toml").read_text("utf-8"))
     return {**whole["project"], "package-data": whole["tool"]["setuptools"]["package-data"]}

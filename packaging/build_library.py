@@ -101,7 +101,7 @@ def check_library(names: Collection[str], packages: Sequence[str]) -> None:
         if name.partition("/")[0] not in (*packages, NAMESPACE):
             raise BuildError(f"{name} would be importable under another package's name")
         if name.endswith((".so", ".pyd", ".dll", ".dylib")):
-            raise BuildError(f"{name} fits one machine only")
+            raise BuildError(f"{name} works on one kind of machine only")
 
 
 def check_imports(name: str, source: bytes) -> None:

@@ -33,5 +33,5 @@ def build(out: Path, full: bool) -> list[Path]:
     for entry in entries:
         module = (entry.get("ModuleName") or "").removeprefix("./")
         if f"callboard/{module}" not in names:
-            raise BuildError(f"PackageContents.xml names {module}, which isn't there")
+            raise BuildError(f"PackageContents.xml names {module}, which isn't in the archive")
     return [path]

@@ -27,7 +27,7 @@ def build(out: Path, full: bool) -> list[Path]:
         lines = archive.read("callboard.mod").decode().splitlines()
         names = archive.namelist()
     if lines != [f"+ callboard {version()} ./callboard", "PYTHONPATH +:= python"]:
-        raise BuildError("callboard.mod doesn't lead to the folder beside it")
+        raise BuildError(f"callboard.mod must name version {version()} and point to ./callboard")
     if "callboard/plug-ins/callboard_plugin.py" not in names:
-        raise BuildError(f"{path.name} has no plug-in")
+        raise BuildError(f"{path.name} doesn't contain the plug-in")
     return [path]

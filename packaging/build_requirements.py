@@ -79,7 +79,7 @@ def pinned(name: str, target: Target) -> str:
             requirement.marker is None or requirement.marker.evaluate(environment)
         ):
             return str(requirement.specifier).removeprefix("==")
-    raise BuildError(f"constraints.txt pins no {name} for Python {target.python}")
+    raise BuildError(f"constraints.txt doesn't pin {name} for Python {target.python}")
 
 
 def wheels(names: Sequence[str], target: Target, cache: Path = CACHE) -> list[Path]:
@@ -171,7 +171,7 @@ def _classified(metadata: object) -> str:
         c.rpartition(" :: ")[2] for c in metadata.get_all("Classifier", []) if "License" in c
     ]
     if not licences:
-        raise BuildError("a wheel names no licence")
+        raise BuildError("a wheel declares no licence")
     return ", ".join(licences)
 
 

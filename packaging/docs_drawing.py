@@ -49,9 +49,9 @@ def read(text: str) -> Chart:
             for above, below in pairwise(sides):
                 arrows += [(one, other) for one in above for other in below]
         else:
-            raise ValueError(f"a line of a flowchart that can't be drawn: {line}")
+            raise ValueError(f"this flowchart line can't be drawn: {line}")
     if homeless := {name for arrow in arrows for name in arrow} - bands.keys():
-        raise ValueError(f"in no subgraph: {', '.join(sorted(homeless))}")
+        raise ValueError(f"rooms in no subgraph: {', '.join(sorted(homeless))}")
     return Chart(bands, tuple(arrows))
 
 
@@ -64,7 +64,7 @@ def rows_of(chart: Chart) -> dict[str, int]:
     def above_ground(room: str) -> int:
         if room not in least:
             if room in begun:
-                raise ValueError(f"arrows in a circle: {room}")
+                raise ValueError(f"the arrows form a cycle through {room}")
             begun.add(room)
             inside = [
                 below

@@ -32,13 +32,13 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--out", type=Path, default=PROJECT / "dist")
     parser.add_argument(
-        "--unchecked", action="store_true", help="build only; install and start nothing"
+        "--unchecked", action="store_true", help="only build; don't install or start anything"
     )
     asked = parser.parse_args(arguments)
     try:
         made = release(asked.out)
         if not asked.unchecked:
-            _tell("building all of it again, to compare")
+            _tell("building everything again, to compare")
             check_repeats(made)
             _tell("trying each in an environment without anything else of callboard")
             wheel, source, bundle = (_ending(made, end) for end in (".whl", ".tar.gz", ".mcpb"))
@@ -86,7 +86,7 @@ def check_repeats(artefacts: Sequence[Path]) -> None:
         for path in build_all(folder):
             first = _ending(artefacts, path.name)
             if first.read_bytes() != path.read_bytes():
-                raise BuildError(f"{path.name} has other bytes the second time")
+                raise BuildError(f"a second build of {path.name} has different bytes")
     finally:
         shutil.rmtree(folder)
 

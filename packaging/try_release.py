@@ -52,8 +52,8 @@ def try_source(source: Path, wheel: Path) -> Iterator[str]:
         ours, theirs = _contents(wheel), _contents(built)
         if ours != theirs:
             differing = sorted(ours.items() ^ theirs.items())[:6]
-            raise BuildError(f"what pip builds of {source.name} is another wheel: {differing}")
-        yield f"pip builds a wheel of {source.name} with the same {len(ours)} files and facts"
+            raise BuildError(f"the wheel that pip builds from {source.name} differs: {differing}")
+        yield f"pip builds a wheel from {source.name} with the same {len(ours)} files and facts"
 
 
 def try_bundle(bundle: Path) -> Iterator[str]:

@@ -102,7 +102,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="A Windows Python under Wine.")
     parser.add_argument("what", choices=["try", "make", "run"])
     parser.add_argument("folder", type=Path, nargs="?", default=Path())
-    parser.add_argument("arguments", nargs="*", help="after --: what Python is to run")
+    parser.add_argument("arguments", nargs="*", help="after --: the arguments for Python")
     asked = parser.parse_args(words)
     folder = asked.folder.resolve()
     if asked.what == "run":
@@ -114,7 +114,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if asked.what == "try":
         return 0
     if folder.exists() and any(folder.iterdir()) and not (folder / MADE).exists():
-        print(f"{folder} holds something else, or half of one: move it away, or delete it")
+        print(f"{folder} holds something else, or is incomplete: move it away, or delete it")
         return 1
     if not _is_made(folder):
         make(folder)

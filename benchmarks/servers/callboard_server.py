@@ -106,11 +106,11 @@ def record_odd() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--no-records", action="store_true")
-    parser.add_argument("--record-odd", action="store_true", help="only echo's odd values")
+    parser.add_argument("--record-odd", action="store_true", help="record only echo's odd values")
     parser.add_argument("--max-sessions", type=int, default=256)
     parser.add_argument("--session-idle", type=float, default=3600.0)
-    parser.add_argument("--announce", action="store_true", help="for a gateway to find")
-    parser.add_argument("--tools", type=int, default=0, help="so many more tools")
+    parser.add_argument("--announce", action="store_true", help="let a gateway find this server")
+    parser.add_argument("--tools", type=int, default=0, help="number of additional tools")
     parser.add_argument("--bpy", action="store_true", help="Blender's module, for rendering")
     arguments = parser.parse_args()
     if arguments.bpy:

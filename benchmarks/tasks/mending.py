@@ -27,7 +27,7 @@ def Xform "Set"
 IN_WRONG_UNITS = IN_CENTIMETRES.replace("= 0.01", "= 1").replace('"Crate"', '"Giant"')
 
 
-@task("Clean up: mend what the check says can be mended.")
+@task("Clean up: fix whatever the check offers to fix.")
 def clean_up(agent: Agent) -> Work:
     _, mirrored, _ = agent.shapes(
         agent.shape("cube", "Crate", (1, 1, 1), (0, 0, 0)),
@@ -292,7 +292,7 @@ def sorting(agent: Agent) -> Work:
     assert not [name for name in grouped if name.startswith("misc")]
 
 
-@task("The wood is missing since its picture was moved to another folder: find it and mend that.")
+@task("The wood is missing since its picture was moved to another folder: find it and fix that.")
 def relink(agent: Agent) -> Work:
     old, new = agent.folder / "old.png", agent.folder / "textures" / "wood.png"
     new.parent.mkdir()

@@ -84,8 +84,8 @@ def served(task: Task, host: str) -> tuple[int, int, float]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("host", nargs="?", choices=SUFFIXES, default="openusd")
-    parser.add_argument("tasks", nargs="*", metavar="TASK", help="all of them without a name")
-    parser.add_argument("--list", action="store_true", help="tell the requests, and end")
+    parser.add_argument("tasks", nargs="*", metavar="TASK", help="default: all tasks")
+    parser.add_argument("--list", action="store_true", help="print the requests, and exit")
     asked = parser.parse_args()
     if unknown := [name for name in asked.tasks if name not in TASKS]:
         parser.error(f"no task {', '.join(unknown)}; --list names them")

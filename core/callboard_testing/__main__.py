@@ -16,8 +16,8 @@ from callboard_testing.compliance import run_all
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m callboard_testing", description=__doc__)
     parser.add_argument("--host", choices=sorted(HOSTS), default="openusd")
-    parser.add_argument("-k", metavar="TEXT", default="", dest="only", help="ids that hold TEXT")
-    parser.add_argument("--json", action="store_true", help="one JSON object a check on stdout")
+    parser.add_argument("-k", metavar="TEXT", default="", dest="only", help="ids that contain TEXT")
+    parser.add_argument("--json", action="store_true", help="one JSON object per check on stdout")
     arguments = parser.parse_args(argv)
     # An application's own output goes to stderr, even if it doesn't go through Python.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")

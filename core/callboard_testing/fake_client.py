@@ -42,7 +42,7 @@ class Answer:
     def message(self) -> Any:
         """The only message. Raises AssertionError if there isn't exactly one."""
         if len(self.messages) != 1:
-            raise AssertionError(f"{len(self.messages)} messages: {self.body[:500]!r}")
+            raise AssertionError(f"{len(self.messages)} messages, not 1: {self.body[:500]!r}")
         return self.messages[0]
 
     @property
@@ -163,7 +163,7 @@ class FakeClient:
         answer = self.post(message)
         response: Json = answer.message
         if response.get("id") != id or type(response.get("id")) is not type(id):
-            raise AssertionError(f"asked as {id!r}, answered {response!r}")
+            raise AssertionError(f"the request's id is {id!r}, but the response is {response!r}")
         return response
 
     def call(self, tool: str, arguments: Json | None = None, **params: Any) -> Json:
@@ -236,7 +236,7 @@ class FakeClient:
 
         with self._arrived:
             if not self._arrived.wait_for(lambda: len(matching()) >= count, DEADLINE):
-                raise TimeoutError(f"{len(matching())} of {count} {method} came")
+                raise TimeoutError(f"only {len(matching())} of {count} {method} messages arrived")
             return matching()[:count]
 
     # -- inside ---------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ class FakeHost(Host):
     def require_main_thread(self) -> None:
         """Raises WrongThread on any thread but the main one."""
         if threading.get_ident() != self._main:
-            raise WrongThread(f"the host was touched from {threading.current_thread().name}")
+            raise WrongThread(f"the host was used on the thread {threading.current_thread().name}")
 
     def tick(self) -> int:
         """Run the functions posted so far, but not those that they post. Return their number. Runs

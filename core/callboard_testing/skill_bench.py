@@ -194,7 +194,7 @@ class _BenchRequest(PeerRequest):
     def _answer(self, ask: Ask) -> Json | AskFailed:
         answer = self._bench.answers.get(ask.method)
         if answer is None:
-            return AskFailed(f"the test says no answer: set answers['{ask.method}']")
+            return AskFailed(f"the test has no answer to this; set answers['{ask.method}']")
         return answer(ask.params) if callable(answer) else answer
 
 

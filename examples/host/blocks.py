@@ -90,7 +90,7 @@ class Table:
     def blocks(self) -> dict[str, Block]:
         """The blocks by path, such as ``/tower/roof``. All access goes through this property."""
         if threading.get_ident() != self._main:
-            raise RuntimeError("the table was touched beside the main thread; go through post")
+            raise RuntimeError("the table was used off the main thread; go through post")
         return self._blocks
 
     # -- scene.read ---------------------------------------------------------------------------

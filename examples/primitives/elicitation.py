@@ -28,7 +28,7 @@ def add(server: Callboard) -> None:
     server.tools.register(
         "clear",
         clear,
-        "Deletes every object, once the person agreed.",
+        "Deletes every object, once the person has agreed.",
         required_capabilities=("scene.read", "scene.mutate"),
         annotations={"destructiveHint": True},
     )

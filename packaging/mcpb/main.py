@@ -13,7 +13,7 @@ def main() -> "int | str":
     report the version that is needed."""
     if sys.version_info < (3, 10):  # noqa: UP036
         version = ".".join(map(str, sys.version_info[:3]))
-        return f"callboard takes Python 3.10 or later, and {sys.executable} is {version}"
+        return f"callboard needs Python 3.10 or later, but {sys.executable} is {version}"
     sys.path.insert(0, str(HERE / "lib"))
     from callboard.errors import CallboardError
     from callboard_programs.cli import main as callboard

@@ -23,5 +23,5 @@ def test_a_check_that_is_left_out_is_explained(
     build_blender.check_extension(archive, full=False)
     told = capsys.readouterr()
     assert told.out == ""
-    assert "callboard-blender.zip is whole" in told.err
-    assert "Nothing has to be done" in told.err
+    assert "callboard-blender.zip is complete" in told.err
+    assert "You don't have to do anything" in told.err

@@ -150,7 +150,7 @@ MISTAKES = [
     ("tools.yaml", "_secs: 60", "_secs: long", "tools.yaml:5", "must be a number of seconds"),
     ("tools.yaml", "on-success", "on-sucess", "tools.yaml:7", "did you mean 'on-success'?"),
     ("tools.yaml", "[studio__check]", "[studio__chek]", "tools.yaml:7", "mean 'studio__check'?"),
-    ("tools.yaml", "{type: integer}", "{type: whole}", "tools.yaml:12", "'whole' is no type; th"),
+    ("tools.yaml", "{type: integer}", "{type: whole}", "tools.yaml:12", "'whole' isn't a type; th"),
     ("tools.yaml", "        version:", "        versoin:", f"{PUBLISH}:4", "doesn't take; add the"),
     ("tools.yaml", "      required: [path]\n", "", f"{PUBLISH}:4", "list it as required"),
     ("tools.yaml", ": checking.py", ": cheking.py", "tools.yaml:16", "'cheking.py' doesn't exist"),
@@ -232,7 +232,7 @@ MISTAKES = [
         f"{FLOW}:6",
         "isn't an input, an earlier step or a loop variable",
     ),
-    (FLOW, "- tool: studio__check", "- call: studio__check", f"{FLOW}:9", "a step must be one of tool,"),
+    (FLOW, "- tool: studio__check", "- call: studio__check", f"{FLOW}:9", "must be one of tool,"),
 ]
 
 

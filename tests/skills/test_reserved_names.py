@@ -91,7 +91,7 @@ def test_lists_show_what_nobody_sees_and_lint_says_so(tmp_path: Path) -> None:
         listed = json.dumps(each, ensure_ascii=False)
         assert "Does⟨U+202E⟩⟨U+E0041⟩ nothing." in listed
         assert not set(HIDDEN) & set(listed)
-    findings = [one for one in lint(tmp_path / "s") if "invisible text" in one.message]
+    findings = [one for one in lint(tmp_path / "s") if "invisible characters" in one.message]
     assert sorted((one.severity, one.file, one.message.split("'")[1]) for one in findings) == [
         ("error", "prompts.yaml", "ask"),
         ("error", "prompts.yaml", "beg"),

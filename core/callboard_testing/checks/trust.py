@@ -82,7 +82,7 @@ def check_change(
         except (HostError, LookupError):
             pass
         else:
-            raise AssertionError(f"{tool} believed a host that is {instead.__name__}")
+            raise AssertionError(f"{tool} reported success, but its port was '{instead.__name__}'")
         assert state() == before, f"{tool}, {instead.__name__}"
     answer = bench.call(tool, arguments)
     assert answer["verified"] is True or answer["doubt"], tool

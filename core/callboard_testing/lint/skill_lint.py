@@ -176,7 +176,7 @@ def _lint_invisible(
         written.append((f"resource '{shown(one.name)}'", (skill.resources or SKILL_FILE, 1), texts))
     for what, place, texts in written:
         if any(hides(text) for text in texts if text):
-            yield Finding(*place, "error", f"{what} has invisible text; remove it")
+            yield Finding(*place, "error", f"{what} contains invisible characters; remove them")
 
 
 def _raw(value: Any) -> str:
@@ -245,11 +245,11 @@ def _lint_tool(
             message = f"tool '{tool.name}': '{key}' isn't a valid JSON Schema: "
             below, word = next(_unknown_types(schema), ((), ""))
             known = ", ".join(sorted(_TYPES))
-            message += f"'{word}' is no type; those are {known}" if word else str(error)
+            message += f"'{word}' isn't a type; the types are {known}" if word else str(error)
             yield Finding(*at(key, *below), "error", message)
     if tool.runs_code is not None:
         message = (
-            f"tool '{tool.name}' runs code that it is given ({tool.runs_code}), so it needs "
+            f"tool '{tool.name}' runs code that its caller gives ({tool.runs_code}), so it needs "
             "script.execute; add that to its required_capabilities, or give it another name"
         )
         yield Finding(*at(), "warning", message)
@@ -266,7 +266,7 @@ def _lint_tool(
         for name in PathFields.called_as_files(tool.input_schema, True).properties:
             message = (
                 f"tool '{tool.name}' takes '{name}', which isn't marked as a path, so a relative "
-                f"one isn't looked for in the workspace; give it 'format: {WORKSPACE_PATH}', in a "
+                f"path isn't resolved in the workspace; give it 'format: {WORKSPACE_PATH}', in a "
                 f'function Annotated[str, {{"format": "{WORKSPACE_PATH}"}}]'
             )
             yield Finding(*at("input_schema"), "warning", message)
