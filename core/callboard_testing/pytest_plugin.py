@@ -53,7 +53,7 @@ def callboard_roots() -> Sequence[str | Path]:
 
 @pytest.fixture
 def callboard_withdrawn() -> Sequence[str]:
-    """Capabilities that the artist switched off."""
+    """Capabilities that the artist has switched off."""
     return ()
 
 

@@ -27,8 +27,8 @@ def stamp(path: str | Path) -> Stamp:
 
 
 def settled(stamps: Iterable[Stamp], reading_began_ns: int) -> bool:
-    """Return whether equal stamps will mean unchanged files: whether nothing has changed since
-    shortly before ``reading_began_ns``, on the clock of ``time.time_ns``."""
+    """Return whether nothing has changed since shortly before ``reading_began_ns``, on the clock of
+    ``time.time_ns``, so that equal stamps will mean unchanged files."""
     latest = reading_began_ns - _SETTLED_NS
     return all(one is None or one[0] < latest for one in stamps)
 

@@ -30,7 +30,7 @@ _loads = itertools.count(1)
 
 
 class SkillUnloaded(SkillError):
-    """The scripts belong to a load of a skill that has ended."""
+    """The scripts belong to a skill that was unloaded."""
 
 
 class SkillScripts:

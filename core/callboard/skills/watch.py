@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 QUIET_SECS = 0.3
 POLL_SECS = 2.0
-#: Quiet periods after which a path that never becomes quiet is reported anyway.
+#: Number of quiet periods after which changes are reported even if they never stop.
 _PATIENCE = 10
 
 
@@ -158,8 +158,9 @@ class SkillWatcher:
 
 
 def _keep_from_the_console() -> None:
-    """Silence two harmless messages of watchdog 7: a warning when it watches a folder twice, as
-    with new folders that contain folders, and an error when an event arrives as it ends."""
+    """Silence two harmless messages of watchdog 7: a warning when it watches a folder twice, which
+    happens for new folders with subfolders, and an error when an event arrives while watchdog
+    ends."""
     warnings.filterwarnings("ignore", "Callback with id ", RuntimeWarning, r"watchdog\.")
     logging.getLogger("watchdog.observers.inotify").addFilter(_is_no_late_event)
 

@@ -214,7 +214,7 @@ class FakeScene:
 
 
 class FakeFiles:
-    """SceneFiles: a scene is a JSON object from paths to types."""
+    """SceneFiles whose files hold a JSON object that maps paths to types."""
 
     suffixes = (".json",)
 

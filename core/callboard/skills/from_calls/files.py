@@ -35,7 +35,7 @@ class Draft:
 
     @property
     def needs(self) -> list[str]:
-        """The capabilities of all its tools, sorted."""
+        """The capabilities that the steps' tools need, sorted."""
         return sorted({need for step in self.steps for need in step.tool.required_capabilities})
 
     @property
@@ -54,8 +54,8 @@ class Draft:
 
 
 def facts(result: Json) -> Json:
-    """Return what a result shows on any host: counts of created and deleted objects, and
-    positions."""
+    """Return the facts in a result that are the same on any host: counts of created and deleted
+    objects, and positions."""
     kept: Json = {
         key: len(result[key])
         for key in ("created", "deleted")

@@ -32,7 +32,7 @@ def is_scene_path(text: str) -> bool:
 
 
 def names_it_makes(step: Made, key: str) -> bool:
-    """Return whether the argument names what the step makes, not an existing object."""
+    """Return whether the argument names the object that the step makes, not an existing one."""
     if key == "new_name":
         return True
     return key == "name" and step.tool.name.startswith(_MAKING) and not _copies(step)

@@ -21,7 +21,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 class PromptReading:
     """The result of reading one skill's prompts. ``files`` are all files that were read or
-    expected, ``globs`` the patterns that may find more."""
+    expected, and ``globs`` are the patterns that may find more."""
 
     def __init__(self, skill: SkillMetadata) -> None:
         self.skill = skill

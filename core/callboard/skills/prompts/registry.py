@@ -241,7 +241,7 @@ class PromptRegistry:
         return self._functions.get(name)
 
     def render(self, name: str, arguments: Mapping[str, Any]) -> Json:
-        """Return the text of a template's prompt as a result. Raises InvalidParams."""
+        """Return the result for a prompt with a template. Raises InvalidParams."""
         return render(self.find(name), arguments)
 
     def set_skills(self, skills: Sequence[SkillMetadata]) -> None:
