@@ -54,7 +54,7 @@ def import_asset(
     for name in given:
         if _ABOUT[name] != one.kind:
             raise WrongArgument(
-                f"{name} applies only to the kind {_ABOUT[name]}; this asset is {one.kind}"
+                f"{name} applies only to assets of the kind {_ABOUT[name]}, not {one.kind}"
             )
     if one.kind == "model":
         return _model(ctx, one, **given)
@@ -147,7 +147,7 @@ def _textures(
     assign_material(port, material, targets, None)
     doubt = port.get(material).get("doubt")
     used = {name for name, _ in driven.values()}
-    left_out = {name: _WHY_NOT.get(name, "another map does it") for name in one.files}
+    left_out = {name: _WHY_NOT.get(name, "another map sets the same values") for name in one.files}
     return {
         "asset": one.as_json(),
         "changed": targets,

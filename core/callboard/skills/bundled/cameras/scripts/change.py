@@ -81,7 +81,7 @@ def frame(
     _clear(port, camera, near, far)
     fills = filled(_unit_axes(placed(reader, path)), fov, points)
     if max(fills) > 1.001 - margin:
-        raise HostError("the objects don't fill the picture as they should. The change was undone.")
+        raise HostError("the objects don't fill the picture as requested. The change was undone.")
     done = _done(port, reader, path, changed=[path])
     return {**done, "fills": [round(part, 4) for part in fills]}
 
