@@ -152,7 +152,7 @@ def near(point: tuple[float, float], tops: dict[tuple[int, int], str], below: in
         ("a -.-> b", "can't be drawn: a -.-> b"),
         ("a --> b", "in no subgraph: a, b"),
         ("subgraph x\na\nend\nsubgraph y\nb --> a\nend", "don't point down: b --> a"),
-        ("subgraph x\na --> b --> a\nend", "a circle: a"),
+        ("subgraph x\na --> b --> a\nend", "a cycle through a"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_by_name(text: str, problem: str) -> None:

@@ -374,7 +374,7 @@ steps:
     (folder / FLOW).write_text(flow, encoding="utf-8")
     errors = [one for one in lint(folder) if one.severity == "error"]
     assert [(one.line, one.message.split(";")[0][:24]) for one in errors] == [
-        (6, "a step must be one of tool, f"),
+        (6, "a step must be one of to"),
         (11, "'then' needs at least on"),
         (12, "the id 'which' is taken"),
         (13, "'{{inputs.b}}' isn't an "),

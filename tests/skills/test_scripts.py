@@ -195,7 +195,7 @@ def test_an_import_that_fails_names_the_file_that_imports(opened):
 
 def test_an_import_that_fails_when_it_is_called_says_what_to_do(opened):
     _, entry = opened(go="def main():\n    import nothing_of_this_name.part\n")
-    with pytest.raises(ModuleNotFoundError, match="'nothing_of_this_name' under requires"):
+    with pytest.raises(ModuleNotFoundError, match="'nothing_of_this_name', by its name for pip"):
         entry().function()
 
 

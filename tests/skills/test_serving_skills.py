@@ -108,7 +108,8 @@ def test_a_failure_of_older_code_says_that_it_is_older(server: Served, tmp_path:
         until(lambda: server.app.catalog.why_old("edited"), "the finding")
         first, *_, last = (block["text"] for block in client.call("edited__second")["content"])
     assert first == "ValueError: as it was"
-    assert last.startswith("'edited' runs older files, because the newest have a problem: ")
+    why = "'edited' runs older files, because the newest have a problem: scripts/sec"
+    assert last.startswith(why)
 
 
 def test_a_call_that_met_the_older_self_of_a_skill_runs_the_newer(
