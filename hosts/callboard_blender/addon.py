@@ -96,7 +96,8 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
             print("callboard ends")
         finally:
             residence.stop()
-            # None stands for a handler that isn't Python's. Nothing can restore that handler.
+            # None means that the handler wasn't installed from Python. Such a handler can't be
+            # restored.
             signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
         return {"FINISHED"}
 
@@ -186,7 +187,7 @@ def _settings(context: Any) -> Settings:
 
 
 def register(package: str) -> None:
-    """Register the add-on. ``package`` is the name under which Blender knows it."""
+    """Register the add-on. ``package`` is the add-on's module name in Blender."""
     global _package
     _package = package
     _classes.extend(

@@ -84,7 +84,7 @@ class BlenderHost(host.Host):
             happened.watch(lambda: self.announce("scene"))
         changes.saved.watch(lambda: self.announce("saved"))
         changes.saved.watch(lambda: self.announce("project"))
-        #: Called when another file is open.
+        #: Called once another file has been opened.
         self.emptied = changes.emptied
         self._busy = Busy()
         self.undo = BlenderUndo(changes)
@@ -158,7 +158,7 @@ class BlenderHost(host.Host):
         return bpy.data.filepath or None
 
     def leave(self, code: int) -> None:
-        # Python calls this first when it exits, after waiting for its threads.
+        # On exit, Python waits for its threads and then calls the function registered last.
         atexit.register(_end, bpy.app.tempdir, code)
 
     def close(self) -> None:

@@ -44,7 +44,7 @@ class BlenderServer:
         self._inbox: TimerInbox | MainThreadInbox | None = None
         self._host: BlenderHost | None = None
         self._leave: list[Callable[[], None]] = []
-        #: Called on the main thread after the panels were told to show a new snapshot.
+        #: Called on the main thread after the panels have been asked to show a new snapshot.
         self.on_show: Callable[[], None] = lambda: None
 
     @property
@@ -102,7 +102,7 @@ class BlenderServer:
             self._leave.append(self.app.controls.attend())
 
     def open_window(self, bundled: Path) -> None:
-        """Open the large panel or begin to. When that fails, ``window.problem`` says why.
+        """Open the large panel, or begin to open it. If that fails, ``window.problem`` says why.
         ``bundled`` is the folder with Qt's wheels, if there is one."""
         if self.app is not None and isinstance(self._inbox, TimerInbox):
             if self.window is None:

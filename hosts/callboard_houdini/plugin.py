@@ -20,7 +20,8 @@ class HoudiniPlugIn(QtPlugIn):
         return bool(hou.isUIAvailable())
 
     def arrive(self) -> None:
-        # Houdini doesn't report that it quits. Qt does, and Python's exit is the last resort.
+        # Houdini doesn't report that it is quitting, but Qt does, and Python's exit is the last
+        # resort.
         app = QCoreApplication.instance()
         if app is not None:
             app.aboutToQuit.connect(self.unload)

@@ -1,7 +1,8 @@
-"""3ds Max without windows, under ``3dsmaxbatch``. Its main thread works as an inbox.
+"""3ds Max without windows, under ``3dsmaxbatch``. Its main thread waits for posted functions and
+runs them.
 
-3dsmaxbatch runs one script file and ends. The bundle has that script. The arguments that would be
-on the command line are in the environment, as ``CALLBOARD_ARGUMENTS``.
+3dsmaxbatch runs one script file and ends. The bundle contains this script. The arguments that would
+be on the command line are in the environment, as ``CALLBOARD_ARGUMENTS``.
 """
 
 from __future__ import annotations

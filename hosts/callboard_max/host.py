@@ -111,8 +111,8 @@ class MaxHost(QtHost):
         return "a dialog of 3ds Max that is open"
 
     def misreads(self, path: str) -> str | None:
-        """Return how 3ds Max would misread the path, or None. It replaces ``$`` and the name after
-        it with a project's folder."""
+        """Return how 3ds Max would misread the path, or None. 3ds Max replaces ``$`` and the name
+        after it with a project's folder."""
         return from_elsewhere(path) or misread_by_usd(path) or holds_variable(path, "3ds Max")
 
     def project_roots(self) -> list[str]:

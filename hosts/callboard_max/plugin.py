@@ -13,7 +13,7 @@ from callboard_qt import QtPlugIn
 
 log = logging.getLogger(__name__)
 
-#: A script, because 3ds Max may have released Python functions by then.
+#: This is a script, because 3ds Max may have released Python functions by the time it quits.
 _QUIT = 'python.Execute "from callboard_max.plugin import plug_in; plug_in.unload()"'
 _QUIT_ID = "callboardQuit"
 

@@ -1,4 +1,5 @@
-"""Maya without windows, under ``mayapy``. Its main thread works as an inbox."""
+"""Maya without windows, under ``mayapy``. Its main thread waits for posted functions and runs
+them."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def make_host(post: Callable[[Callable[[], None]], None]) -> MayaHost:
     # Before Maya is initialised, it has hardly any commands.
     if not hasattr(cmds, "about"):
         maya.standalone.initialize(name="python")
-        # Otherwise some versions of Maya don't end.
+        # Without this, some versions of Maya don't exit.
         atexit.register(maya.standalone.uninitialize)
     from callboard_maya.host import MayaHost
 

@@ -67,7 +67,7 @@ class MayaHost(QtHost):
         identity = host.HostIdentity("maya", "Maya", version, headless=batch)
         super().__init__(identity, post, dialog, SKILLS)
         if batch:
-            # mayapy starts without undo.
+            # mayapy starts with undo switched off.
             cmds.undoInfo(state=True, infinity=False, length=HISTORY)
         self.undo = self._steps = MayaUndo()
         self.plug_ins = {

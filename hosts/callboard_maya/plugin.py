@@ -24,7 +24,7 @@ class MayaPlugIn(QtPlugIn):
         return not cmds.about(batch=True)
 
     def arrive(self) -> None:
-        # Maya's windows exist at its first idle moment.
+        # Maya's windows don't exist before its first idle moment.
         maya_utils.executeDeferred(self.ready)
 
     def ready(self) -> None:

@@ -42,8 +42,8 @@ from callboard_openusd.ports.usd import UsdStages
 
 
 def hold_no_files(needed: bool) -> None:
-    """Make this process read layers whole instead of mapping them, when a mapped file can't be
-    saved over, as on Windows. Call it on the main thread, before anything is opened."""
+    """Where a mapped file can't be saved over, as on Windows, make this process read layers whole
+    instead of mapping them. Call it on the main thread, before anything is opened."""
     if needed:
         Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.DetachedLayerRules().IncludeAll())
 

@@ -31,8 +31,8 @@ class QtPlugIn(ABC):
 
     @abstractmethod
     def has_artist(self) -> bool:
-        """Return whether an artist uses the application, which isn't the case in batch mode or on a
-        render node."""
+        """Return whether an artist is using the application. In batch mode or on a render node, the
+        answer is False."""
 
     @abstractmethod
     def arrive(self) -> None:
@@ -69,8 +69,8 @@ class QtPlugIn(ABC):
             self.arrive()
 
     def ready(self) -> None:
-        """Start the server if the artist chose that. Called when the application's windows are
-        there."""
+        """Start the server if the artist has chosen autostart. Called when the application's
+        windows are there."""
         if self.loaded and self.options.autostart:
             self.start()
 

@@ -11,7 +11,7 @@ from callboard.host import Json
 from callboard_blender.application.blend_layout import Member, Structure
 from callboard_blender.application.blend_named import datablocks, layout_of
 
-#: The names that ``bpy.data`` has for the two letters of a datablock.
+#: Names of ``bpy.data``'s collections, by the two-letter code of their datablocks.
 _COUNTS = {
     b"AC": "actions",
     b"AR": "armatures",
@@ -52,7 +52,7 @@ _TYPES = {
     29: "volume",
     30: "greasepencil",
 }
-#: The kinds of files that datablocks name, by the two letters of the datablock's kind.
+#: The kind of file that a datablock names, by the datablock's two-letter code.
 NAMING = {
     b"LI": "library",
     b"IM": "image",
@@ -67,21 +67,22 @@ _FORMATS = {"short": "<h", "int": "<i", "float": "<f", "char": "<b"}
 
 
 class BlendFacts:
-    """Counts, and what scenes, objects and meshes say of themselves. Raises as
-    ``blend_named.named_by``."""
+    """Counts of a .blend file's contents, and facts about its scenes, objects and meshes. Raises
+    the same errors as ``blend_named.datablocks``."""
 
     def __init__(self, file: str) -> None:
         self._known = layout_of(file)
         self._by_name = {each.name: each for each in self._known}
         self.counts: Counter[str] = Counter()
         self.types: Counter[str] = Counter()
-        #: Faces of each mesh, by its name.
+        #: The number of faces of each mesh, by the mesh's name.
         self.faces: dict[str, int] = {}
         self.scenes: list[Json] = []
         self.workspaces: list[str] = []
         self.linked = 0
         self.assets = 0
-        #: The kind of each named file, its path, its datablock, and whether it is packed.
+        #: Each named file: its kind, its path, the datablock that names it, and whether it is
+        #: packed.
         self.named: list[tuple[str, str, str, bool]] = []
         for code, index, content in datablocks(file):
             if code == b"ID":
@@ -129,7 +130,8 @@ class BlendFacts:
         }
 
     def _value(self, kind: Structure, content: bytes, path: str) -> Any:
-        """Return the text or number at the path of members, or None when this version has none."""
+        """Return the string or number at a path of members, such as ``id.name``, or None if this
+        version doesn't have such a member."""
         member_at = self._member(kind, path)
         if member_at is None:
             return None

@@ -32,8 +32,8 @@ class Structure:
 
 @cache
 def own_structures() -> tuple[Structure, ...]:
-    """Return Blender's own structures, read from a small file that it writes. Raises ValueError and
-    OSError."""
+    """Return Blender's own structures, read from a small file that Blender writes. Raises
+    ValueError and OSError."""
     import bpy
 
     path = Path(bpy.app.tempdir) / "callboard_layout.blend"
@@ -115,7 +115,7 @@ class _Block:
 
 
 def _counted(name: str) -> tuple[str, int]:
-    """Return the bare name of ``*name[2][3]`` and its number of elements."""
+    """Return the bare name and the number of elements of a declaration such as ``*name[2][3]``."""
     bare, *counts = name.replace("]", "").split("[")
     many = 1
     for count in counts:

@@ -1,13 +1,13 @@
 """The files that a .blend file uses, read from its blocks before Blender opens it: Blender reads
 libraries, and their libraries, as soon as it opens a file.
 
-Every string with room for a path counts, except strings that name outputs, which are checked when
-something is written, and strings that nothing reads. So a kind of path that a later Blender adds
-counts too.
+Every string with room for a path counts, so a kind of path that a later Blender adds counts too.
+The exceptions are strings that name outputs, which are checked when something is written, and
+strings that nothing reads.
 
 Blender trusts the labels in a file, so these may lie. A file may call a path's field something
-else, and a block may be used as another structure than its label says. Blender's own layout, which
-the caller passes in, tells where a path would be then.
+else, and a block may be used as a different structure from the one on its label. Blender's own
+layout, which the caller passes in, shows where a path would be in that case.
 """
 
 from __future__ import annotations
@@ -34,21 +34,22 @@ _OTHERS = re.compile(
     r"CacheObjectPath\.|KeyingSet\.|Brush\.icon|Editing\.act_|bPathCompare\.|b?User|bTheme\.|"
     r"Library\.filepath_abs|.*object_path$"
 )
-#: Structures with a file's bare name. A different string has the file's folder.
+#: Structures that hold a file's bare name. Its folder is in a different string.
 _BARE = {"StripElem", "StripProxy"}
 #: Structures with strings of any kind, which may be paths.
 _TEXTS = {"bNodeSocketValueString"}
 _PACKED = {"PackedFile", "ImagePackedFile"}
 _MOST_BYTES = 2**28
-#: Blender's longest path.
+#: Maximum bytes of a path in Blender.
 _LONGEST = 1024
-#: Stands for the structure of a text in a block that isn't what its label says.
+#: Used instead of a structure's name for a text in a block with a false label.
 _UNLABELLED = ""
-#: What such a text begins with. Names of files in Blender's working folder count, too.
+#: Matches such a text if it may be a path. Bare names count too, because Blender looks for them in
+#: its working folder.
 _LEADING = re.compile(rb"[\\/]|\.\.|[A-Za-z]:[\\/]|[^\0-\x1f]+\.[A-Za-z0-9]{1,5}$")
-#: Codes of blocks that aren't datablocks. ``ID`` stands for a datablock in a library.
+#: Codes of blocks that aren't datablocks. ``ID`` marks a link to a datablock in a library.
 _NO_DATABLOCKS = {b"DATA", b"DNA1", b"TEST", b"REND", b"GLOB", b"USER", b"ID"}
-#: The structures of datablocks that name files.
+#: The structures of datablocks that name files, by code.
 _KINDS = {
     **{b"LI": "Library", b"IM": "Image", b"SO": "bSound", b"VF": "VFont", b"MC": "MovieClip"},
     **{b"CF": "CacheFile", b"VO": "Volume", b"TX": "Text", b"SC": "Scene", b"OB": "Object"},
@@ -59,9 +60,10 @@ _KINDS = {
 def refuse_blend_outside(
     path: str, own: Sequence[str], blenders: Callable[[], Sequence[Structure]]
 ) -> None:
-    """Raise HostError when this call is held to its roots, and the file or a library that it uses,
-    at any depth, names a file outside them or can't be read. The caller checks ``path`` itself.
-    ``own`` are folders that come with Blender, and ``blenders`` returns its own structures."""
+    """If this call is held to its roots, raise HostError when the file, or a library that it uses
+    at any depth, names a file outside the roots or can't be read. The caller checks ``path``
+    itself. ``own`` are the folders that come with Blender, and ``blenders`` returns Blender's own
+    structures."""
     if not held_to_roots():
         return
     paths = _paths(blenders)
@@ -73,7 +75,8 @@ def refuse_blend_outside(
             named = _read(file, paths)
         except (OSError, ValueError, EOFError, struct.error, ImportError) as error:
             raise unreadable(file, f"can't be looked into ({error})") from None
-        # Parts of Blender turn backslashes over before they look for the two slashes.
+        # Parts of Blender turn backslashes into slashes before they look for the two leading
+        # slashes.
         theirs = [
             (kind, place_of(each, file))
             for kind, text in named
@@ -102,8 +105,8 @@ def is_own(place: str, own: Sequence[str]) -> bool:
 
 
 def place_of(text: str, file: str) -> str:
-    """Return the path that Blender opens for a path in a file. Two slashes stand for the file's
-    folder, and outside Windows a drive is a folder of its letter."""
+    """Return the path that Blender opens for a path in a file. Two leading slashes mean the file's
+    folder. Outside Windows, a drive becomes a folder named after its letter."""
     if text.startswith("//"):  # before backslashes become slashes, as in Blender
         relative = text[2:] if os.name == "nt" else text[2:].replace("\\", "/")
         return f"{Path(file).parent}/{relative.lstrip('/')}"
@@ -125,7 +128,8 @@ class _Paths:
             for member in each.members
             if _is_path(each.name, member)
         }
-        #: Places of paths in blocks that aren't datablocks. Folders and bare names are left out.
+        #: Offsets of paths in structures that aren't datablocks. Strings with less room, such as
+        #: bare names, are left out.
         self.places = sorted(
             {
                 offset
@@ -135,11 +139,12 @@ class _Paths:
                 if size >= _ROOM
             }
         )
-        #: Bytes at the start of a block that may hold them.
+        #: Number of bytes at the start of a block in which such a path may lie.
         self.most = max(self.places, default=-_LONGEST) + _LONGEST
 
     def check(self, known: Sequence[Structure]) -> None:
-        """Raise ValueError when a file's layout declares a path as something else."""
+        """Raise ValueError when two of a file's structures have the same name, or when the file's
+        layout declares a path as something else."""
         if len({each.name for each in known}) < len(known):
             raise ValueError("two of its structures have one name")
         for each in known:
@@ -149,9 +154,9 @@ class _Paths:
                     raise ValueError(f"the {member.name} of its {each.name} isn't a text")
 
     def unlabelled(self, content: bytes, labelled: Collection[int]) -> Iterator[str]:
-        """Yield the texts where a structure with a path would have it, if the block isn't what its
-        label says. ``labelled`` are the places of long texts that the label knows; no end of one
-        counts."""
+        """Yield the texts at the places where some structure has a path, in case the block's label
+        is false. ``labelled`` are the offsets of long texts in the structure on the label. The end
+        of such a text doesn't count."""
         for place in self.places:
             text = content[place : place + _LONGEST].split(b"\0", 1)[0]
             is_end = any(at <= place and b"\0" not in content[at:place] for at in labelled)
@@ -160,7 +165,7 @@ class _Paths:
 
 
 class _Layout:
-    """The layout of a file's structures, and where they have paths. Raises ValueError."""
+    """The layout of a file's structures, and where they hold paths. Raises ValueError."""
 
     def __init__(self, block: bytes, paths: _Paths) -> None:
         self.known = structures(block)
@@ -182,7 +187,7 @@ class _Layout:
         return bool(self.places[index]) or self.known[index].name in _PACKED
 
 
-#: Most files of a machine have the layout of one Blender.
+#: Few layouts are kept, because most files on a machine come from one version of Blender.
 _paths = lru_cache(maxsize=2)(_Paths)
 _layout = lru_cache(maxsize=4)(_Layout)
 #: The blocks of one datablock that may hold its packed file, by address.
@@ -190,9 +195,9 @@ _Group = dict[int, tuple[Structure, bytes]]
 
 
 def _read(file: str, paths: _Paths) -> set[tuple[str, str]]:
-    """Return each path in the file with the structure that contains it. Raises ValueError, OSError,
-    EOFError or struct.error when this isn't a .blend file, and ImportError when it can't be
-    unpacked."""
+    """Return the paths in the file, each after the name of the structure that contains it. Raises
+    ValueError, OSError, EOFError or struct.error when this isn't a .blend file, and ImportError
+    when it can't be unpacked."""
     layout = next((_layout(block, paths) for *_, block in _blocks(file, code=b"DNA1")), None)
     if layout is None:
         raise ValueError("it does not say how its structures are laid out")
@@ -209,7 +214,7 @@ def _read(file: str, paths: _Paths) -> set[tuple[str, str]]:
             texts = paths.unlabelled(content[: paths.most], layout.texts[index])
             named |= {(_UNLABELLED, text) for text in texts}
             group[address] = kind, content if kind.name in _PACKED else b""
-        # Blender reads what is there, whatever the label says about the number of structures.
+        # Blender reads all of the content, however many structures the label states.
         for start in range(0, len(content), kind.size) if places else ():
             each = content[start : start + kind.size]
             for holder, offset, size in places:
@@ -228,8 +233,8 @@ def _not_packed(
 
 
 def _packed(kind: Structure, content: bytes, group: _Group) -> bool:
-    """Return whether the file contains the content itself, so that Blender doesn't open the path.
-    Where a pointer leads to nothing, Blender opens it after all."""
+    """Return whether the .blend file contains the named file's content, so that Blender doesn't
+    open the path. If a pointer to that content leads nowhere, Blender opens the path after all."""
     at = _pointed(kind, content, ("packedfile", "packedfiles"), group)
     if at is not None and at[0].name == "ImagePackedFile":
         at = _pointed(*at, ("packedfile",), group)
@@ -241,7 +246,7 @@ def _packed(kind: Structure, content: bytes, group: _Group) -> bool:
 def _pointed(
     kind: Structure, content: bytes, names: Collection[str], group: _Group
 ) -> tuple[Structure, bytes] | None:
-    """Return the block that the first of these members points at."""
+    """Return the block that the first of these members points at, or None."""
     for member in kind.members:
         if member.name in names:
             address = int.from_bytes(content[member.offset : member.offset + 8], "little")
@@ -286,7 +291,7 @@ def _texts(
     by_name: dict[str, Structure], kind: Structure, fields: Collection[tuple[str, str]] = ()
 ) -> Iterator[tuple[str, int, int]]:
     """Yield the structure that contains each path, with the path's offset and size in ``kind``.
-    Those of ``fields`` count even if they have less room, as in files of old versions."""
+    Strings in ``fields`` count even if they have less room, as in files from old versions."""
     waiting = [(kind, 0, 0)]
     while waiting:
         at, start, depth = waiting.pop()
@@ -316,16 +321,17 @@ class _DatablocksAlone:
 
 
 def layout_of(file: str) -> list[Structure]:
-    """Return the file's structures. Raises as ``datablocks``."""
+    """Return the file's structures. Raises the same errors as ``datablocks``."""
     for *_, block in _blocks(file, code=b"DNA1"):
         return structures(block)
     raise ValueError("it does not say how its structures are laid out")
 
 
 def datablocks(file: str) -> Iterator[tuple[bytes, int, bytes]]:
-    """Yield each datablock's code, structure and content, as the file labels them. A datablock in a
-    library has the code ``ID`` and no content. Raises ValueError, OSError, EOFError or struct.error
-    when this isn't a .blend file, and ImportError when it can't be unpacked."""
+    """Yield each datablock's code, the index of its structure, and its content, as the file labels
+    them. For a datablock in a library, the code is ``ID`` and the content is empty. Raises
+    ValueError, OSError, EOFError or struct.error when this isn't a .blend file, and ImportError
+    when it can't be unpacked."""
     for code, index, _, content in _blocks(file, _DatablocksAlone()):
         if code == b"ID" or code not in _NO_DATABLOCKS:
             yield code, index, content
@@ -334,8 +340,9 @@ def datablocks(file: str) -> Iterator[tuple[bytes, int, bytes]]:
 def _blocks(
     file: str, layout: _Choice | None = None, code: bytes = b"", most: int = 0
 ) -> Iterator[Block]:
-    """Yield each block with that code, or each of the ``layout``'s: its code, structure, address
-    and content. Blocks without paths have at most ``most`` bytes of content."""
+    """Yield the code, structure index, address and content of each block with that code, or of
+    every block if there is a ``layout``. A block that isn't read whole has at most ``most`` bytes
+    of content."""
     with _opened(file) as stream:
         head = _head(stream)
         while True:
@@ -362,8 +369,8 @@ def _blocks(
                 yield name, index, address, start
 
 
-#: The formats before 5.0 and from 5.0 on: the code, then length, address, structure and count, in
-#: different orders.
+#: The header of a block before Blender 5.0, and since: code, length, address, structure and count,
+#: in different orders.
 _SHORT = struct.Struct("<4siQii")
 _LONG = struct.Struct("<4siQqq")
 
@@ -413,7 +420,7 @@ def _unpacked(packed: IO[bytes]) -> Any:
 
 @contextmanager
 def _opened(file: str) -> Iterator[IO[bytes]]:
-    """Open the file's content, unpacked."""
+    """Open the file, and yield its uncompressed content as a stream."""
     with Path(file).open("rb") as plain:
         start = plain.read(4)
         plain.seek(0)

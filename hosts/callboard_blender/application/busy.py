@@ -21,11 +21,11 @@ _TASKS = (
     ("saving a file", "save_pre", ("save_post", "save_post_fail")),
     ("playing the animation", "animation_playback_pre", ("animation_playback_post",)),
 )
-#: Jobs that read the scene in a thread of their own. Blender crashes when the scene changes under
-#: one.
+#: Jobs that read the scene on a thread of their own. Blender crashes if the scene changes while
+#: such a job is running.
 _JOBS = {"RENDER": "rendering", "OBJECT_BAKE": "baking"}
 _RENDERING = "RENDER_OT_render"
-#: What the artist is doing while a part of the interface takes all events.
+#: The artist's activity while a part of the interface takes all events.
 POPUP = "a menu, a pop-up or a text field that is open"
 _DRAGS = {
     "TRANSFORM_OT_translate": "dragging",
@@ -36,7 +36,7 @@ _DRAGS = {
 
 
 class Busy:
-    """Listens to Blender's handlers. They may run on the render thread, so all they do is take
+    """Listens to Blender's handlers. The handlers may run on the render thread, so they only take
     notes."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Busy:
             for end in ends:
                 self._add(end, partial(self._end, task))
         self._events = WindowEvents()
-        # A handler left behind keeps the bpy module alive and the process from ending.
+        # A handler left behind keeps the bpy module alive, and then the process doesn't end.
         atexit.register(self.close)
 
     @property

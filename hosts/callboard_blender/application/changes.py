@@ -1,4 +1,4 @@
-"""Changes of the scene, and whether callboard made them."""
+"""Changes to the scene, and whether callboard made them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from callboard_blender.application.names import forget
 class Changes:
     """Listens to Blender's handlers. ``touched`` is True once the running step has changed
     something. ``foreign`` is True once anything else has made a change after our last step, which
-    then isn't the newest change. ``unsaved`` is True after a change since the last load or save;
-    background mode needs this, because Blender reports a new scene there as modified."""
+    then isn't the newest change. ``unsaved`` is True if anything has changed since the last load or
+    save. Background mode needs ``unsaved``, because Blender reports a new scene there as
+    modified."""
 
     def __init__(self, scene_replaced: Callable[[], None]) -> None:
         self._scene_replaced = scene_replaced
@@ -30,8 +31,8 @@ class Changes:
         self._unnoticed = False
         self.touched = False
         self.foreign = False
-        #: True once anything but our steps has changed the scene after Blender's last change of
-        #: state.
+        #: True once anything but our steps has changed the scene since Blender last went to another
+        #: state of its undo stack.
         self.strayed = False
         #: True once the running step has opened a file.
         self.replaced = False
@@ -39,15 +40,16 @@ class Changes:
         self.stepped = False
         #: Called after an undo or redo, when the other state is already current.
         self.went: Watch[[]] = Watch()
-        #: Called when another file is open and the undo stack holds nothing of ours.
+        #: Called once another file has been opened, which removes everything of ours from the undo
+        #: stack.
         self.emptied: Watch[[]] = Watch()
         #: Called when the scene has been written, perhaps to a new file.
         self.saved: Watch[[]] = Watch()
         #: The artist's mode when the running step began.
         self.mode = Mode()
         self.unsaved = False
-        #: True after a step of ours saved or opened a file. With windows, Blender marks the file as
-        #: unmodified only after its next events.
+        #: True after one of our steps has saved or opened a file. With windows, Blender marks the
+        #: file as unmodified only after the next events.
         self._settling = False
         #: True while Blender's undo stack holds the state that the next step starts from.
         self.based = not bpy.app.background
@@ -94,7 +96,7 @@ class Changes:
         def render_ends(*_: object) -> None:
             if self._added and updated not in handlers.depsgraph_update_post:
                 handlers.depsgraph_update_post.append(updated)
-            # Blender did not report any of the artist's changes in the meantime.
+            # Blender did not report any of the artist's changes during the render.
             forget()
             self.touch()
 
@@ -107,7 +109,8 @@ class Changes:
         ]
         if not bpy.app.background and bpy.app.version < (4, 0):
             # A render in a thread of its own calls the update handler on that thread, which now and
-            # then crashes Blender 3.4. Later handlers report what the artist does then.
+            # then crashes Blender 3.4. So the handler is removed during a render, and the render's
+            # end counts as a change.
             added += [
                 (handlers.render_init, render_begins),
                 (handlers.render_complete, render_ends),
@@ -118,13 +121,14 @@ class Changes:
     def _listen(self) -> None:
         for handler_list, function in self._added:
             handler_list.append(function)
-        # A handler left behind keeps the bpy module alive beyond the interpreter, and the process
-        # from ending.
+        # A handler left behind keeps the bpy module alive beyond the interpreter, and then the
+        # process doesn't end.
         atexit.register(self.close)
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
-        """Ignore changes inside the block. They are undone, or restore an earlier state."""
+        """Ignore changes inside the block, because they will be undone or restore an earlier
+        state."""
         before, self._unnoticed = self._unnoticed, True
         try:
             yield
@@ -160,15 +164,15 @@ class Changes:
         for handler_list, function in added:
             if function in handler_list:
                 handler_list.remove(function)
-        # Objects that are remembered keep the module alive too.
+        # The list of objects keeps the module alive too.
         forget()
         atexit.unregister(self.close)
 
 
 def _by_a_script() -> bool:
-    """Return whether a timer or a handler makes the change that Blender reports. Blender pushes a
-    state for the artist's changes and for operators of add-ons, but not for changes by a timer or a
-    handler."""
+    """Return whether a timer or a handler made the change that Blender is reporting. Blender pushes
+    an undo state for the artist's changes and for add-ons' operators, but not for changes by a
+    timer or a handler."""
     frame = sys._getframe(2).f_back  # the changing code behind the handler, or None
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back

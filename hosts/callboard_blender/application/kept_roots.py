@@ -1,4 +1,4 @@
-"""The artist's folders, saved with the project, like those added in the large panel."""
+"""The artist's folders, saved with the project, like the folders added in the large panel."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class KeptRoots:
         elif opened:
             self._use(ProjectSettings())
         elif roots := own_roots(shown):
-            # The same scene, saved in another folder.
+            # It is the same scene, saved in another folder, so the roots stay.
             self.keep(roots, shown)
 
     def keep(self, roots: Sequence[Root], shown: Snapshot) -> str | None:

@@ -1,5 +1,5 @@
-"""Checks for objects that come from another file. Changes of them would be lost when this file is
-opened again, so they are refused with advice on what to do instead."""
+"""Checks for objects that come from another file. Changes to such an object would be lost when this
+file is opened again, so they are refused with advice on what to do instead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _OVERRIDE = "make an override of it first, with blender_library__make_override"
 
 
 def refuse_linked(obj: bpy.types.Object) -> None:
-    """Raise HostError when saving this file wouldn't keep a change of the object."""
+    """Raise HostError when saving this file wouldn't keep a change to the object."""
     if obj.library is not None:
         raise HostError(
             f"'{obj.name_full}' is linked from {_file(obj.library)}, so a change would be lost when"
@@ -25,7 +25,8 @@ def refuse_linked(obj: bpy.types.Object) -> None:
 
 
 def refuse_linked_data(obj: bpy.types.Object) -> None:
-    """Raise the same error for a change of the object's mesh, curve or other data."""
+    """Raise HostError when saving this file wouldn't keep a change to the object, or to its mesh,
+    curve or other data."""
     refuse_linked(obj)
     data = obj.data
     if data is not None and data.library is not None:
@@ -36,7 +37,7 @@ def refuse_linked_data(obj: bpy.types.Object) -> None:
 
 
 def refuse_kept_by_library(obj: bpy.types.Object, doomed: set[bpy.types.Object]) -> None:
-    """Raise HostError when a deleted object would be back after opening this file again."""
+    """Raise HostError when the object, once deleted, would come back on opening this file again."""
     if obj.library is not None:
         back = next((c for c in obj.users_collection if c.library is not None), None)
         if back is not None or obj.is_library_indirect:

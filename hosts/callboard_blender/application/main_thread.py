@@ -12,7 +12,7 @@ from bpy.app.handlers import persistent
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two calls of the timer. Blender makes this about five milliseconds.
+#: Seconds between two calls of the timer. In practice Blender waits about five milliseconds.
 INTERVAL = 0.0
 
 
@@ -47,8 +47,8 @@ class TimerInbox:
         bpy.app.handlers.load_post.append(self._loaded)
 
     def stop(self) -> None:
-        """Stop the timer without running what is still posted. Call it on the main thread.
-        Idempotent."""
+        """Stop the timer without running the functions that are still in the queue. Call it on the
+        main thread. Idempotent."""
         self._running = False
         self._guest = None
         self._queue.clear()

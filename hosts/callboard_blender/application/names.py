@@ -63,10 +63,10 @@ class Listed:
 
 
 _index: Listed | None = None
-#: Number of calls of ``forget``.
+#: Number of calls to ``forget``.
 _forgotten = 0
-#: Objects made since Blender last evaluated the scene. Their own transform alone determines their
-#: place. Evaluating the scene for each new object would take longer and longer as objects are
+#: Objects made since Blender last evaluated the scene. Their place depends on their own transform
+#: alone. Evaluating the scene for each new object would take longer and longer as objects are
 #: added.
 _new: set[bpy.types.Object] = set()
 
@@ -82,8 +82,9 @@ def forget() -> None:
 
 @contextmanager
 def same_objects() -> Iterator[None]:
-    """Keep the list over one change of ours and Blender's one update for it, which leaves every
-    object in its place in the hierarchy. If Blender reports more than that, the list is dropped."""
+    """Keep the list over one change of ours that leaves every object in its place in the hierarchy,
+    and over Blender's one update for that change. If Blender reports more updates, the list is
+    dropped."""
     global _index
     index, forgotten = _index, _forgotten
     yield
@@ -103,7 +104,7 @@ def rename(obj: bpy.types.Object, name: str) -> str:
 
 
 def changed(obj: bpy.types.Object) -> str:
-    """Update the scene after a change of the object, unless the object is new. Return its full
+    """Update the scene after a change to the object, unless the object is new. Return its full
     path."""
     if obj not in _new:
         view_layer().update()
@@ -112,7 +113,7 @@ def changed(obj: bpy.types.Object) -> str:
 
 
 def made(obj: bpy.types.Object) -> str:
-    """Note that the object is new and linked. It is evaluated with the next change of another
+    """Note that the object is new and linked. Blender evaluates it at the next change to another
     object. Return its full path."""
     if obj.type not in _PLAIN or obj.parent is not None or obj.modifiers or obj.constraints:
         return changed(obj)
@@ -124,8 +125,8 @@ def made(obj: bpy.types.Object) -> str:
 
 
 def is_new(obj: bpy.types.Object) -> bool:
-    """Return whether Blender hasn't evaluated the object yet, so that its own transform alone
-    determines its place."""
+    """Return whether Blender hasn't evaluated the object yet, so that its place depends on its own
+    transform alone."""
     return obj in _new
 
 
@@ -142,8 +143,8 @@ def objects() -> list[bpy.types.Object]:
 
 
 def listed() -> Listed:
-    """Return the same objects, together with an index by full path."""
-    # Blender reports only now what a script added or removed a moment ago.
+    """Return the scene's objects, with an index by full path."""
+    # Only this makes Blender report what a script added or removed a moment ago.
     settle()
     return _current()
 

@@ -23,8 +23,8 @@ def own_folders() -> list[str]:
 
 
 def refuse_used_outside(done: str) -> None:
-    """Raise HostError when the scene uses a file that the call may not read, so that ``done`` was
-    not carried out. Files packed into the scene aren't read."""
+    """Raise HostError when the scene uses a file that the call may not read. The error says that
+    the scene wasn't ``done``, such as ``rendered``. Files packed into the scene aren't read."""
     if not held_to_roots():
         return
     own = own_folders()
@@ -36,7 +36,8 @@ def refuse_used_outside(done: str) -> None:
 
 @contextmanager
 def outputs_inside() -> Iterator[list[str]]:
-    """Mute the nodes that would write outside during compositing, and yield their names."""
+    """Mute the nodes that would write outside the roots during compositing, and yield their names.
+    Unmute the nodes afterwards."""
     muted = outputs_outside()
     try:
         for node in muted:
@@ -48,12 +49,13 @@ def outputs_inside() -> Iterator[list[str]]:
 
 
 def outputs_outside() -> list[Any]:
-    """Return the nodes that would write outside during compositing."""
+    """Return the nodes that would write outside the roots during compositing."""
     return [node for node in _writing() if not node.mute and _leaves(node)]
 
 
 def _writing() -> Sequence[Any]:
-    """Return the File Output nodes of the scene, including those in groups."""
+    """Return the File Output nodes of the scene, including nodes in groups, or none if this call
+    isn't held to its roots."""
     shown: Any = scene()
     if not held_to_roots():
         return ()
@@ -76,13 +78,14 @@ def _leaves(node: Any) -> bool:
     starts = _starts(node)
     if any("{" in start for start in starts):
         return True  # Blender 5 fills in placeholders only when it writes
-    # Blender writes through an existing link with the file's name and number.
+    # If a link has the name of a numbered file, Blender writes through it.
     there = (beginning(start.split("#", 1)[0]) for start in starts)
     return bool(outside([*starts, *chain.from_iterable(there)], write=True))
 
 
 def _starts(node: Any) -> list[str]:
-    """Return the beginning of each path that the node writes to; a number and an ending follow."""
+    """Return the beginning of each path that the node writes to. Blender adds a number and a
+    suffix."""
     since_5 = hasattr(node, "directory")
     # Without a folder, Blender writes to the working folder.
     folder = Path(bpy.path.abspath(node.directory if since_5 else node.base_path)).absolute()

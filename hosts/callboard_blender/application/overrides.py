@@ -22,26 +22,28 @@ from callboard.host import ThreadPause
 #: True when this Blender has the fault.
 NEEDED = sys.version_info < (3, 12)
 
-#: Overrides that may be active because something else refers to them, such as a with block. They
-#: aren't wrapped, because an exception inside a wrapper would leave Blender's own override entered.
+#: Overrides that may be active because something else refers to them, such as a with block. The
+#: overrides aren't wrapped, because an exception inside a wrapper would leave Blender's own
+#: override entered.
 _made: list[Any] = []
-#: References to an override during the check when nothing else holds it.
+#: The reference count of an override during the check, if nothing else refers to it.
 _OURS = 3
-#: The number of hosts, and the functions that restore Blender's own.
+#: The number of hosts, and the functions that restore Blender's own functions.
 _hosts = 0
 _restore: list[Callable[[], None]] = []
 
 
 def _in_one() -> bool:
-    """Return whether an override may be active. Forgets those without references elsewhere."""
+    """Return whether an override may be active. Forgets overrides that nothing else refers to."""
     if _made:
         _made[:] = [made for made in _made if sys.getrefcount(made) > _OURS]
     return bool(_made)
 
 
 def guard() -> Callable[[], None]:
-    """Suspend callboard's threads during operators inside an override, whoever calls them, until
-    the last function returned from here is called. Call both on the main thread. Idempotent."""
+    """Make every operator that runs inside an override suspend callboard's threads, whoever calls
+    it. Return a function that ends this; the last host's function ends it for all. Call both on the
+    main thread. The returned function is idempotent."""
     global _hosts
     _hosts += 1
     if NEEDED and _hosts == 1:

@@ -22,7 +22,7 @@ class StateMark:
     """The marks of one server. Use it on the main thread."""
 
     def __init__(self) -> None:
-        # An earlier server's marks don't stand for our steps.
+        # An earlier server's marks don't refer to our steps.
         self._own = secrets.token_hex(4)
 
     @property
@@ -32,13 +32,13 @@ class StateMark:
     def prepare(self) -> None:
         """Make the palette if it is missing. Blender reports that as a change."""
         if not self.ready:
-            # With a user, it would be written into files.
+            # A palette with a user would be written into files.
             bpy.data.palettes.new(_NAME).use_fake_user = False
 
     @contextmanager
     def on_top(self, step: int, *, ours: bool) -> Iterator[None]:
-        """Mark the state that is saved inside: ``step`` is our newest step in that state, and
-        ``ours`` is True when nothing else came after that step."""
+        """Mark the state that is saved inside the block: ``step`` is our newest step in that state,
+        and ``ours`` is True when nothing else came after that step."""
         self.prepare()
         palette = bpy.data.palettes[_NAME]
         palette[_STEP] = f"{self._own} {step} {'ours' if ours else ''}"
@@ -49,7 +49,7 @@ class StateMark:
 
     def read(self) -> tuple[int, bool]:
         """Return the current state's ``step`` and ``ours``, or 0 and False if there is no mark.
-        Sets ``ours`` to False, because other changes may follow."""
+        Sets the mark's ``ours`` to False, because other changes may follow."""
         palette: Any = bpy.data.palettes.get(_NAME)
         if palette is None or _STEP not in palette:
             return 0, False

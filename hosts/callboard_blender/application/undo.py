@@ -30,7 +30,7 @@ HISTORY = 30
 class _Begun:
     label: str
     unsaved: bool
-    #: True when the only pushed state was equal to the existing one.
+    #: True when a state was pushed although the stack already held the same state.
     based_again: bool
 
 
@@ -45,7 +45,7 @@ class _Step:
 
 
 class BlenderUndo:
-    """The undo port. References to objects die with ``rollback`` and ``undo``."""
+    """The undo port. References to objects become invalid in ``rollback`` and ``undo``."""
 
     joins = False
 
@@ -58,7 +58,7 @@ class BlenderUndo:
         self._known: deque[_Step] = deque(maxlen=HISTORY)
         #: Our steps that are on top of Blender's stack.
         self._steps: list[_Step] = []
-        #: The newest step that the scene holds, 0 for none.
+        #: The number of our newest step that the scene contains, or 0 for none.
         self._at = 0
         changes.went.watch(self._went)
         changes.emptied.watch(self._emptied)
@@ -77,10 +77,10 @@ class BlenderUndo:
                 modes.leave()
                 view_layer().update()
             if changes.foreign or not self._steps:
-                # Steps of other modes hold only one object's data, and the state to return to must
-                # be complete.
+                # An undo state of another mode holds only one object's data, but the state to
+                # return to must be complete.
                 based_again, changes.based = changes.based, self._push("before callboard")
-        # Blender reports recent changes now.
+        # This makes Blender report recent changes.
         view_layer().update()
         if not changes.based:
             # The state to return to must be on the stack.
@@ -180,7 +180,7 @@ class BlenderUndo:
         return True
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
-        # A change from elsewhere in between has cleared the list.
+        # A change from elsewhere between these steps has cleared the list.
         joined = self._steps[-len(undo_ids) :]
         if [str(step.last) for step in joined] != list(undo_ids):
             return None
@@ -251,15 +251,14 @@ def _push(label: str) -> bool:
         return bool(bpy.ops.ed.undo_push(message=label[:63]) == {"FINISHED"})
 
 
-#: A text datablock that exists only while a script runs, and so is in each state that the script
-#: itself pushes.
+#: A text datablock that exists only while a script is running, so that each state that the script
+#: pushes contains it.
 _INNER = "callboard: a step of a script's own"
 
 
 @contextmanager
 def marked() -> Iterator[None]:
-    """Mark undo steps that a script pushes inside the block, so that undoing goes back beyond
-    them."""
+    """Mark undo steps that a script pushes inside the block, so that an undo skips them."""
     bpy.data.texts.new(_INNER)
     try:
         yield

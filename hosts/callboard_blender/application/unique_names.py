@@ -16,7 +16,7 @@ import bpy
 from callboard.errors import HostError
 
 _COUNTS_WELL = (4, 5, 0)
-#: The number from which on Blender shortens the name instead.
+#: The first number that Blender doesn't count on from: it shortens the name instead.
 _TOO_MANY = 10**9
 #: Maximum bytes of a name in Blender.
 _ROOM = 63
@@ -44,10 +44,10 @@ def refuse_miscounted(name: str | None) -> None:
 
 
 def keep_apart(copy: Any, original: Any) -> None:
-    """Give a fresh copy a name of its own."""
+    """Rename a fresh copy if it has the same name as the original."""
     if copy.name_full != original.name_full:
         return
     name = original.name
     copy.name = name.encode()[: _ROOM - 2].decode(errors="ignore") + "_2"
-    # Blender now considers the copy's first name unused.
+    # For Blender, the copy's first name is now free, so the original takes it again.
     original.name = name

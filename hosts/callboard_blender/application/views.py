@@ -48,8 +48,9 @@ def _views(window: bpy.types.Window | None, screen: bpy.types.Screen) -> Iterato
 
 
 def in_a_window() -> AbstractContextManager[Any]:
-    """Give Blender's context a window. It has none until the tick after a file was opened, and many
-    operators, undo among them, then refuse to run. Without a user interface there is never one."""
+    """Give Blender's context a window. After a file was opened, the context has no window until the
+    next tick, and many operators, such as undo, refuse to run without one. Without a user interface
+    there is never a window."""
     windows = bpy.context.window_manager.windows
     if bpy.context.window is not None or not windows:
         return nullcontext()
@@ -58,7 +59,8 @@ def in_a_window() -> AbstractContextManager[Any]:
 
 
 def as_the_artist(view: View, width: int, height: int) -> tuple[Matrix, Matrix]:
-    """Return the artist's view. The picture contains at least what the view shows, undistorted."""
+    """Return the view and projection matrices of the artist's view for a picture of this size. The
+    picture contains at least what the view shows, undistorted."""
     shown = view.space.region_3d
     camera = view.space.camera if view.space.use_local_camera else scene().camera
     if shown.view_perspective == "CAMERA" and camera is not None and camera.type == "CAMERA":

@@ -1,10 +1,10 @@
 """The operators and widgets that take a window's events, such as a drag, a menu or a text field.
 
-Such an operator keeps pointers to what it works on, and Blender crashes when that is deleted. Since
-Blender 4.2 Python can see operators, but never menus or text fields. So this module reads Blender's
-own list in memory. Each file that Blender writes describes its structures, so nothing is guessed.
-From 5.1 on, the list is in a structure that files don't describe. This module searches for the list
-once, without touching unreadable addresses.
+Such an operator keeps pointers to the data that it works on, and Blender crashes if the data is
+deleted. Since Blender 4.2 Python can see these operators, but never menus or text fields. So this
+module reads Blender's own list in memory. Nothing is guessed: each file that Blender writes
+describes Blender's structures. From 5.1 on, the list is in a structure that files don't describe.
+This module searches for the list once, without touching unreadable addresses.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ log = logging.getLogger(__name__)
 #: Returns the eight bytes at an address, or None when the address isn't readable.
 Read = Callable[[int], "int | None"]
 
-#: Kinds of handlers, as in Blender's wm_event_system.h. The fourth is for drops. The last is always
-#: in each window's list.
+#: Kinds of handlers, as in Blender's wm_event_system.h. The fourth is for drops. Each window's list
+#: always has one of the last kind.
 _GIZMO, _UI, _OPERATOR, _, _KEYS = range(1, 6)
 #: Offsets in a handler: next, kind, an operator's own pointer, and the pointer to a pop-up, which
 #: begins with its region.
 _NEXT, _KIND, _ITS_OPERATOR, _ITS_POPUP = 0, 16, 32, 48
-#: Blender's name for the splash screen, and how many bytes are searched for it: in a block, and in
+#: Blender's name for the splash screen, and the number of bytes searched for it: in a block, and in
 #: the undescribed part of a region, which is smaller.
 _SPLASH, _OF_BLOCK, _OF_REGION = b"splash\0", 512, 256
 #: Bytes of a window's undescribed part that are searched for its lists.
@@ -41,8 +41,8 @@ _MANY = 100
 
 @dataclass(frozen=True)
 class ModalHandler:
-    """One handler that takes events. ``operator`` is its name, such as ``TRANSFORM_OT_translate``,
-    or None for a menu, a pop-up or a text field."""
+    """One handler that takes events. ``operator`` is the operator's name, such as
+    ``TRANSFORM_OT_translate``, or None for a menu, a pop-up or a text field."""
 
     operator: str | None
 
@@ -55,10 +55,10 @@ class WindowEvents:
         self._looked = False
 
     def takers(self) -> Iterator[ModalHandler]:
-        """Yield the handlers that take events, of all windows. Operators that add-ons wrote in
-        Python are left out, because many run as long as Blender does and pass events on. So is the
-        splash screen, which holds nothing of the scene and which an unattended agent couldn't
-        close."""
+        """Yield the handlers of all windows that take events. Operators that add-ons wrote in
+        Python are left out, because many run as long as Blender does and pass events on. The splash
+        screen is left out too, because it refers to nothing in the scene, and an unattended agent
+        couldn't close it."""
         if not self._looked:
             self._looked = True
             try:
@@ -72,7 +72,8 @@ class WindowEvents:
     def _listed(self) -> Iterator[ModalHandler]:
         windows = bpy.context.window_manager.windows
         if self._places is not None:
-            # A future Blender may keep handlers differently. A missing handler must not crash it.
+            # A later Blender may keep handlers differently, so reading from a wrong address must
+            # not crash it.
             with reader() as read:
                 for window in windows:
                     yield from self._places.takers(window.as_pointer(), read)
@@ -142,8 +143,8 @@ def _find() -> _Places | None:
         for each in own_structures()
     }
     window, name = structs["wmWindow"], structs["wmOperator"]["idname"]
-    # A list of blocks, each with its name in it; later versions keep the names in a part of their
-    # own.
+    # Older versions list the blocks, with their pop-ups' names, in the region. Later versions keep
+    # them in its undescribed part.
     region = structs["ARegion"]
     listed = region.get("uiblocks")
     blocks, named = (listed, _OF_BLOCK) if listed else (region.get("runtime", 0), _OF_REGION)

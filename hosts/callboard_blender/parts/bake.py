@@ -93,8 +93,9 @@ def _key(obj: bpy.types.Object, frames: range, places: Iterable[Matrix]) -> None
 
 
 def _let_go(obj: bpy.types.Object, frames: range) -> None:
-    """Remove what moved the object, except keys outside the frames. Keys inside override what plays
-    in strips. A strip that adds to the keys keeps doing so, so the result is checked afterwards."""
+    """Remove whatever moved the object, except keys outside the frames. Keys inside the frames
+    override the strips that play there. A strip that adds to the keys still does, so the result is
+    checked afterwards."""
     for constraint in list(obj.constraints):
         if is_brought(obj, "constraints", constraint.name):
             constraint.mute = True

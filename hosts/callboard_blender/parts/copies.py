@@ -36,8 +36,8 @@ def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Ob
 
 
 def own_data(obj: bpy.types.Object) -> Any:
-    """Return the object's light, camera or mesh, to be changed. When other objects use it too, the
-    object gets a copy first. Copies by :func:`copy_tree` never share it."""
+    """Return the object's light, camera or mesh for changing it. If other objects use the data too,
+    the object gets its own copy first. Copies made by :func:`copy_tree` never share data."""
     data = obj.data
     if data.users - data.use_fake_user > 1:
         data = obj.data = data.copy()
@@ -57,8 +57,8 @@ def _copy(original: bpy.types.Object, copies: _Copies) -> bpy.types.Object:
 
 
 def _own(copy: Any) -> Any:
-    """Return the copy without its override, which would restore the members of the original's
-    override and no others."""
+    """Return the copy without its override. The override would restore the members of the
+    original's override, and no others."""
     if copy.override_library is None:
         return copy
     known = copy.bl_rna.functions["make_local"].parameters
@@ -119,7 +119,7 @@ def _repoint_all(copy: bpy.types.Object, copies: _Copies) -> None:
         holders.extend(bone.constraints)
     if copy.type != "EMPTY" and copy.data is not None:
         holders.append(copy.data)
-        # A camera's focus.
+        # A camera's depth of field has a target, too.
         holders.append(getattr(copy.data, "dof", None))
     holders.append(copy.rigid_body_constraint)
     for holder in holders:
@@ -143,7 +143,7 @@ def _repoint(holder: Any, copies: _Copies) -> None:
             if target.target in copies:
                 target.target = copies[target.target]
     if isinstance(holder, bpy.types.NodesModifier):
-        # The inputs of its node group.
+        # The inputs of the modifier's node group.
         for key in holder.keys():  # noqa: SIM118 - not a mapping
             if isinstance(holder[key], bpy.types.Object) and holder[key] in copies:
                 holder[key] = copies[holder[key]]

@@ -63,7 +63,7 @@ def drivers_of(owner: bpy.types.ID) -> list[Any]:
 
 
 def own_action(owner: bpy.types.ID) -> None:
-    """Make the owner's action its own, because its keys are about to change."""
+    """Give the owner an action of its own, because the action's keys are about to change."""
     data = owner.animation_data
     action = data.action if data is not None else None
     if action is None:

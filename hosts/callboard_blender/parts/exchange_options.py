@@ -1,4 +1,4 @@
-"""Blender's operators for files of other programs as currently registered, with their arguments. An
+"""Blender's operators for other programs' files, as currently registered, with their arguments. An
 add-on's operator comes and goes with the add-on."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FORWARD = {"Y": ("NEGATIVE_Z", "-Z"), "Z": ("Y", "Y")}
 
 @dataclass(frozen=True)
 class Operator:
-    """One operator. ``properties`` are Blender's own descriptions of its arguments."""
+    """One operator. ``properties`` are Blender's own descriptions of the operator's arguments."""
 
     call: Any
     properties: Mapping[str, Any]
@@ -59,8 +59,8 @@ class Operator:
 
 
 def reader_of(kind: str) -> Operator | None:
-    """Return the importer if it can do what is needed here. Older PLY importers don't support
-    units, and the glTF importer fails with a numpy that is newer than it supports."""
+    """Return the importer if it works here. Older PLY importers don't support units, and the glTF
+    importer fails if numpy is newer than it supports."""
     if _numpy_is_missing(kind) or (kind == "gltf" and _breaks_at_numpy()):
         return None
     operator = _first(_READERS[kind])

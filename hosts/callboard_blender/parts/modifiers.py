@@ -23,7 +23,7 @@ TYPES = {
     "triangulate": "TRIANGULATE",
     "weld": "WELD",
 }
-#: Blender's properties for values that are plain numbers in Blender too.
+#: Blender's properties for our values. In both, these are plain numbers.
 _PLAIN = {
     "width": "width",
     "segments": "segments",

@@ -8,7 +8,7 @@ from mathutils import Matrix, Vector
 from callboard.host import Point
 from callboard_blender.application.names import scene
 
-#: Maximum surfaces, invisible in a render, that a ray passes.
+#: Maximum number of surfaces, invisible in a render, that a ray passes through.
 _MOST_PASSED = 100
 
 

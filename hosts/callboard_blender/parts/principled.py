@@ -66,7 +66,8 @@ def socket_of(shader: bpy.types.Node, key: str) -> Any:
 
 
 def read(material: bpy.types.Material) -> Json:
-    """Return the values. A linked value is None. All are None if there is no such shader."""
+    """Return the values. A linked value is None. All are None if the material has no Principled
+    BSDF."""
     shader = shader_of(material)
     keys = [key for key in _SOCKETS if key != "normal"]
     if shader is None:
@@ -75,7 +76,7 @@ def read(material: bpy.types.Material) -> Json:
 
 
 def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
-    """Set the given values. The caller disconnects whatever drives their sockets."""
+    """Set the given values. The caller disconnects whatever drives these values."""
     shader = needed_shader(material)
     for key, value in values.items():
         socket = socket_of(shader, key)
@@ -83,7 +84,7 @@ def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
             socket.default_value = (*value, socket.default_value[3])
         else:
             socket.default_value = value * _SPECULAR if key == "specular" else value
-    # The color of the solid view.
+    # The color that the view shows in solid mode.
     if "color" in values:
         material.diffuse_color = (*values["color"], material.diffuse_color[3])
     for key, name in (("metalness", "metallic"), ("roughness", "roughness")):

@@ -1,8 +1,8 @@
 """A render by Blender itself that leaves its interface usable.
 
-Blender copies the scene at the start. The interface is blocked until then. Afterwards the artist's
-settings are restored, so ours don't affect anything that is done or saved during the render. The
-picture is written at the end, from the result that Blender keeps.
+Blender copies the scene at the start, which blocks the interface. Afterwards the artist's settings
+are restored, so ours don't affect anything that is done or saved during the render. The picture is
+written at the end, from the result that Blender keeps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from callboard_blender.parts.render_picture import kept_as, put_back, settings
 
 #: Seconds that Blender may take to copy the scene, which takes as long as changing the frame.
 _COPIED_IN = 300.0
-#: The first handler called with the copy, and those called at the end.
+#: The first handler that is called with the copied scene, and the handlers called at the end.
 _COPIED = "frame_change_post"
 _ENDS = ("render_complete", "render_cancel")
 
@@ -39,8 +39,8 @@ def renders_unattended() -> bool:
 def rendered(
     path: str, width: int, height: int, changes: Changes, end_jobs: Callable[[], None]
 ) -> Generator[object, None, None]:
-    """Render the scene as it is into the file. Raises HostError. Closing it early ends the render
-    with ``end_jobs``."""
+    """Render the scene as it is into the file. Raises HostError. Closing the generator early ends
+    the render with ``end_jobs``."""
     shown = scene().name_full
     with replacing(path) as written, _Job(changes, end_jobs) as job:
         with changes.unnoticed():
@@ -73,7 +73,7 @@ class _Job:
         self._copied = Event()
         self._begun = False
         self._ended: str | None = None
-        #: The reason why there will be no picture.
+        #: The reason why there won't be a picture, or None.
         self._lost: str | None = None
         self._forget = changes.emptied.watch(partial(self._lose, "another file was opened"))
         self._added: list[tuple[list[Callable[..., None]], Callable[..., None]]] = []

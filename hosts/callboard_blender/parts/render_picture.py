@@ -1,7 +1,8 @@
 """Render one picture and leave the scene as it was.
 
-Inside Blender the scene's own engine and settings render. In background mode, a scene set to EEVEE
-or Workbench, which need a graphics card, is rendered by Cycles on the processor with few samples.
+Inside Blender, the scene's own engine and settings are used. In background mode, a scene set to
+EEVEE or Workbench, which need a graphics card, is rendered by Cycles on the processor with few
+samples.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def settings(
 
 
 def kept_as(path: str, shown: bpy.types.Scene) -> list[Setting]:
-    """Return the settings to write a picture of that scene into that file. Raises HostError."""
+    """Return the settings for writing a picture of that scene to that file. Raises HostError."""
     kind = _FORMATS[checked_suffix(path, _FORMATS)]
     if bpy.app.version >= (5, 0) and re.search("[{}]", path):
         raise HostError(f"'{path}' holds braces, which Blender would replace; use another path")

@@ -68,7 +68,7 @@ def write(
     obj: bpy.types.Object, translate: Vector | None, rotate: Vector | None, scale: Vector | None
 ) -> None:
     """Set the components that aren't None. Raises HostError, and changes nothing, when the artist
-    has locked one."""
+    has locked one of them."""
     asked = {"location": translate, "rotation": rotate, "scale": scale}
     alone = (rotate is None and scale is None) or _even(_between(obj)) is not None
     refuse_animated(obj, [key for key, value in asked.items() if value is not None or not alone])
@@ -185,8 +185,8 @@ def _between(obj: bpy.types.Object) -> Matrix:
 
 
 def _even(matrix: Matrix) -> tuple[Quaternion, float] | None:
-    """Return the rotation and scale, or None when the matrix scales non-uniformly, shears, mirrors
-    or flattens."""
+    """Return the rotation and scale of a matrix, or None when it scales non-uniformly, shears,
+    mirrors or flattens."""
     linear = matrix.to_3x3()
     if linear == Matrix.Identity(3):
         return Quaternion(), 1.0
@@ -241,7 +241,7 @@ def same(a: Matrix, b: Matrix, tolerance: float = 1e-5) -> bool:
 
 
 def refuse_animated(obj: bpy.types.Object, channels: Sequence[str] = _CHANNELS) -> None:
-    """Raise HostError when keys, a strip or a driver already set one of these."""
+    """Raise HostError when keys, a strip or a driver already set one of the channels."""
     for curve in (*drivers_of(obj), *curves_of(obj), *strip_curves_of(obj)):
         moved = curve.data_path.removeprefix("delta_")
         if channel := next((each for each in channels if moved.startswith(each)), None):

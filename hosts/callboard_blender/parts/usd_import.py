@@ -122,8 +122,8 @@ def _is_shape(obj: bpy.types.Object, prim: Any, above: Any) -> bool:
 
 
 def _take_shape(obj: bpy.types.Object, prim: Any) -> None:
-    """Give a sphere, cylinder or cone a mesh as large as the prim. Blender makes it of ten sides,
-    which don't reach its radius."""
+    """Give a sphere, cylinder or cone a mesh as large as the prim. Blender makes it with ten
+    sides, so its surface is inside the radius."""
     kind = str(prim.GetTypeName()).lower()
     if kind not in ("sphere", "cylinder", "cone") or obj.type != "MESH" or obj.modifiers:
         return
@@ -160,7 +160,7 @@ def _name_of(prim: Any) -> str | None:
 
 def _rename(names: Mapping[bpy.types.Object, str]) -> None:
     for number, obj in enumerate(names):
-        obj.name = f"arriving {number}"  # so that no two names collide
+        obj.name = f"arriving {number}"  # so that names don't collide
     for obj, name in names.items():
         obj.name = name
 

@@ -1,9 +1,9 @@
-"""Motion in USD files. Blender writes every frame, and reads motion as a link to the file. This
-module writes only samples at keys with straight lines between them, and notes all keys beside them.
-On import, samples become keys again, so that the file is no longer needed.
+"""Motion in USD files. Blender writes every frame, and reads motion as a link to the file. If the
+motion between keys is straight, this module keeps only the samples at the keys. It also stores a
+note of all keys. On import, samples become keys again, so that the file is no longer needed.
 
 The note is custom data of a prim: for each component the seconds at which it has keys, and the
-interpolation after each. It counts only if such keys reproduce the motion of the samples.
+interpolation after each. The note counts only if its keys reproduce the motion of the samples.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from callboard_blender.parts.curves import curves_of
 from callboard_blender.parts.transforms import COMPONENTS, curves_of_transform, local_at
 
 _NOTE = "sourceKeys"
-#: The attribute in which exporters name a prim's object.
+#: The attribute in which exporters store the name of a prim's object.
 OBJECT_NAME = "userProperties:blender:object_name"
 _CHANNELS = {"translate": "location", "rotate": "rotation_euler", "scale": "scale"}
 _OPS = {"translate": "xformOp:translate", "rotate": "xformOp:rotateXYZ", "scale": "xformOp:scale"}
 #: Tolerances within which two motions count as the same: relative, and degrees for rotation.
 _CLOSE = {"translate": 1e-4, "rotate": 1e-2, "scale": 1e-4}
-#: Tolerance in frames within which two frames are the same.
+#: Frames that differ by less than this count as the same.
 _FRAME = 1e-4
 
 #: Seconds, or frames, and the interpolation after each.
@@ -116,7 +116,8 @@ def _keys_of(obj: bpy.types.Object) -> dict[str, Keys]:
 
 
 def _unwind(samples: Any) -> None:
-    """Make the angles continuous. Blender writes none beyond half a circle, so samples jump."""
+    """Make the angles continuous. Blender never writes an angle beyond half a circle, so samples
+    jump."""
     times = samples.GetTimeSamples() if samples else []
     turns = [samples.Get(time) for time in times]
     for time, was, now in zip(times, turns, without_jumps(turns), strict=True):
@@ -125,8 +126,9 @@ def _unwind(samples: Any) -> None:
 
 
 def _thin(samples: Any, at: Mapping[float, Sequence[float]], close: float) -> None:
-    """Keep only the samples at keys if everything between them is straight. Otherwise add missing
-    samples between two frames. ``at`` holds the keys' values, the first one first."""
+    """Keep only the samples at keys if the motion between the keys is straight. Otherwise keep all
+    samples, and add the samples at keys between two frames. ``at`` holds the values at the keys, in
+    order."""
     times = samples.GetTimeSamples()
     kind = type(samples.Get(times[0]))
     straight = all(dist(_straight(at, time), samples.Get(time)) <= close for time in times)
@@ -157,8 +159,8 @@ def _straight(at: Mapping[float, Sequence[float]], time: float) -> Sequence[floa
 
 
 def _moving_prim(stage: Any, path: str) -> Any:
-    """Return the prim whose samples move the object that was read from ``path``. ``path`` may be
-    that of a shape below the prim."""
+    """Return the prim whose samples move the object that was read from ``path``. ``path`` may lead
+    to a shape below the prim."""
     from pxr import UsdGeom
 
     prim = stage.GetPrimAtPath(path)
@@ -181,8 +183,7 @@ def _times(prim: Any) -> set[float]:
 
 
 def _near(time: float, times: Iterable[float]) -> float | None:
-    """Return the time in this list that is the same apart from rounding through seconds and other
-    rates."""
+    """Return the time in the list that is the same, apart from rounding in conversions, or None."""
     return next((each for each in times if abs(each - time) < _FRAME), None)
 
 
@@ -250,7 +251,7 @@ def _keyed(
     pace: float,
     close: float,
 ) -> bool:
-    """Key one component; return whether the keys reproduce its motion."""
+    """Key one component; return whether the keys reproduce the component's motion."""
     channel = _CHANNELS[component]
     for curve in _curves(obj, channel):
         for frame in [point.co.x for point in curve.keyframe_points]:
@@ -276,7 +277,8 @@ def _curves(obj: bpy.types.Object, channel: str) -> list[Any]:
 
 
 def _retime(owners: Iterable[bpy.types.ID], pace: float) -> None:
-    """Move keys that Blender itself imports, such as a camera's lens, to this scene's rate."""
+    """Move keys that Blender itself imports, such as the keys of a camera's lens, to this scene's
+    rate."""
     if abs(pace - 1) < 1e-9:
         return
     for owner in set(owners):

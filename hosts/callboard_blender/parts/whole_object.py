@@ -16,8 +16,8 @@ _MOST = 200
 
 
 def whole(obj: bpy.types.Object, *, users: bool) -> Json:
-    """Return the object with what it uses. With ``users`` also who uses it, which takes a look at
-    the whole file."""
+    """Return the object and what it uses. With ``users``, also return what uses it, for which the
+    whole file is searched."""
     data = obj.data
     reported: Json = {
         "data": data.name_full if data is not None else None,
@@ -144,8 +144,8 @@ def _visibility(obj: bpy.types.Object) -> Json:
 
 
 def _places(each: Any, above: list[str], holding: set[Any]) -> Iterator[list[str]]:
-    """Yield, for each place of the collections in the view layer, the reasons why it isn't
-    shown."""
+    """Yield, for each place in the view layer of a collection in ``holding``, the reasons why that
+    place isn't shown."""
     name, here = each.collection.name, list(above)
     if each.exclude:
         here.append(f"the collection '{name}' is excluded from the view layer")

@@ -144,8 +144,8 @@ class BlenderAnimation:
         return len({frame for _, _, frame in doomed})
 
     def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
-        """Bake, and remove what moved the objects: constraints, drivers, the keys in between. Keys
-        outside stay."""
+        """Bake, and remove what moved the objects: constraints, drivers, and the keys inside the
+        range. Keys outside the range stay."""
         baked = {(obj := find(name)).name_full: obj for name in names}
         for obj in baked.values():
             refuse_linked(obj)

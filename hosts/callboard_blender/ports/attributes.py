@@ -215,8 +215,8 @@ def _has_own(place: _Place) -> bool:
 
 
 def _may_be_new(place: _Place) -> bool:
-    """Return whether the name is free. Names that Blender or an add-on uses for groups of values
-    are taken."""
+    """Return whether a new attribute can have this name. It can't if Blender or an add-on already
+    uses the name for a group of values."""
     return (
         isinstance(place.owner, bpy.types.ID)
         and place.key not in place.owner

@@ -146,7 +146,7 @@ def home() -> bpy.types.Collection:
 
 
 def _shown_elsewhere(doomed: set[bpy.types.Object]) -> set[bpy.types.Object]:
-    """Return those objects that collections outside this scene hold. Raises HostError when an
+    """Return the objects that are also in collections outside this scene. Raises HostError when an
     object can't be removed from this scene without removing it from another scene, or without
     changing an object of another scene."""
     shown = scene()
@@ -178,7 +178,7 @@ def _shown_elsewhere(doomed: set[bpy.types.Object]) -> set[bpy.types.Object]:
 
 def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix, Matrix | None]:
     """Return the local transform below ``above`` at the same place in the world, and the matrix
-    between the two that lets the object's channels stay as they are."""
+    between the two with which the object's channels stay as they are, or None."""
     frame = world_of(above) if above is not None else Matrix.Identity(4)
     if above is not None and frame.determinant() == 0:
         raise HostError(f"'{above.name}' is scaled to zero, so the place can't be kept")

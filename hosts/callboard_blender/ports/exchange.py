@@ -1,4 +1,4 @@
-"""Files of other programs: the port ``exchange``."""
+"""Exchanging files with other programs: the port ``exchange``."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class BlenderExchange:
                 assert self._usd is not None
                 self._usd.export_usd(path, objects is not None)
                 return [path], Axes(unit, "Z")
-            # The exporter copies these beside the file, or into it.
+            # The exporter copies the used files beside the exported file, or into it.
             refuse_used_outside("exported")
             operator, moving = _there(writer_of(kind), path), moves()
             options = export_options(operator, kind, axes, objects is not None, moving)
@@ -210,7 +210,7 @@ def _has_picture(material: Any) -> bool:
 
 @contextmanager
 def _nodes_kept() -> Iterator[None]:
-    """Remove the notes that Blender's glTF exporter leaves on the shader nodes it wrote."""
+    """Remove the notes that Blender's glTF exporter leaves on the shader nodes that it exported."""
     before = set(_noted_nodes())
     yield
     for tree_name, name in set(_noted_nodes()) - before:

@@ -1,5 +1,5 @@
 """The contents of .blend files and the files they name: the port ``file``. The open file is read
-from Blender, others from their blocks."""
+from Blender, and other files from their blocks."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from callboard_blender.application.names import count, listed, scene, view_layer
 from callboard_blender.application.outside_paths import own_folders
 from callboard_blender.ports.files import checked_blend
 
-#: Data read between two pauses.
+#: Number of datablocks read between two pauses.
 _STRETCH = 1000
 #: Seconds that a slice waits for the thread that reads a file on disk.
 _WAIT = 0.004
-#: The collections of ``bpy.data`` whose data name files, with the kind of file.
+#: The collections of ``bpy.data`` whose datablocks name files, with the kind of file.
 _NAMING = {
     "libraries": "library",
     "images": "image",
@@ -93,8 +93,8 @@ def _in_a_thread(path: str, read: Callable[[], _Read]) -> Generator[None, None, 
 
 
 def _in_stretches(data: Any) -> Iterator[list[Any]]:
-    """Yield the data in stretches. Once the scene has changed, each is read anew, because data of
-    before the pause may be gone."""
+    """Yield the datablocks in stretches. Once the scene has changed, each stretch is read from
+    Blender again, because datablocks from before the pause may be gone."""
     before, kept, at = listed(), data.values(), 0
     while part := kept[at : at + _STRETCH] if listed() is before else data[at : at + _STRETCH]:
         yield part
@@ -246,14 +246,14 @@ def _state(place: str) -> str:
 
 
 def _named_on_disk(waiting: list[tuple[str, str]], own: Sequence[str]) -> list[NamedFile]:
-    """Return what these files name, and the libraries among them. Each comes with its place as
-    ``NamedFile.named_in`` has it."""
+    """Return the files that these files name, and the files named in the libraries among them.
+    ``waiting`` pairs each path with its ``NamedFile.named_in``."""
     reported: list[NamedFile] = []
     seen = {os.path.realpath(file) for file, _ in waiting}
     while waiting:
         file, named_in = waiting.pop(0)
         named: dict[tuple[str, str, bool], set[str]] = {}
-        # A library that can't be read is reported, without what it names.
+        # A library that can't be read is reported, but not the files that it names.
         with suppress(*(_UNREADABLE if named_in else ())):
             for kind, text, owner, packed in BlendFacts(file).named:
                 named.setdefault((kind, text, packed), set()).add(owner)

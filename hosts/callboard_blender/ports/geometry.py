@@ -157,8 +157,8 @@ def _counts(mesh: Any) -> Json:
 
 
 def _result(obj: bpy.types.Object) -> Json | None:
-    """Return the counts after the modifiers, or None when Blender doesn't evaluate the object, in a
-    hidden collection for example."""
+    """Return the counts after the modifiers, or None when Blender doesn't evaluate the object, for
+    example because it is in a hidden collection."""
     shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     try:
         mesh = shown.to_mesh()

@@ -115,7 +115,7 @@ def _size(obj: bpy.types.Object) -> list[float]:
 
 
 def _area_scale(obj: bpy.types.Object) -> tuple[float, float]:
-    """Return scene units per unit of an area light: scaling the object scales what shines."""
+    """Return scene units per unit of an area light, because scaling the object scales the light."""
     try:
         placed = world_of(obj)
     except HostError:  # Blender doesn't evaluate it

@@ -38,8 +38,8 @@ class BlenderRender:
         if camera is None:
             raise HostError("the scene has no camera; render a turntable, which makes its own")
         refuse_used_outside("rendered")
-        # A change of frame or mode, and muted outputs, would have to last until the picture is
-        # finished.
+        # A rendering in the background would need a change of frame or mode, and muted outputs, to
+        # last until the picture is finished.
         plain = frame is None and self._changes.mode.mode == "OBJECT" and not outputs_outside()
         if plain and renders_unattended():
             return self._beside(path, width, height)
@@ -88,7 +88,7 @@ class BlenderRender:
             }
 
     def small(self, path: str, longest: int) -> bytes:
-        """Like :meth:`callboard.ports.look.MakesSmall.small`."""
+        """Return a small picture, as :meth:`callboard.ports.look.MakesSmall.small` does."""
         with TemporaryDirectory(prefix="callboard-") as folder:
             file = str(Path(folder, f"small{Path(path).suffix}"))
             try:
@@ -116,7 +116,7 @@ def _put_back(changes: Changes) -> Iterator[None]:
 
 
 def _made(path: str, width: int, height: int) -> Json:
-    """Return the answer about a still, without its duration."""
+    """Return the answer for a still, without its duration."""
     shown = scene()
     return {
         "path": path,

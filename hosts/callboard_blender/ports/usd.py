@@ -53,7 +53,7 @@ class BlenderUsd:
                 "import",
                 filepath=path,
                 set_frame_range=False,
-                # Blender converts the file's units to meters, but the scene's may differ.
+                # Blender converts the file's units to meters, but the scene's unit may differ.
                 scale=1 / scene().unit_settings.scale_length,
                 create_world_material=False,
             )
@@ -130,7 +130,7 @@ def _repaired(path: str) -> None:
     UsdGeom.SetStageMetersPerUnit(stage, scene().unit_settings.scale_length)
     note_keys(stage)
     for prim in list(stage.TraverseAll()):
-        # Blender sets this on every light, always with 6500 kelvin.
+        # Blender sets a color temperature on every light, always 6500 kelvin.
         light, warm = object_of(prim.GetParent()), prim.GetAttribute(_BY_KELVIN)
         if warm and light is not None and not getattr(light.data, "use_temperature", False):
             warm.Set(False)

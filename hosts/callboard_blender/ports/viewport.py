@@ -1,7 +1,7 @@
 """Pictures of the 3D view: the port ``viewport``, if Blender has a user interface.
 
-The view is drawn once more, off the screen, so it doesn't matter how large its window is, what
-covers it, or whether it is shown at all.
+The view is drawn once more, off-screen, so it doesn't matter how large its window is, what covers
+the window, or whether the view is shown at all.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def view_there() -> View:
 
 
 def drawn(view: View, width: int, height: int, looking: Matrix, projecting: Matrix) -> Picture:
-    """Return the view's content with its settings, drawn off the screen."""
+    """Draw the view off-screen, with its own settings, and return the picture."""
     try:
         offscreen = gpu.types.GPUOffScreen(width, height)
     except RuntimeError as error:

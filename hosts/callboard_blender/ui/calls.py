@@ -1,5 +1,5 @@
-"""The sidebar's lists: the calls that run, and what the last ones changed, with the buttons to take
-that back."""
+"""The sidebar's lists: the running calls, and the changes by the last calls, with buttons to undo
+them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from callboard_blender.ui.questions import GUARD
 from callboard_ui import texts
 from callboard_ui.shown_text import clock, one_line
 
-#: Characters that fit a line of the sidebar; maximum calls and changes that are shown, and lines of
-#: a change.
+#: Characters that fit on a line of the sidebar, then maximum calls and changes that are shown, and
+#: maximum lines of a change.
 _NARROW, _CALLS, _CHANGES, _LINES = 28, 3, 4, 2
 
 
 class _Rows:
-    """The rows as they were drawn last. A click on a row that has just moved isn't taken: it was
-    meant for the row that was there before."""
+    """The rows as last drawn. A click on a row that has just moved is ignored, because it was meant
+    for the row that was there before."""
 
     def __init__(self) -> None:
         self._ids: list[str] = []

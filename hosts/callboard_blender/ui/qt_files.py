@@ -38,7 +38,8 @@ class QtSearch:
     def __init__(self, bundled: Path) -> None:
         """Start the search. ``bundled`` is the folder with the add-on's wheels, if there is one.
         Raises HostError when there is no Qt at all."""
-        #: The folder for Python's path, and the reason why there is no Qt. Valid once ``done``.
+        #: The folder to add to Python's path, if any, and the reason why there is no Qt, if so.
+        #: Valid once ``done``.
         self.folder: str | None = None
         self.problem: str | None = None
         self._wheels = [path for path in sorted(bundled.glob("*.whl")) if _fits(path.name)]
@@ -46,8 +47,8 @@ class QtSearch:
         self._ended = False
         self._installed = find_spec("PySide6") is not None
         if (loaded := sys.modules.get("PySide6")) is not None:
-            # Qt was loaded when the add-on was enabled before. Its folder may no longer be on the
-            # path.
+            # Qt stays loaded from an earlier time that the add-on was enabled, but its folder may
+            # no longer be on the path.
             folder = str(Path(loaded.__file__ or "").parents[1])
             self.folder = folder if folder not in sys.path else None
         if not self._installed and not self._wheels:
@@ -135,7 +136,7 @@ def _unpacked(wheels: Sequence[Path]) -> Path:
         with suppress(FileExistsError):
             Path(partial).rename(folder)
     finally:
-        # A leftover from when another Blender was faster, or the disk was full.
+        # Something is left to remove only if another Blender was faster, or the disk is full.
         shutil.rmtree(partial, ignore_errors=True)
     return folder
 

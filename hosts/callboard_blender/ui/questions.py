@@ -17,7 +17,7 @@ from callboard_blender.server import drawn, residence
 from callboard_ui import texts
 from callboard_ui.shown_text import arguments_text, one_line
 
-#: Seconds in which a new pop-up doesn't accept a yes, because the click may have been meant for
+#: Seconds during which a new pop-up doesn't accept a yes, because the click may have been meant for
 #: something else.
 GUARD = 0.5
 #: Lines of the pop-up besides the arguments, and the minimum and maximum lines of arguments.
@@ -42,7 +42,8 @@ class _Popup:
     page: int = 0
     size: _Size = _Size()
     opened: float = 0.0
-    #: The address of the window that it opened in, or 0 once it was closed here.
+    #: The address of the window in which the pop-up opened, or 0 if callboard has closed the
+    #: pop-up.
     window: int = 0
 
 
@@ -204,7 +205,7 @@ def draw_answer(row: Any, question: Any, answer: str, text: str) -> None:
 
 def argument_lines(arguments: Any, width: int = _WIDE) -> list[str]:
     """Return all arguments in lines that fit ``width``, in pixels at scale 1, because Blender
-    leaves out the middle of longer ones. Code comes last."""
+    leaves out the middle of longer lines. Code comes last."""
     return [
         part
         for line in arguments_text(arguments).expandtabs(4).splitlines()

@@ -17,7 +17,7 @@ from callboard_blender.ui.questions import draw_answer
 from callboard_ui import texts
 from callboard_ui.shown_text import one_line
 
-#: Characters that fit a line of the sidebar, and maximum lines for a question.
+#: Characters that fit on a line of the sidebar, and maximum lines for a question.
 _NARROW, _ASKED = 28, 4
 #: The icon for each name of a state.
 _ICONS = {

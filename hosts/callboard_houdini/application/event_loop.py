@@ -1,8 +1,8 @@
-"""Detects whether Houdini's own loop runs.
+"""Detects whether Houdini's own loop is running.
 
-Houdini's message windows are not Qt's modal ones. While such a window waits for the artist, inside
-whatever opened it, Qt's events, including ours, are handled. Functions deferred to Houdini's own
-loop are not, which reveals the window.
+Houdini's message windows aren't modal windows of Qt. While such a window waits for the artist,
+inside the call that opened it, Qt still handles its events, including ours. Houdini's own loop
+doesn't run deferred functions then, which reveals the window.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class HoudiniEventLoop:
         #: True while a deferred function hasn't run yet.
         self._asked = False
         self._asked_again = 0.0
-        #: Silence means nothing in a Houdini that has never run a deferred function.
+        #: True once Houdini has run a deferred function. Before that, its silence means nothing.
         self._answered = False
         self._closed = False
-        #: Qt's timeouts since the function was deferred. A long cook holds up both loops, and
-        #: Houdini's runs soon after it: before a second timeout of Qt's.
+        #: Qt's timeouts since the function was deferred. A long cook holds up both loops. After it,
+        #: Houdini's loop runs before Qt's second timeout.
         self._timeouts = 0
         self._timer = QTimer(interval=ALONE_MS)
         self._timer.timeout.connect(self._still_silent)
@@ -49,8 +49,8 @@ class HoudiniEventLoop:
         self._ask()
 
     def held_by(self) -> str | None:
-        """Return the Houdini window that waits for the artist, in words, or None. Call it on the
-        main thread."""
+        """Return the Houdini window that is waiting for the artist, in words, or None. Call it on
+        the main thread."""
         now = self._clock()
         if not self._asked:
             self._ask()

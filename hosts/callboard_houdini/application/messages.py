@@ -29,8 +29,8 @@ class HoudiniMessages(Messages):
             (kinds.BeforeSave, kinds.AfterSave, "saving the scene"),
         ]
         self._has_windows = hou.isUIAvailable()
-        # Python makes a new object at each access to a method, and Houdini removes a callback only
-        # by the same object.
+        # Python makes a new object each time a method is accessed, and Houdini removes a callback
+        # only if it gets the same object.
         self._for_file, self._for_playbar = self._on_file, self._on_playbar
         self._for_selection, self._for_network = self._on_selection, self._on_network
         hou.hipFile.addEventCallback(self._for_file)

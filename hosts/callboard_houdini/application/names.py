@@ -1,7 +1,8 @@
 """Objects by name, and their hierarchy.
 
-An object is an object node in ``/obj``, or in a subnet of objects there. Its path is the node's,
-``/obj/ball``. Its parent is the object wired into it, or else the subnet that contains it.
+An object is an object node in ``/obj``, or in a subnet of objects there. Its path is the node's
+path, such as ``/obj/ball``. Its parent is the object wired into it, or else the subnet that
+contains it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Undo steps in Houdini's own list, one group per call.
 
-Houdini reports no undo, but it lists the labels of what can be undone and redone.
+Houdini doesn't report an undo, but it lists the labels of the steps that can be undone and redone.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from callboard_qt import OpenStep, UndoSteps, applied_of
 class HoudiniUndo(UndoSteps):
     def __init__(self) -> None:
         super().__init__()
-        #: True once Houdini has been seen to record a step. hython records only when told to, if at
-        #: all, and reports undo as enabled either way.
+        #: True once Houdini has recorded a step. hython records steps only on request, if at all,
+        #: but always reports undo as enabled.
         self._records = bool(hou.isUIAvailable())
         if not self._records:
             hou.hscript("undoctrl on")

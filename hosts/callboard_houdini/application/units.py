@@ -8,7 +8,7 @@ import hou
 
 
 def meters_per_unit() -> float:
-    """Return the hip file's unit; Houdini's Python has no function for it."""
+    """Return the hip file's unit, for which Houdini's Python has no function."""
     size = re.search(r"\d+(\.\d*)?([eE][-+]?\d+)?", hou.hscript("unitlength")[0])
     return float(size.group()) if size and float(size.group()) > 0 else 1.0
 

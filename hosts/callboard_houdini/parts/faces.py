@@ -96,7 +96,7 @@ def _path(material: hou.OpNode | None) -> str:
 
 
 def _entries(node: hou.ObjNode) -> dict[str, set[int]]:
-    """Return the faces by material that our node sets."""
+    """Return the faces to which our node assigns a material, by the material's path."""
     ours = node.node(_OURS)
     if not isinstance(ours, hou.SopNode):
         return {}

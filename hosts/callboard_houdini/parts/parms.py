@@ -48,7 +48,7 @@ def set_numbers(channels: hou.ParmTuple, values: Sequence[float]) -> None:
 
 
 def set_known(node: hou.OpNode, name: str, value: float | str) -> None:
-    """Set a parameter that not every version of the node has."""
+    """Set a parameter if this version of the node has it."""
     known = node.parm(name)
     if known is not None:
         known.set(value)
@@ -74,8 +74,8 @@ def holds_file(template: hou.ParmTemplate) -> bool:
 
 
 def runs_code(template: hou.ParmTemplate, name: str, value: str) -> bool:
-    """Return whether Houdini would run that string as the parameter's value. VEX can't reach
-    anything outside. All other code needs the artist's permission."""
+    """Return whether Houdini would run that string as code, which needs the artist's permission.
+    VEX doesn't count, because it can't reach anything outside."""
     language = template.tags().get("editorlang", "vex").lower()
     hook = name in _HOOKS or _SCRIPT.search(name) is not None
     return "`" in value or language != "vex" or hook

@@ -14,8 +14,8 @@ from callboard_qt import LineOfSight, between
 
 #: The range of an artist's own view, whose clipping planes Houdini doesn't reveal.
 _NEAR, _FAR = 1e-3, 1e7
-#: The distance that counts as on the surface, as a share of the line's length inside an object's
-#: box.
+#: The distance within which a point counts as on the surface, as a share of the line's length
+#: inside an object's box.
 _PRECISION = 1e-6
 
 

@@ -118,7 +118,7 @@ def clear(material: hou.OpNode, slot: str) -> None:
 
 def put(material: hou.OpNode, slot: str, texture: Texture) -> None:
     """Set the texture. Raises HostError for a picture that Houdini can't read, because Houdini
-    itself reads it only when it draws."""
+    itself reads the picture only when it draws."""
     _refuse(material, [slot])
     name, at = Path(texture.path).name, _SLOTS[slot]
     if Path(name).suffix.lower() not in _PICTURES:
@@ -177,7 +177,7 @@ def _refuse(material: hou.OpNode, keys: Any) -> None:
 
 
 def _wired(material: hou.OpNode) -> set[str]:
-    """Return the inputs that other nodes feed. They have the parameters' names."""
+    """Return the inputs that other nodes feed. The inputs have the parameters' names."""
     return {
         name
         for name, source in zip(material.inputNames(), material.inputs(), strict=False)

@@ -13,7 +13,8 @@ from callboard_houdini.parts.parms import number, parm, parm_tuple, set_known, s
 _KINDS = {"sphere": "sphere", "box": "cube", "grid": "plane", "torus": "torus"}
 #: Nodes after which a primitive still counts as one.
 _SAME_SHAPE = ("material", "normal", "reverse", "subdivide")
-#: Points around the axis: a multiple of four, so that the bounds are those of the round shape.
+#: Number of points around the axis: a multiple of four, so that the bounds are those of the round
+#: shape.
 _AROUND = 24
 
 

@@ -1,8 +1,8 @@
 """The scene's environment for the port ``lights``: an environment light.
 
 A new picture or color goes to callboard's own light. The artist's lights are switched off and stay
-in the file. Strength or rotation alone changes the first environment light that is on, even one of
-the artist's.
+in the file. If only the strength or rotation is set, the first environment light that is on
+changes, even if it is the artist's.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def write(domes: Sequence[hou.ObjNode], values: Mapping[str, Any]) -> None:
         dome = _our_dome() or _new()
         for other in domes:
             if other != dome:
-                # The light stays, and comes back when it is switched on.
+                # The light stays in the scene, so it can be switched on again.
                 _may_set(other)
                 parm(other, "light_enable").set(0)
     elif not domes:

@@ -80,7 +80,7 @@ def is_plain(node: hou.ObjNode) -> bool:
 
 
 def require_plain(node: hou.ObjNode) -> None:
-    """Raise HostError when keys of the parameters would not be Euler XYZ."""
+    """Raise HostError when keys of the object's parameters wouldn't be Euler XYZ angles."""
     if not is_plain(node):
         raise HostError(
             f"'{node.name()}' has a different transform order, a pivot, a uniform scale or a "

@@ -119,7 +119,7 @@ def _sphere(node: hou.ObjNode, prim: Usd.Prim, time: Usd.TimeCode) -> hou.SopNod
 
 
 def _round(node: hou.ObjNode, prim: Usd.Prim, time: Usd.TimeCode) -> hou.SopNode:
-    """Make a cylinder, or a cone whose tip is at the axis' positive end."""
+    """Make a cylinder, or a cone whose tip is at the axis's positive end."""
     pointed = prim.GetTypeName() == "Cone"
     shape = UsdGeom.Cone(prim) if pointed else UsdGeom.Cylinder(prim)
     radius = shape.GetRadiusAttr().Get(time)

@@ -121,7 +121,7 @@ def _value(one: hou.Parm, kind: str) -> Any:
 
 
 def _converted(named: hou.ParmTuple, value: object) -> list[Any]:
-    """Return the values of the parts. Raises HostError."""
+    """Return a value for each of the parameter's components. Raises HostError."""
     kind, count = _kind(named), len(named)
     parts: list[Any] = value if isinstance(value, list) else [value]
     right = isinstance(value, list) is (count > 1) and len(parts) == count
@@ -153,8 +153,8 @@ def _is_whole(value: object) -> bool:
 
 
 def _own(attribute: str, value: object) -> list[Any]:
-    """Return the parts of a new parameter's value. Raises HostError when Houdini has no parameter
-    for it."""
+    """Return a value for each component of a new parameter. Raises HostError when Houdini has no
+    type of parameter for it."""
     parts: list[Any] = value if isinstance(value, list) else [value]
     kind = _kind_for(parts)
     if isinstance(value, list) and (len(parts) < 2 or kind not in ("int", "float")):

@@ -25,9 +25,9 @@ from callboard_houdini.parts.parms import number, numbers, parm, parm_tuple, ref
 #: The user data that marks the camera for pictures.
 _ACTIVE = "callboard_active"
 _PROJECTIONS = {"perspective": "perspective", "ortho": "orthographic"}
-#: Values of ``focalunits``, the unit of lens and aperture.
+#: Values of ``focalunits``, the unit of focal length and aperture.
 _MILLIMETRES = {"mm": 1.0, "m": 1000.0, "nm": 1e-6, "in": 25.4, "ft": 304.8}
-#: A lens and the width of a sensor, in millimeters.
+#: A new camera's focal length and sensor width, in millimeters.
 _LENS, _SENSOR = 50.0, 36.0
 
 
@@ -105,7 +105,8 @@ def _all() -> list[hou.ObjNode]:
 
 
 def camera_named(name: str) -> hou.ObjNode:
-    """Return the camera. Raises ObjectNotFound, AmbiguousName, and HostError for another object."""
+    """Return the camera. Raises ObjectNotFound, AmbiguousName, and HostError if the object isn't a
+    camera."""
     node = find(name)
     if type_of(node) != "cam":
         raise HostError(f"'{node.name()}' isn't a camera; cameras__list names them")
@@ -113,9 +114,9 @@ def camera_named(name: str) -> hou.ObjNode:
 
 
 def view_of(node: hou.ObjNode, aspect: float, rendered: bool) -> View:
-    """Return the view of a picture through the camera; ``aspect`` is its width by its height. A
-    view shows the camera's whole frame, and a render its whole width. Raises HostError for a camera
-    without perspective."""
+    """Return the view of a picture through the camera; ``aspect`` is its width divided by its
+    height. A view shows the camera's whole frame, and a render its whole width. Raises HostError
+    for a camera without perspective."""
     if str(parm(node, "projection").evalAsString()) != "perspective":
         raise HostError(f"'{node.name()}' isn't in perspective; give angles to point at the scene")
     wide = _value(node, "aperture") / (2 * _value(node, "focal"))
@@ -145,14 +146,14 @@ def _unit(node: hou.ObjNode) -> float:
 
 
 def _fov(node: hou.ObjNode) -> list[float]:
-    """Return the angles. The aperture is the picture's width."""
+    """Return the angles of view. The aperture is the width of the frame."""
     wide = _value(node, "aperture")
     high = wide / _aspect(node)
     return [degrees(2 * atan(side / 2 / _value(node, "focal"))) for side in (wide, high)]
 
 
 def _aspect(node: hou.ObjNode) -> float:
-    """Return the aspect of the camera's frame."""
+    """Return the width of the camera's frame divided by its height."""
     across, down = numbers(parm_tuple(node, "res"))
     return across * _value(node, "aspect") / down
 

@@ -10,13 +10,13 @@ import hou
 from callboard.content import Json
 from callboard.host import MOST_LISTED, DocEntry, KeptDocs
 
-#: Parameters that only lay out the others.
+#: Parameters that only arrange other parameters.
 _LAYOUT = ("FolderSet", "Folder", "Separator", "Label", "Button")
 
 
 class HoudiniDocs(KeptDocs):
-    """Node types as ``Sop/box``, with assets' own help, and ``hou``'s classes, functions and
-    methods."""
+    """Node types as ``Sop/box``, including the help of digital assets, and ``hou``'s classes,
+    functions and methods."""
 
     def _read(self) -> Iterator[DocEntry]:
         for category, types in hou.nodeTypeCategories().items():

@@ -1,6 +1,6 @@
-"""Files of other programs: the port ``exchange``. Houdini reads and writes its own geometry as such
-files. FBX and Alembic files get nodes that stay linked to the file, so these formats aren't offered
-here."""
+"""Exchanging files with other programs: the port ``exchange``. Houdini reads and writes its own
+geometry as such files. FBX and Alembic files get nodes that stay linked to the file, so these
+formats aren't offered here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class HoudiniExchange(ApplicationExchange):
 
     @cached_property
     def _known(self) -> dict[str, bool]:
-        """Results by suffix, once tried."""
+        """Return the results of ``_can`` by suffix, filled in as suffixes are tried."""
         return {}
 
     def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
@@ -126,8 +126,8 @@ def _matrix(there: Axes, here: Axes) -> hou.Matrix4:
 
 
 def _can(suffix: str) -> bool:
-    """Return whether Houdini writes and reads such files, which is tried once, because Houdini
-    writes unknown types in its own format, and doesn't list the types that it supports."""
+    """Return whether Houdini writes and reads such files. This is tried once, because Houdini
+    doesn't list the types that it supports, and writes unknown types in its own format."""
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, f"face{suffix}")
         face, read = hou.Geometry(), hou.Geometry()

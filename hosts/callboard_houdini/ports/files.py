@@ -53,6 +53,6 @@ class HoudiniFiles:
 
 
 def _check_name(file: Path) -> None:
-    # Refuse even a frame's number, which is allowed in the name of a node's file.
+    # In a scene's name, even a frame number is refused, although a node's file may have one.
     if "$" in file.name:
         raise HostError(f"'{file.name}' holds '$', which Houdini would replace; use another name")

@@ -120,7 +120,7 @@ def _last(node: hou.ObjNode, name: str) -> hou.SopNode | None:
 
 
 def _body(node: hou.ObjNode) -> hou.SopNode:
-    """Return the node before our subdivision node."""
+    """Return the node before our subdivision node, or else the node that the object shows."""
     rounding = _last(node, _ROUNDING)
     return (rounding and _input(rounding)) or _end(node)
 
@@ -159,7 +159,7 @@ def _take_away(node: hou.SopNode) -> None:
 
 
 def _modelled(node: hou.ObjNode) -> hou.Geometry:
-    """Return the geometry. Raises HostError when it can't be cooked."""
+    """Return the geometry before our subdivision node. Raises HostError when it can't be cooked."""
     try:
         made = _body(node).geometry()
     except hou.OperationFailed as error:

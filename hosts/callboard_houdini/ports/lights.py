@@ -56,7 +56,7 @@ class HoudiniLights:
             "path": str(node.path()),
             "kind": kind,
             "color": numbers(parm_tuple(node, "light_color")),
-            # A light that isn't normalized is brighter the larger it is.
+            # Without normalization, a larger light is brighter.
             "power": intensity * watts(kind, meters_per_unit())
             if "power" in own and _is_normalized(node)
             else None,
@@ -116,7 +116,7 @@ def _is_light(node: hou.ObjNode) -> bool:
 
 
 def _domes() -> list[hou.ObjNode]:
-    """Return the domes that shine."""
+    """Return the environment lights that are on."""
     domes = [node for node in objects() if type_of(node) == DOME]
     return [node for node in domes if number(parm(node, "light_enable"))]
 

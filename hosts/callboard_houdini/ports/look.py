@@ -1,5 +1,5 @@
-"""Pictures of the scene for an agent: the port ``look``. The artist's view draws them, or Houdini's
-renderer. Only Houdini with windows has it."""
+"""Pictures of the scene for an agent: the port ``look``. The artist's view or Houdini's renderer
+draws them. Only Houdini with windows has this port."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Materials and their objects: the port ``materials``. New ones are principled shaders in /mat."""
+"""Materials and their objects: the port ``materials``. New materials are principled shaders in
+/mat."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from callboard_houdini.application.names import (
 from callboard_houdini.parts import faces as faces_of
 from callboard_houdini.parts import principled
 
-# Not MaterialX: Mantra can't render it, and a texture needs four nodes.
+# MaterialX isn't used, because Mantra can't render it, and each texture needs four nodes.
 _NETWORK = "/mat"
 
 
@@ -112,7 +113,7 @@ def _network() -> hou.OpNode:
 
 
 def _everything() -> list[str]:
-    """Return the materials in /mat, then those that objects have elsewhere."""
+    """Return the materials in /mat, then the materials elsewhere that objects use."""
     nodes = [node for node in _network().children() if _is_material(node)]
     paths = [str(node.path()) for node in nodes]
     return list(dict.fromkeys([*paths, *(p for n in objects() for p in faces_of.assigned(n))]))

@@ -1,7 +1,8 @@
 """Rendering to files: the port ``render``.
 
-Pictures are rendered by a node of our own in ``/out``, which is removed after each picture: Mantra,
-which doesn't need a graphics card, or else OpenGL. The answer names the renderer and the camera.
+Pictures are rendered by a temporary node in ``/out``, which is removed after each picture. It is a
+Mantra node, which doesn't need a graphics card, or, without Mantra, an OpenGL node. The answer
+names the renderer and the camera.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from callboard_houdini.parts.shapes import geometry
 from callboard_houdini.ports.cameras import taking_pictures
 from callboard_qt import FileRender
 
-#: The type of each renderer's node, its settings, and the parameters of picture and size.
+#: Each renderer's type of node, its settings, and its parameters for the picture's file and size.
 _RENDERERS: tuple[tuple[str, dict[str, float | str], str, str], ...] = (
     (
         "ifd",
-        # Otherwise Mantra runs in the background, and the picture comes later.
+        # Without this setting, Mantra runs in the background and writes the picture later.
         {"override_camerares": 1, "res_fraction": "specific", "soho_foreground": 1},
         "vm_picture",
         "res_override",
@@ -33,7 +34,7 @@ _RENDERERS: tuple[tuple[str, dict[str, float | str], str, str], ...] = (
     ("opengl", {"tres": 1}, "picture", "res"),
 )
 _NAME = "callboard_render"
-#: Rows of a frame, for its aspect.
+#: The height of a temporary camera's frame in pixels. Only its ratio to the width matters.
 _HIGH = 1080
 
 
@@ -92,7 +93,7 @@ def _draw(file: Path, width: int, height: int, camera: hou.ObjNode, frame: float
         if network is None or type not in known:
             continue
         if type == "opengl" and not hou.isUIAvailable():
-            # Without windows it ends Houdini instead of failing.
+            # Without windows, an OpenGL node ends Houdini instead of failing.
             continue
         node = network.createNode(type, _NAME)
         try:

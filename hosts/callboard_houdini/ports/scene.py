@@ -80,7 +80,8 @@ def is_visible(node: hou.ObjNode) -> bool:
 
 
 def bounds(node: hou.ObjNode) -> Json | None:
-    """Return the world bounds of the object and all below it, or None if there is no geometry."""
+    """Return the world bounds of the object and everything below it, or None if there is no
+    geometry."""
     low, high = [float("inf")] * 3, [float("-inf")] * 3
     for each in family(node):
         shape = geometry(each)

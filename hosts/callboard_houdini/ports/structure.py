@@ -88,7 +88,7 @@ def _own(group: str) -> hou.Bundle:
 
 
 def _free(wanted: str) -> str:
-    """Return a free name, which Houdini doesn't choose for bundles."""
+    """Return a free name, because Houdini doesn't choose one for a bundle."""
     name, stem, number = wanted, wanted.rstrip("0123456789"), 1
     while hou.nodeBundle(name) is not None:
         name, number = f"{stem}{number}", number + 1

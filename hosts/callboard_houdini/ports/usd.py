@@ -1,7 +1,7 @@
 """USD files: the port ``usd``, with the OpenUSD that comes with Houdini.
 
 This module translates objects and USD prims one to one, so that names, hierarchy and colours
-survive. Houdini's own way goes through LOPs, which the skill ``houdini-networks`` can build.
+survive. Houdini's own import goes through LOPs, which the skill ``houdini-networks`` can build.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from callboard_houdini.parts.usd_write import Exporter
 
 class HoudiniUsd:
     def import_usd(self, path: str, parent: str | None) -> Json:
-        """Import meshes and simple shapes as geometry objects, all else as nulls, in their state at
-        the file's first frame."""
+        """Import meshes and simple shapes as geometry objects, and everything else as nulls, in
+        their state at the file's first frame."""
         stage = _opened(path)
         above = None if parent is None else find(parent)
         importer = Importer(stage, meters_per_unit(), up_axis())
@@ -40,8 +40,8 @@ class HoudiniUsd:
         return {"path": path, "created": [node.path() for node in created]}
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
-        """Export polygons as they are now, with their colors; objects without polygons keep their
-        place. Raises HostError for geometry that isn't polygons."""
+        """Export polygons as they are now, with their colors. Objects without geometry are exported
+        for their place in the hierarchy. Raises HostError for geometry that isn't polygons."""
         checked_suffix(path, WRITE)
         chosen = objects()
         if selected_only:

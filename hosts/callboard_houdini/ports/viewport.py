@@ -1,4 +1,5 @@
-"""Pictures of the active 3D view: the port ``viewport``. Only Houdini with windows has it."""
+"""Pictures of the active 3D view: the port ``viewport``. Only Houdini with windows has this
+port."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ class HoudiniViewport:
 
 
 def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool) -> bytes:
-    """Return one frame of a flipbook, with or without grids, guides and the like, which aren't
-    rendered."""
+    """Return one frame of a flipbook. ``beauty_only`` leaves out grids, guides and anything else
+    that isn't rendered."""
     frame = hou.frame()
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, "viewport.png")

@@ -12,7 +12,7 @@ from callboard_qt import Act, Messages
 #: The name by which all our callbacks are removed.
 ID = "callboard"
 
-#: Descriptions of what keeps 3ds Max busy, between two events.
+#: The work that keeps 3ds Max busy between two events, in words.
 SPANS = (
     ("systemPreNew", "systemPostNew", "making a new scene"),
     ("systemPreReset", "systemPostReset", "resetting the scene"),
@@ -31,7 +31,7 @@ class MaxMessages(Messages):
     def __init__(self) -> None:
         super().__init__("3ds Max")
         self._acts: dict[str, list[Act]] = {}
-        # Left by a server that ended without stopping.
+        # A server that ended without stopping may have left callbacks.
         rt.callbacks.removeScripts(id=rt.Name(ID))
         for before, after, words in SPANS:
             self.on(before, partial(self.note, words, True))

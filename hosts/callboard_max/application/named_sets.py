@@ -1,4 +1,4 @@
-"""3ds Max's named selection sets. Its manual doesn't say whether changes of them can be undone, so
+"""3ds Max's named selection sets. Its manual doesn't say whether changes to them can be undone, so
 after a failed call this module restores them."""
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def free_name(name: str) -> str:
 
 
 def check_new_name(name: str) -> None:
-    """Raise HostError for a name that could not be found again, or looks like a path."""
+    """Raise HostError for a name that couldn't be found again, or that looks like a path."""
     odd = any(letter in "/@" or not letter.isprintable() for letter in name)
     if not name.strip() or name != name.strip() or len(name) > 255 or odd:
         raise HostError(

@@ -35,15 +35,15 @@ class MaxUndo(UndoSteps):
         self._own = 0
         #: True inside an undo or redo of ours.
         self._running = False
-        #: True once 3ds Max has reported an undo only after its events were handled.
+        #: True once 3ds Max has reported an undo late, after its events were handled.
         self._reports_late = False
         #: The count of recorded changes when our newest step was undone.
         self._undone_at = -1
         self._sets = sets
 
     def artist_undid(self) -> None:
-        """Forget our steps unless the undo was ours. After any other undo or redo they may not be
-        the newest."""
+        """Forget our steps unless the undo was ours. After any other undo or redo, our steps may no
+        longer be the newest."""
         if self._own:
             self._own -= 1
             self._reports_late |= not self._running
@@ -52,13 +52,13 @@ class MaxUndo(UndoSteps):
             self._undone.clear()
 
     def catch_up(self) -> None:
-        # The events between two calls have included every report of our own undos.
+        # 3ds Max has reported every undo of ours by now, in its events between two calls.
         self._own = 0
         super().catch_up()
 
     def commit(self, token: object) -> str | None:
         done = super().commit(token)
-        # Changes outside 3ds Max's steps can't be undone.
+        # Changes to selection sets may be outside 3ds Max's steps, and can't be undone then.
         return "" if done is None and self._sets.are_changed() else done
 
     def _restore(self, step: OpenStep) -> None:
@@ -72,7 +72,7 @@ class MaxUndo(UndoSteps):
             self._steps.clear()
         if rt.theHold.Holding():
             # Another step is open, perhaps a script's whole run. Our changes become a part of that
-            # step, and are undone with it or not at all.
+            # step, and can be undone only together with it.
             return OpenStep(now, recorded=False)
         step = OpenStep(now)
         # Without this, 3ds Max would record none of Python's changes.

@@ -28,7 +28,7 @@ def class_of(material: Material) -> str:
 
 
 def is_several(material: Material) -> bool:
-    """Return whether it is a Multi/Sub-Object material."""
+    """Return whether the material is a Multi/Sub-Object material."""
     return class_of(material).lower() == "multimaterial"
 
 

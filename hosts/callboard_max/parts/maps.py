@@ -92,7 +92,8 @@ def constant(value: float) -> Any:
 
 
 def constant_of(material: Material, slot: str) -> float | None:
-    """Return the number of such a map, 1 if there is no map, or None when another map decides."""
+    """Return the number of a map made by :func:`constant`, 1 if there is no map, or None when
+    another map decides the value."""
     source = driving(material, slot)
     if source is None:
         return 1.0

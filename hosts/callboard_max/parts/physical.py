@@ -35,7 +35,7 @@ _NUMBERS_ONLY = ("ior", "emission_strength")
 _WHITE = 1500.0
 #: Kelvin at which a light's color is the color itself.
 _NEUTRAL = 6500.0
-#: Show all values in the material editor.
+#: The ``material_mode`` in which the material editor shows all values.
 _ADVANCED = 1
 
 

@@ -14,7 +14,7 @@ from callboard_max.application.names import Node, objects, path_of
 from callboard_max.parts.shapes import is_geometry, kind_of
 from callboard_qt import LineOfSight, between
 
-#: The step beyond a face to look for the next one, as a share of the distance to it.
+#: The step beyond a face to search for the next face, as a share of the distance to the first one.
 _STEP = 1e-5
 #: Maximum faces behind one another in an object.
 _MOST_FACES = 100
@@ -39,7 +39,7 @@ def artists_sight(
     aspect: float, x: float, y: float, boxes: Iterable[tuple[Point, Point]]
 ) -> LineOfSight | None:
     """Return the line of sight in the active view as ``viewport.drawn`` fits it into a picture of
-    another shape, or None on the bars beside it."""
+    another shape, or None if the point is on the bars beside the view."""
     size = rt.getViewSize()
     shape = float(size.x) / float(size.y)
     across = 0.5 + (x - 0.5) * max(1.0, aspect / shape)
@@ -57,12 +57,12 @@ def artists_sight(
 
 
 def _meets(sight: LineOfSight, node: Node, within: float) -> float | None:
-    """Return the distance at which the line first meets a node's surface, from either side. 3ds Max
-    finds only faces that face the start of a ray, so the others are searched for from behind."""
+    """Return the distance at which the line first meets a node's surface, from either side. A ray
+    in 3ds Max finds only faces that face its start, so the line is also searched from behind."""
     low, high = _numbers(node.min), _numbers(node.max)
     if sight.enters(low, high) is None:
         return None
-    # From farther away, single precision would miss.
+    # A ray from farther away would miss, because of single precision.
     around = max(dist(sight.start, corner) for corner in product(*zip(low, high, strict=True)))
     within = min(within, around * (1 + _STEP))
     seen: float | None = None

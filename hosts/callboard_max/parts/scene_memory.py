@@ -26,7 +26,8 @@ def memory() -> Any:
 
 
 def lasting_memory() -> Any:
-    """Return the attribute. Make the attribute if it is missing. Raises HostError."""
+    """Return the attribute, after adding it if it is missing. Raises HostError if 3ds Max can't add
+    it."""
     kept = memory()
     if kept is None:
         rt.custAttributes.add(rt.rootNode, rt.execute(_DEFINITION))

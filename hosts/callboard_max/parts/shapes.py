@@ -18,7 +18,8 @@ _KINDS = {
     "cone": "cone",
     "torus": "torus",
 }
-#: Segments around: a multiple of four, so that the bounds are those of the round shape.
+#: Number of segments around the axis: a multiple of four, so that the bounds are those of the round
+#: shape.
 _AROUND = 32
 
 
@@ -41,7 +42,7 @@ def create(kind: PrimitiveKind, name: str, of: Mapping[str, float]) -> Node:
     else:
         height = of["height"]
         made = rt.Cone(name=name, radius1=of["radius"], radius2=0.0, height=height, sides=_AROUND)
-    # 3ds Max puts these on the ground. Move the object and leave its pivot.
+    # 3ds Max puts these shapes on the ground. Move the shape and leave its pivot where it is.
     made.objectOffsetPos = rt.Point3(0.0, 0.0, -height / 2)
     return made
 

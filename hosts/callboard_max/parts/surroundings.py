@@ -1,8 +1,8 @@
 """The scene's environment for the port ``lights``: an Arnold dome.
 
 A new picture or color goes to callboard's own dome. The artist's domes and environment map are
-switched off and stay in the file. Strength or rotation alone changes the first dome that is on,
-even the artist's.
+switched off and stay in the file. If only the strength or rotation is set, the first dome that is
+on changes, even if it is the artist's.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read() -> Json:
 
 
 def write(values: Mapping[str, Any]) -> None:
-    """Set those of path, color, strength and rotate that are given."""
+    """Set the given values of path, color, strength and rotate."""
     if "sun_elevation" in values:
         raise HostError("Arnold's dome has no sky here; give an HDRI as path")
     replaces, domes = "path" in values or "color" in values, _shining()
@@ -68,7 +68,7 @@ def write(values: Mapping[str, Any]) -> None:
     if replaces:
         for other in domes:
             if handle(other) != handle(dome):
-                # The dome stays, and comes back when it is switched on.
+                # The dome stays in the scene, so it can be switched on again.
                 other.on = False
         rt.useEnvironmentMap = False
         dome.on = True

@@ -145,7 +145,7 @@ def _frames(controller: Any) -> list[float]:
 
 
 def _delete(controller: Any, wanted: Any) -> set[float]:
-    """Delete the keys whose frame is wanted; return those frames."""
+    """Delete the keys at the wanted frames. Return the frames of the deleted keys."""
     gone: set[float] = set()
     for part in _with_subs(controller):
         for index in range(int(rt.numKeys(part)), 0, -1):

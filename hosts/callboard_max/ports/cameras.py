@@ -1,5 +1,6 @@
-"""Cameras: the port ``cameras``. New ones are physical; for other types the lens follows from the
-angle and the render settings. A 3ds Max scene doesn't say which camera takes the pictures."""
+"""Cameras: the port ``cameras``. New cameras are physical. The lens of other types of camera
+follows from the angle and the render settings. A 3ds Max scene doesn't say which camera takes the
+pictures."""
 
 from __future__ import annotations
 
@@ -26,9 +27,9 @@ from callboard_max.parts.driven_values import has, refuse_controlled
 from callboard_max.parts.scene_memory import lasting_memory, memory
 from callboard_max.ports.scene import meters_per_unit
 
-#: A lens and the width of a sensor, in millimeters, and a new camera's range, in meters.
+#: A new camera's focal length and sensor width, in millimeters, and its clipping range, in meters.
 _LENS, _SENSOR, _CLIP = 50.0, 36.0, (0.01, 1000.0)
-#: The range that clips nothing.
+#: A clipping range that clips nothing.
 _EVERYTHING = [0.0, 1e9]
 #: The value of ``specify_focus`` for a distance other than the target's.
 _OWN_FOCUS = 1
@@ -58,7 +59,7 @@ class MaxCameras:
         check_new_name(named)
         with telling("create a camera"):
             node = rt.Physical_Camera(name=free_name(named), targeted=False)
-            # Otherwise the angle depends on the focus.
+            # Without this setting, the angle depends on the focus.
             node.lens_breathing_amount = 0.0
             node.film_width_mm, node.focal_length_mm = _SENSOR, _LENS
             near, far = (metres / meters_per_unit() for metres in _CLIP)
@@ -107,7 +108,7 @@ def _all() -> list[Node]:
 
 
 def camera_named(name: str) -> Node:
-    """Return the camera. Raises HostError for another object."""
+    """Return the camera. Raises HostError if the object isn't a camera."""
     node = find(name)
     if str(rt.superClassOf(node)).lower() != "camera":
         raise HostError(f"'{node.name}' isn't a camera; cameras__list names them")
@@ -180,7 +181,7 @@ def _wanted(node: Node, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fov(node: Node) -> list[float]:
-    """Return the angles. 3ds Max's angle is the horizontal one."""
+    """Return the angles of view. 3ds Max's angle is the horizontal one."""
     across = float(node.fov)
     shape = float(rt.renderHeight) / (float(rt.renderWidth) * float(rt.renderPixelAspect))
     return [across, degrees(2 * atan(tan(radians(across) / 2) * shape))]

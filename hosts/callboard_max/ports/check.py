@@ -52,7 +52,7 @@ def _snapshot(node: Node) -> Iterator[Any]:
     try:
         yield mesh
     finally:
-        # The copy is large, and isn't in the scene.
+        # The copy is large, and 3ds Max doesn't free it with the scene.
         rt.free(mesh)
 
 

@@ -12,10 +12,10 @@ from pymxs import runtime as rt
 from callboard.content import Json
 from callboard.host import MOST_LISTED, DocEntry, KeptDocs
 
-#: ``Box : GeometryClass {10,0}``, and ``  .height : float``.
+#: A class, such as ``Box : GeometryClass {10,0}``, and a property, such as ``  .height : float``.
 _CLASS = re.compile(r"(\w+) : (\w+)(?: \{.*\})?\s*")
 _PROPERTY = re.compile(r"\s+\.(\w+)(?: \((\w+)\))?(?: : (.*\S))?\s*")
-#: ``uniqueName (const Primitive): uniqueName()``.
+#: A function, such as ``uniqueName (const Primitive): uniqueName()``.
 _GLOBAL = re.compile(r"(\w+) \((?:\w+ )?(\w+)\): .*")
 #: MAXScript's types of functions.
 _FUNCTIONS = ("Primitive", "Generic", "MappedGeneric", "MappedPrimitive")
@@ -45,7 +45,7 @@ class MaxDocs(KeptDocs):
 
 
 def _printed(show: Callable[..., Any], pattern: str) -> list[str]:
-    """Return the lines that such a function would print."""
+    """Return the lines that ``show`` prints about ``pattern``."""
     stream = rt.StringStream("")
     show(pattern, to=stream)
     return str(stream).splitlines()

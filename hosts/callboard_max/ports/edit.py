@@ -51,7 +51,7 @@ class MaxSceneEditor:
                 transforms.refuse_locked(node)
             local = transforms.local(node)
             with telling(f"parent '{node.name}'"):
-                # 3ds Max keeps the place in the world.
+                # 3ds Max keeps the node's place in the world.
                 node.parent = above
             if not keep_world:
                 transforms.write_local(node, local)
@@ -61,7 +61,7 @@ class MaxSceneEditor:
         node = find(name)
         check_new_name(new_name)
         if str(node.name) != new_name:
-            # 3ds Max would allow it, and the two could not be told apart.
+            # 3ds Max would allow the name, but then two nodes could not be told apart.
             if is_taken(new_name):
                 raise HostError(f"'{new_name}' is taken; use another name")
             with telling(f"rename '{node.name}'"):

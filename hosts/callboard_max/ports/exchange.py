@@ -1,6 +1,6 @@
-"""Files of other programs: the port ``exchange``. FBX goes through Autodesk's plug-in, and USD
-through Autodesk's component. The other translators use the units set in their dialogs, which a
-script can't read."""
+"""Exchanging files with other programs: the port ``exchange``. FBX goes through Autodesk's plug-in,
+and USD through Autodesk's component. The other translators use the units set in their dialogs,
+which a script can't read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNITS = {
     "meters": "m",
     "kilometers": "km",
 }
-#: The unit of written files, in meters.
+#: The unit of the files that are written, in meters.
 _WRITTEN = 0.01
 
 
@@ -113,7 +113,7 @@ def _there(name: str) -> bool:
 
 
 def _plain(value: Any) -> str:
-    """Return a setting as text: 3ds Max returns names as names or as strings."""
+    """Return a setting as text, because 3ds Max returns a name as a name or as a string."""
     return str(value).strip("#").lower()
 
 
@@ -133,7 +133,8 @@ def _set(
     wanted: Mapping[str, Any],
 ) -> Iterator[None]:
     """Change settings in the plug-in's dialogs; restore the artist's settings afterwards. 3ds Max
-    loads the plug-in when it is first used, and until then the settings don't count."""
+    loads the plug-in when it is first used, and until then changes to the settings have no
+    effect."""
     rt.pluginManager.loadClass(plug_in)
     before = {name: get(name) for name in wanted}
     try:

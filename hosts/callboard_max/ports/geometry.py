@@ -158,7 +158,7 @@ def _rounding(node: Node) -> Any | None:
 
 
 def _shading(mesh: MeshData, groups: Sequence[int]) -> str:
-    """Return the shading by the edges between two faces: smooth if these share a smoothing
+    """Return the shading by the edges between two faces: smooth if the two share a smoothing
     group."""
     sharing: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for face, group in zip(faces_of(mesh.counts, mesh.corners), groups, strict=True):

@@ -1,5 +1,5 @@
-"""Lights: the port ``lights``. New ones are Arnold's, which comes with 3ds Max. Only the color and
-intensity of other lights are reported. The environment is in ``surroundings``."""
+"""Lights: the port ``lights``. New lights are lights of Arnold, which comes with 3ds Max. Only the
+color and intensity of other lights are reported. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _arnold(node: Node) -> Json:
     return {
         "kind": kind,
         "color": _color(node),
-        # A light that isn't normalized is brighter the larger it is.
+        # Without normalization, a larger light is brighter.
         "power": intensity * watts(kind, meters_per_unit())
         if kind in POWER and node.normalize
         else None,

@@ -25,7 +25,8 @@ from callboard_max.ports.render import MaxRender
 from callboard_max.ports.viewport import drawn
 from callboard_qt import seen_or_rendered, through
 
-#: The name of a view's style. See-through is a property of the objects themselves.
+#: The names of a view's styles. See-through isn't one of them: it is a property of the objects
+#: themselves.
 _STYLES = {"solid": "Clay", "wireframe": "Wireframe", "xray": "Clay", "material": "Shaded"}
 #: Views that can be restored completely after they have used another camera.
 _LENT = ("view_persp_user", "view_camera")
@@ -100,7 +101,7 @@ class MaxLook:
 
 
 def _seen(asked: Look) -> View | None:
-    """Return the view, or None for the artist's own."""
+    """Return the view, or None for the artist's own view."""
     if asked.camera is None:
         return asked.view
     camera = camera_named(asked.camera)

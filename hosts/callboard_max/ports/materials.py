@@ -1,5 +1,5 @@
 """Materials and their objects: the port ``materials``. Faces with their own material use a
-Multi/Sub-Object material and the faces' numbers in it, which an editable poly stores."""
+Multi/Sub-Object material and a number in it for each face, which an editable poly stores."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ class MaxViewport:
 
 
 def drawn(width: int, height: int, *, cropped: bool) -> bytes:
-    """Return the view undistorted. For a different aspect ratio the picture gets bars, or is
-    ``cropped`` to the middle."""
+    """Return a picture of the view, undistorted. For a different aspect ratio the picture gets
+    bars, or is ``cropped`` to the middle."""
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, "viewport.png")
         rt.completeRedraw()

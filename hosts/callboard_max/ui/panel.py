@@ -24,7 +24,7 @@ def show(make_frame: Callable[[], QWidget]) -> None:
         _dock.setObjectName(NAME)
         _dock.setWidget(frame)
         window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, _dock)
-        # Otherwise what the artist types here would trigger 3ds Max's shortcuts.
+        # Without this, typing here would trigger 3ds Max's shortcuts.
         qtmax.DisableMaxAcceleratorsOnFocus(frame, True)
     _dock.show()
     _dock.raise_()

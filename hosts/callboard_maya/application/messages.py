@@ -1,5 +1,5 @@
-"""Maya's messages. Every callback is removed again, because one that outlives the plug-in crashes
-Maya."""
+"""Maya's messages. Every callback is removed again, because a callback that outlives the plug-in
+crashes Maya."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import maya.api.OpenMaya as om
 
 from callboard_qt import Act, Messages
 
-#: Descriptions of what keeps Maya busy, by the names of Maya's conditions.
+#: The work that keeps Maya busy, in words, by the names of Maya's conditions.
 CONDITIONS = {
     "playingBack": "playing the animation",
     "playblasting": "a playblast",
     "busy": "a long command",
 }
-#: The same for operations that begin and end with a message.
+#: The same for work that begins and ends with a message.
 SPANS = (
     (om.MSceneMessage.kBeforeNew, om.MSceneMessage.kAfterNew, "making a new scene"),
     (om.MSceneMessage.kBeforeOpen, om.MSceneMessage.kAfterOpen, "opening a scene"),
@@ -44,15 +44,15 @@ class MayaMessages(Messages):
             self.on_scene(after, partial(self.note, words, False))
 
     def on_scene(self, message: int, act: Act) -> None:
-        """Call ``act`` for one of MSceneMessage's numbers."""
+        """Have Maya call ``act`` for a message, given as MSceneMessage's number for it."""
         self._add(om.MSceneMessage.addCallback, message, lambda _data: act())
 
     def on_event(self, event: str, act: Act) -> None:
-        """Call ``act`` for one of MEventMessage's names."""
+        """Have Maya call ``act`` for an event, given as MEventMessage's name for it."""
         self._add(om.MEventMessage.addEventCallback, event, lambda _data: act())
 
     def on_plugins(self, act: Act) -> None:
-        """Call ``act`` when a plug-in has been loaded or unloaded."""
+        """Have Maya call ``act`` when a plug-in has been loaded or unloaded."""
         for message in (om.MSceneMessage.kAfterPluginLoad, om.MSceneMessage.kAfterPluginUnload):
             add = om.MSceneMessage.addStringArrayCallback
             self._add(add, message, lambda _names, _data: act())

@@ -14,8 +14,8 @@ from callboard_maya.application.names import bare
 
 
 def refuse_members(paths: Sequence[str], change: str) -> None:
-    """Raise HostError when a node is part of an assembly and the assembly itself isn't changed.
-    ``change`` is the verb."""
+    """Raise HostError when a node is part of an assembly that isn't among the paths itself.
+    ``change`` is the verb for the error, such as ``rename``."""
     # Without a plug-in for assemblies, Maya doesn't know these types.
     types: Any = cmds.assembly(query=True, listTypes=True)
     for assembly in (cmds.ls(type=types, long=True) or []) if types else []:
@@ -30,7 +30,8 @@ def refuse_members(paths: Sequence[str], change: str) -> None:
 
 
 def refuse_referenced(paths: Sequence[str], change: str) -> None:
-    """Raise HostError when a node is from a referenced file. ``change`` is the verb."""
+    """Raise HostError when a node is from a referenced file. ``change`` is the verb for the error,
+    such as ``rename``."""
     if not cmds.file(query=True, reference=True):
         return
     for path in paths:

@@ -12,7 +12,7 @@ from callboard_qt import COMPONENTS
 
 AXES = ("X", "Y", "Z")
 CHANNELS = [component + axis for component in COMPONENTS for axis in AXES]
-#: A clipboard for keys, separate from the artist's.
+#: The name of a clipboard for keys, separate from the artist's clipboard.
 _CLIPBOARD = "api"
 
 

@@ -17,8 +17,8 @@ def first_hit(
     camera: str, aspect: float, x: float, y: float, rendered: bool
 ) -> tuple[str, Point] | None:
     """Return the object's path and the point on it, within the camera's clipping range. ``aspect``
-    is the picture's width by its height. Raises HostError when a surface that only Maya can draw
-    may be in front. Call it on the main thread."""
+    is the picture's width divided by its height. Raises HostError when a surface that only Maya can
+    draw may be in front. Call it on the main thread."""
     sight = _sight(camera, aspect, x, y, rendered)
     nearest, seen = sight.reach, ""
     surfaces = cmds.ls(
@@ -50,7 +50,7 @@ def _meets(sight: LineOfSight, shape: str) -> float | None:
     hit = mesh_functions(shape).closestIntersection(
         source, along, om.MSpace.kWorld, sight.reach, False
     )
-    # Versions of Maya differ in their answer for a miss.
+    # If the line misses, versions of Maya differ in what they return.
     return float(hit[1]) if hit is not None and hit[1] > 0 else None
 
 
@@ -62,7 +62,7 @@ def _sight(camera: str, aspect: float, x: float, y: float, rendered: bool) -> Li
     if rendered:
         left, right, bottom, top = lens.getRenderingFrustum(aspect)
     else:
-        # As a view is drawn: with overscan, without squeeze.
+        # A view is drawn with overscan and without squeeze.
         left, right, bottom, top = lens.getViewingFrustum(
             aspect, True, False, bool(lens.panZoomEnabled)
         )

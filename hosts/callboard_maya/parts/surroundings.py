@@ -55,7 +55,7 @@ def write(values: Mapping[str, Any]) -> None:
     if replaces:
         for other in domes:
             if other != dome:
-                # The dome stays, and comes back when it is unhidden.
+                # The dome stays in the scene, so it can be unhidden again.
                 _show(other, False)
         _show(dome, True)
         _surround(dome, values)
@@ -115,6 +115,6 @@ def _up() -> int:
 
 
 def _turned(about: float) -> list[float]:
-    """Return the rotation of the dome, which stands upright where Y is up and needs a tilt
-    elsewhere."""
+    """Return the rotation of the dome, which is upright where Y is up, and needs a tilt where Z is
+    up."""
     return [0.0, about, 0.0] if _up() == 1 else [90.0, 0.0, about]

@@ -72,7 +72,7 @@ def read(plug: str) -> Json | None:
 
 def clear(plug: str) -> None:
     """Disconnect what drives the plug, and delete nodes that nothing else uses. Raises HostError
-    when keys drive it."""
+    when keys drive the plug."""
     driving = sources(plug)
     loose = []
     for source, driven in driving:
@@ -92,7 +92,7 @@ def clear(plug: str) -> None:
 
 def connect(plug: str, slot: str, texture: Texture) -> None:
     """Connect the texture. Raises HostError for a picture that Maya can't read, because Maya itself
-    reads it only when it draws."""
+    reads the picture only when it draws."""
     if Path(texture.path).suffix.lower() not in _PICTURES:
         raise HostError(
             f"Maya can't read '{Path(texture.path).name}'; the picture must be one of "
@@ -129,7 +129,7 @@ def _picture(name: str, texture: Texture, space: str) -> str:
     cmds.connectAttr(f"{place}.outUvFilterSize", f"{file}.uvFilterSize")
     cmds.setAttr(f"{place}.repeatUV", *texture.uv_scale, type="double2")
     cmds.setAttr(f"{file}.fileTextureName", texture.path, type="string")
-    # Otherwise Maya's rules would choose the color space based on the file's name.
+    # Without this, Maya's rules would choose the color space by the file's name.
     cmds.setAttr(f"{file}.ignoreColorSpaceFileRules", True)
     cmds.setAttr(f"{file}.colorSpace", space, type="string")
     return str(file)
@@ -149,8 +149,8 @@ def _space(wanted: str) -> str:
 
 
 def _is_used(node: str) -> bool:
-    """Return whether anything uses the node apart from Maya's own lists of nodes, which connect to
-    messages."""
+    """Return whether anything uses the node, apart from Maya's own lists of nodes, which are
+    connected to its message."""
     pairs = cmds.listConnections(node, source=False, destination=True, connections=True, plugs=True)
     return any(not str(own).endswith(".message") for own in (pairs or [])[::2])
 

@@ -1,5 +1,5 @@
 """Any attribute of any object: the port ``attributes``. As in Maya itself, an attribute that the
-object doesn't have is looked for on its shape."""
+object doesn't have is searched for on the object's shape."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Cameras: the port ``cameras``. Maya has a lens in millimeters and a film in inches. Pictures are
-taken with the renderable camera. The artist's view stays as it is."""
+"""Cameras: the port ``cameras``. Maya measures a camera's lens in millimeters and its film in
+inches. Pictures are taken with the renderable camera. The artist's view stays as it is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from callboard_maya.parts.plugs import refuse_driven, refuse_instance
 from callboard_maya.parts.shapes import shape_of
 
 _INCH = 25.4
-#: The film size for a 3:2 picture, and a focal length, in millimeters.
+#: A new camera's film size, for a 3:2 picture, and its focal length, in millimeters.
 _SENSOR, _LENS = (36.0, 24.0), 50.0
 #: Values of ``filmFit``, for a picture whose aspect ratio differs from the film's.
 _FILL, _HORIZONTAL, _VERTICAL = 0, 1, 2
@@ -78,8 +78,8 @@ class MayaCameras:
 
 
 def camera_named(name: str) -> str:
-    """Return the camera's path. Raises ObjectNotFound, AmbiguousName, and HostError for another
-    object."""
+    """Return the camera's path. Raises ObjectNotFound, AmbiguousName, and HostError if the object
+    isn't a camera."""
     return _find(name)[0]
 
 
@@ -88,13 +88,13 @@ def all_shapes() -> list[str]:
 
 
 def is_startup(shape: str) -> bool:
-    """Return whether the camera is one of those that each scene begins with."""
+    """Return whether the camera is one of the cameras that each scene begins with."""
     return bool(cmds.camera(shape, query=True, startupCamera=True))
 
 
 def rendered() -> str | None:
-    """Return the renderable camera. The artist's own cameras come before those that each scene
-    starts with."""
+    """Return the renderable camera. The artist's own cameras come before the cameras that each
+    scene begins with."""
     renderable = [shape for shape in all_shapes() if cmds.getAttr(f"{shape}.renderable")]
     renderable.sort(key=is_startup)
     return parent_of(renderable[0]) if renderable else None
@@ -127,7 +127,7 @@ def _attributes(shape: str, values: Mapping[str, Any]) -> dict[str, Any]:
     if "sensor" in values:
         wide, high = (_number(shape, f"{side}FilmAperture") for side in ("horizontal", "vertical"))
         wanted["horizontalFilmAperture"] = values["sensor"] / _INCH
-        # The film keeps its shape.
+        # The film keeps its proportions.
         wanted["verticalFilmAperture"] = values["sensor"] / _INCH * high / wide
     if "clip" in values:
         wanted["nearClipPlane"], wanted["farClipPlane"] = values["clip"]
@@ -141,7 +141,8 @@ def _attributes(shape: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fov(shape: str) -> list[float]:
-    """Return the angles of the rendered picture, whichever side of the film it is fitted to."""
+    """Return the angles of view of the rendered picture, whichever side of the film it is fitted
+    to."""
     wide = _number(shape, "horizontalFilmAperture") * _number(shape, "lensSqueezeRatio")
     high = _number(shape, "verticalFilmAperture")
     aspect = float(cmds.getAttr("defaultResolution.deviceAspectRatio"))

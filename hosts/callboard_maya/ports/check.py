@@ -41,7 +41,7 @@ class MayaChecks(ApplicationChecks):
         # The published stubs declare the list as a flag.
         referenced: Any = cmds.file(query=True, reference=True)
         for path in referenced or []:
-            # A file that is referenced twice has a number after it.
+            # If a file is referenced twice, Maya adds a number to its name.
             file = str(path).partition("{")[0]
             yield UsedFile(file, "", not _is_there(file))
 

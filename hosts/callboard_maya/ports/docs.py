@@ -36,14 +36,14 @@ class MayaDocs(KeptDocs):
             return {"flags": flags[:MOST_LISTED]}
         try:
             attributes = cmds.attributeInfo(allAttributes=True, type=entry.name) or []
-        except RuntimeError:  # a type that only serves as a base, or whose plug-in was unloaded
+        except RuntimeError:  # a base type, or its plug-in was unloaded
             return {}
         return {"attributes": [str(name) for name in attributes][:MOST_LISTED]}
 
 
 def _quick_help(command: str) -> str:
     """Return Maya's short help for a command, or an empty string."""
-    # According to the published stubs, this command doesn't return anything.
+    # According to the published stubs, this command returns nothing.
     ask: Any = cmds.help
     # Maya records a help request as an undo step.
     with unnoticed():

@@ -1,4 +1,5 @@
-"""Files of other programs: the port ``exchange``, with the translators of Maya's plug-ins."""
+"""Exchanging files with other programs: the port ``exchange``, with the translators of Maya's
+plug-ins."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ _PLUG_INS = {"fbx": "fbxmaya", "obj": "objExport", "alembic": "AbcImport, AbcExp
 #: The plug-in, and its command, which is in none of the published stubs.
 _ALEMBIC = "AbcExport"
 _OPTIONS = {"fbx": "v=0;", "obj": "groups=1;ptgroups=1;materials=1;smoothing=1;normals=1"}
-#: Settings for the FBX plug-in. The artist's own are restored afterwards.
+#: Settings for the FBX plug-in. The artist's own settings are restored afterwards.
 _FBX_READ = (
     "FBXResetImport;",
     "FBXImportMode -v add;",
@@ -76,7 +77,7 @@ class MayaExchange(ApplicationExchange):
         before = set(paths())
         with _in_centimetres(), _fbx(_FBX_READ if kind == "fbx" else ()):
             with telling(f"import '{Path(path).name}'"):
-                # The file's own frame rate would move every key of the scene.
+                # Importing the file's own frame rate would move every key of the scene.
                 cmds.file(
                     path,
                     i=True,
@@ -147,8 +148,8 @@ def _selected(objects: Sequence[str] | None) -> Iterator[None]:
 
 @contextmanager
 def _in_centimetres() -> Iterator[None]:
-    """Use centimeters inside the block. Some translators use Maya's unit and some the artist's.
-    Inside the block the two are the same."""
+    """Use centimeters inside the block. Some translators use Maya's internal unit, and others use
+    the artist's unit. Inside the block, the two units are the same."""
     before: Any = cmds.currentUnit(query=True, linear=True)
     if before == "cm":
         yield
@@ -178,8 +179,8 @@ def _converted(tops: Sequence[str], counted: Rows, kind: str) -> list[str]:
     """Return the imported top objects, converted to the scene's units."""
     with telling("bring it into the scene's units"):
         if kind == "alembic":
-            # A node of the plug-in drives animated objects, so they stay below a node that
-            # converts.
+            # A node of the plug-in drives animated objects, so they stay below a node that converts
+            # them.
             above = full_path(cmds.createNode("transform", name="alembic", skipSelect=True))
             transforms.write(above, *decompose(counted))
             cmds.parent(tops, above, relative=True)
@@ -200,14 +201,14 @@ def _write_alembic(file: Path, objects: Sequence[str]) -> None:
             "temporary folder's has one; set TMPDIR to another folder before Maya starts, or "
             "export USD"
         )
-    # No root may be below another root.
+    # A root must not be below another root.
     wanted = dict.fromkeys(objects)
     tops = [each for each in wanted if not any(each.startswith(f"{up}|") for up in wanted)]
     first, last = (
         cmds.playbackOptions(query=True, minTime=True),
         cmds.playbackOptions(query=True, maxTime=True),
     )
-    # Some versions know only the short flags.
+    # Some versions support only the short flags.
     roots = " ".join(f"-rt {each}" for each in tops)
     job = f"-fr {first:g} {last:g} -uv -ws -wv -df ogawa {roots} -f {written.as_posix()}"
     getattr(cmds, _ALEMBIC)(jobArg=job)

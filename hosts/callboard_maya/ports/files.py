@@ -9,7 +9,7 @@ from callboard.host import Json
 from callboard_maya.application.names import paths, telling
 from callboard_qt import openable, saveable
 
-#: The start of such a file, and Maya's name for the format.
+#: By suffix: the first bytes of a file, and Maya's name for the format.
 _STARTS = {".ma": (b"//Maya ASCII",), ".mb": (b"FOR4", b"FOR8")}
 _FORMATS = {".ma": "mayaAscii", ".mb": "mayaBinary"}
 
@@ -18,8 +18,8 @@ class MayaFiles:
     suffixes = (".ma", ".mb")
 
     def open(self, path: str) -> Json:
-        """Open the file without questions, and without running its script nodes. Maya drops the
-        open scene before it reads, so foreseeable failures are refused first."""
+        """Open the file without questions, and without running the file's script nodes. Maya drops
+        the open scene before it reads, so foreseeable failures are refused first."""
         file = openable(path, _STARTS, "a Maya file")
         with telling(f"open '{file.name}'; the scene that was open is closed"):
             cmds.file(path, open=True, force=True, prompt=False, executeScriptNodes=False)

@@ -109,7 +109,7 @@ class MayaGeometry:
 
 
 def _mesh(name: str) -> tuple[str, str]:
-    """Return the object's path, and its mesh. Raises HostError when it has none."""
+    """Return the object's path, and its mesh. Raises HostError when the object has no mesh."""
     path = find(name)
     shape = shape_of(path)
     if shape is None or cmds.nodeType(shape) != "mesh":

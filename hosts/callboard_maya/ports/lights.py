@@ -1,5 +1,5 @@
-"""Lights: the port ``lights``. They are Maya's own, with Arnold's additions, so the port exists
-while Arnold's plug-in is loaded. The environment is in ``surroundings``."""
+"""Lights: the port ``lights``. These are Maya's own lights, with Arnold's additions, so the port
+exists while Arnold's plug-in is loaded. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from callboard_maya.parts.shapes import shape_of
 from callboard_maya.parts.textures import sources
 from callboard_maya.parts.units import units_per_meter
 
-# Not Arnold's own area light, which the viewport and other renderers don't support.
+# Arnold's own area light isn't used, because the viewport and other renderers don't support it.
 _NEW = {
     **{"sun": "directionalLight", "point": "pointLight", "spot": "spotLight"},
     **{"area": "areaLight", "dome": DOME},
@@ -56,7 +56,7 @@ class MayaLights:
             "path": path,
             "kind": kind,
             "color": _color(shape),
-            # A light that isn't normalized is brighter the larger it is.
+            # Without normalization, a larger light is brighter.
             "power": intensity * watts(kind, METERS_PER_UNIT)
             if "power" in own and _number(shape, "aiNormalize")
             else None,
@@ -163,8 +163,8 @@ def _color(shape: str) -> list[float] | None:
 
 
 def _is_scaled(shape: str) -> bool:
-    """Return whether the object's scale decides the size. At scale 1 the light is two centimeters
-    wide."""
+    """Return whether the object's scale decides the light's size. At scale 1 the light is two
+    centimeters wide."""
     return str(cmds.nodeType(shape)) in ("areaLight", "aiAreaLight")
 
 

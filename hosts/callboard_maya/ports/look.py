@@ -1,5 +1,5 @@
-"""Pictures of the scene for an agent: the port ``look``. Either the artist's view draws them off
-screen, or Maya's renderer does. Only Maya with windows has this port."""
+"""Pictures of the scene for an agent: the port ``look``. Either the artist's view draws them
+off-screen, or Maya's renderer renders them. Only Maya with windows has this port."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHADINGS: dict[str, dict[str, Any]] = {
     "xray": {**_SHADED, "xray": True, "useDefaultMaterial": True, "displayLights": "default"},
     "material": {**_SHADED, "useDefaultMaterial": False, "displayTextures": True},
 }
-#: Objects that aren't rendered, and may be drawn.
+#: Objects that a view may draw although they aren't rendered.
 _OVERLAYS = (
     *("grid", "selectionHiliteDisplay", "cameras", "lights", "locators", "joints", "handles"),
     "manipulators",

@@ -15,7 +15,7 @@ from callboard_maya.parts.object_color import COLOURABLE
 from callboard_maya.parts.plugs import refuse_instance
 from callboard_maya.parts.shapes import shape_of
 
-#: A group's inputs besides its surface.
+#: A shading group's inputs besides its surface.
 _BESIDES = ("displacementShader", "volumeShader")
 
 
@@ -52,7 +52,7 @@ class MayaMaterials:
             material = str(
                 cmds.shadingNode(surfaces.NEW, asShader=True, name=named, skipSelect=True)
             )
-            # Otherwise the color is dimmed.
+            # The default weight would dim the color.
             cmds.setAttr(f"{material}.base", 1.0)
             groups.new_for(material)
         return material
@@ -120,7 +120,7 @@ def _own(name: str) -> None:
 
 
 def _twin(group: str, material: str) -> str:
-    """Make a group for the material, with all other inputs of the original."""
+    """Make a group for the material, with all other inputs of the original group."""
     twin = groups.new_for(material)
     for attribute in _BESIDES:
         plug = f"{group}.{attribute}"

@@ -23,11 +23,11 @@ from callboard_maya.parts.frames import current_frame
 from callboard_maya.ports.cameras import rendered
 from callboard_qt import PICTURES, FileRender
 
-#: Maya's and Arnold's names for the format.
+#: Maya's and Arnold's names for each format.
 _FORMATS = {".png": (32, "png"), ".jpg": (8, "jpeg"), ".jpeg": (8, "jpeg")}
 _SOFTWARE, _HARDWARE, _ARNOLD = "mayaSoftware", "mayaHardware2", "arnold"
 _ARNOLD_FILES = "defaultArnoldDriver"
-#: The driver's output transform: the one of the view.
+#: The driver's output transform: the same as the view's.
 _VIEWED = 1
 #: The plug-in's command is in none of the published stubs.
 _ARNOLD_COMMAND = "arnoldRender"
@@ -65,7 +65,7 @@ class MayaRender(FileRender[str]):
                 yield box[:3], box[3:]
 
     def has_light(self) -> bool:
-        # Including the lights that renderers bring.
+        # Lights that come with renderers count, too.
         return any(cmds.ls(type=kind) for kind in cmds.listNodeTypes("light") or ())
 
     def up_axis(self) -> str:
@@ -92,7 +92,8 @@ class MayaRender(FileRender[str]):
             _images_in(str(folder)),
         ):
             _render(engine, camera, width, height)
-        # Each renderer has its own rules for names and folders, so any picture found is it.
+        # Each renderer has its own rules for names and folders, so any picture in the folder is the
+        # right one.
         pictures = [each for each in folder.rglob("*") if each.suffix.lower() in PICTURES]
         if not pictures:
             raise HostError("Maya rendered no picture; its Script Editor may say why")
@@ -115,11 +116,12 @@ def _wanted(engine: str, file: Path, width: int, height: int) -> list[tuple[str,
         wanted += [
             (f"{_ARNOLD_FILES}.aiTranslator", arnold_format),
             (f"{_ARNOLD_FILES}.prefix", ""),
-            # Otherwise the driver may write raw light, which an 8-bit picture can't store.
+            # Without this setting, the driver may write raw light, which an 8-bit picture can't
+            # store.
             (f"{_ARNOLD_FILES}.colorManagement", _VIEWED),
         ]
     else:
-        # Otherwise an 8-bit picture is too dark.
+        # Without this setting, an 8-bit picture is too dark.
         wanted.append(("defaultColorMgtGlobals.outputTransformEnabled", True))
     return wanted
 
@@ -144,7 +146,7 @@ def _render(engine: str, camera: str, width: int, height: int) -> None:
             camera=camera, width=width, height=height, currentFrame=True, noRenderView=True
         )
     else:
-        # Without batch, a Maya with windows draws into Arnold's own window and writes no file.
+        # Without ``batch``, a Maya with windows draws into Arnold's own window and writes no file.
         command: Any = getattr(cmds, _ARNOLD_COMMAND)
         command(camera=camera, width=width, height=height, batch=True)
 
@@ -156,7 +158,7 @@ def _settings(wanted: list[tuple[str, Any]]) -> Iterator[None]:
     try:
         for plug, value in wanted:
             old = cmds.getAttr(plug)
-            # A name that has never been set is None.
+            # An option that has never been set is None.
             old = old or "" if isinstance(value, str) else old
             if old != value:
                 _set(plug, value)

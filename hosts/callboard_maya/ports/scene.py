@@ -68,8 +68,8 @@ def _summary(path: str) -> Json:
 
 
 def is_visible(path: str) -> bool:
-    """Return whether the object and everything above it is visible, including their display layers,
-    which work through the drawing overrides."""
+    """Return whether the object and everything above it are visible. Their display layers count
+    too, because the layers work through drawing overrides."""
     above: str | None = path
     while above:
         if not cmds.getAttr(f"{above}.visibility"):

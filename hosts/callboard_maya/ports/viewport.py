@@ -25,7 +25,7 @@ class MayaViewport:
 
 
 def drawn(panel: str, width: int, height: int, *, ornaments: bool) -> bytes:
-    """Return one frame of a playblast, drawn off screen, so that nothing covers it."""
+    """Return one frame of a playblast, drawn off-screen, so that nothing covers it."""
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, "viewport.png")
         cmds.playblast(

@@ -10,9 +10,10 @@ from pxr import Sdf, Tf
 
 
 class LastStepLayer:
-    """A copy of a layer that doesn't slow down opening a file. A thread reads it from the file
-    while the client looks at the scene. If there is no such file, or it has changed since, the
-    layer is copied when the copy is first needed. Use it on the main thread."""
+    """A copy of a layer, made without slowing down the opening of its file. A thread reads the copy
+    from the file while the client is already looking at the scene. If there is no file, or the file
+    has changed since it was opened, the layer itself is copied when the copy is first needed. Use
+    it on the main thread."""
 
     def __init__(self, original: Sdf.Layer, file: str | None, stamp: object) -> None:
         """Prepare the copy. ``stamp`` is the file's :func:`stamp_of` before ``original`` was read
@@ -27,7 +28,8 @@ class LastStepLayer:
         """Start the thread. The thread competes with composing the stage, so call this
         afterwards."""
         if self._file is not None and self._stamp is not None:
-            # Not a daemon: a process that ends while OpenUSD reads would crash.
+            # The thread isn't a daemon, because a process that ends while OpenUSD reads would
+            # crash.
             self._reading = Thread(target=self._read, name="callboard-shadow")
             self._reading.start()
 
@@ -50,7 +52,7 @@ class LastStepLayer:
 
 
 def stamp_of(file: str) -> object:
-    """Return a value that changes when the file does, or None when it can't be read."""
+    """Return a value that changes when the file does, or None when the file can't be read."""
     try:
         status = Path(file).stat()
     except OSError:

@@ -36,7 +36,7 @@ class NameIndex:
         self._walked: list[tuple[Sdf.Path, bool]] = []
         #: The place of each prim at the count, whether an object or below another prim.
         self._places: dict[Sdf.Path, int] = {}
-        #: Paths by bare name, once one is looked up.
+        #: Paths by bare name, or None until a bare name is looked up.
         self._named: dict[str, list[Sdf.Path]] | None = None
         self._drift = 0
         self._pending: set[Sdf.Path] = set()
@@ -98,8 +98,8 @@ class NameIndex:
         return self._named
 
     def _ordered(self, path: Sdf.Path) -> Sdf.Path:
-        """Return the path, or the highest one above it that orders its children. A prim that is
-        added or removed below such a prim may move the others."""
+        """Return the path, or the path of the highest prim above it that orders its children.
+        Adding or removing a prim below such a prim may move the prim's siblings."""
         above = self._stage.GetPrimAtPath(path.GetParentPath())
         while above and above.HasAuthoredMetadata("primOrder"):
             path = above.GetPath()
@@ -182,7 +182,7 @@ class NameIndex:
         while above and not above.IsPseudoRoot():
             after = above.GetNextSibling()
             while after:
-                # Some of them may be new and not have a place yet.
+                # Some of these objects may be new and not have a place yet.
                 for first in objects_in(after):
                     start, stop = self._piece(first.GetPath())
                     if start < stop:
@@ -193,8 +193,8 @@ class NameIndex:
 
 
 def _is_there(prim: Usd.Prim) -> bool:
-    """Return whether the prim is in the scene. A class to inherit from isn't, and neither is an
-    opinion on a missing prim."""
+    """Return whether the prim is in the scene. Class prims aren't, nor are inactive prims, nor an
+    ``over`` on a prim that nothing defines."""
     return bool(prim.IsActive() and prim.IsDefined() and not prim.IsAbstract())
 
 

@@ -14,7 +14,7 @@ ROOT = Sdf.Path.absoluteRootPath
 @dataclass
 class ChangedPaths:
     """Paths that may have changed. ``whole`` are paths with everything below them; ``fields`` are
-    prims, or the root, of which only their own metadata changed."""
+    prims, or the root, whose own metadata alone has changed."""
 
     whole: set[Sdf.Path] = field(default_factory=set)
     fields: set[Sdf.Path] = field(default_factory=set)
@@ -30,9 +30,10 @@ class ChangedPaths:
 @dataclass(frozen=True)
 class Patch:
     """A copy of the content of ``layer`` at ``paths``. Where ``layer`` has no content, the target's
-    content is removed. For ``fields`` only the metadata is copied. ``anew`` are paths whose content
-    has a different order, because a copy over existing content would keep the old order. ``places``
-    is each prim's index among its siblings."""
+    content is removed. For ``fields`` only the metadata is copied. ``rebuilt`` are paths whose
+    content is removed before it is copied, because it has a different order, and a copy over
+    existing content would keep the old order. ``places`` is each prim's index among its
+    siblings."""
 
     layer: Sdf.Layer
     paths: tuple[Sdf.Path, ...]
@@ -103,7 +104,7 @@ def _spec_path(path: Sdf.Path, wanted: Sdf.Layer, present: Sdf.Layer) -> Sdf.Pat
     prim = path.GetPrimPath()
     if not path.IsPrimPropertyPath():
         return prim
-    # A property that only one side has changes the prim's list, whose order is part of the scene.
+    # Adding a property changes the prim's list of properties, whose order is part of the scene.
     if wanted.GetObjectAtPath(path) is not None and present.GetObjectAtPath(path) is None:
         return prim
     return path
@@ -122,7 +123,7 @@ def _remove(path: Sdf.Path, target: Sdf.Layer) -> None:
     if spec is None:
         return
     if path.IsPrimPath():
-        # Only this property gives the parent of a root prim.
+        # Only ``realNameParent`` gives the parent of a root prim.
         del spec.realNameParent.nameChildren[spec.name]
     else:
         spec.owner.RemoveProperty(spec)
@@ -130,7 +131,7 @@ def _remove(path: Sdf.Path, target: Sdf.Layer) -> None:
 
 def _same_order(wanted: Sdf.PrimSpec, present: Sdf.PrimSpec) -> bool:
     """Return whether both have the same properties and prims, all the way down, in the same order.
-    Variants aren't searched. If there are any, the answer is False."""
+    Variants aren't searched. If there are any variants, the answer is False."""
     children = wanted.nameChildren
     return (
         not wanted.variantSets

@@ -8,11 +8,12 @@ from callboard.errors import HostError
 
 
 def copy_spec(source: Sdf.Layer, path: Sdf.Path, layer: Sdf.Layer, target: Sdf.Path) -> None:
-    """Make ``target`` what ``source`` has at ``path``. Raises HostError."""
+    """Copy what ``source`` has at ``path`` to ``target`` in ``layer``. Raises HostError."""
     try:
         done = Sdf.CopySpec(source, path, layer, target)
     except Tf.ErrorException:
-        # A binary layer only lists its targets. It reports specs for them, but doesn't have any.
+        # A binary layer lists the targets of relationships and connections, and reports specs for
+        # them, but doesn't have these specs.
         done = Sdf.CopySpec(source, path, layer, target, _any, _not_targets)
     if not done:
         raise HostError(f"'{path.name}' could not be copied")

@@ -28,7 +28,8 @@ class _Begun:
 
 @dataclass(frozen=True)
 class _Step:
-    """One step. ``parts`` has the initial state and the changes of each visit, oldest first."""
+    """One step. ``parts`` has, for each call in the step, the state before the call and the patch
+    that undoes the call's changes, oldest first."""
 
     undo_id: str
     parts: tuple[tuple[_Begun, Patch], ...]
@@ -106,7 +107,7 @@ class UsdUndo:
             again.append(keep(difference(opened.touched, opened.shadow, opened.layer)))
             before.apply(opened.shadow)
             self._put_back(begun)
-            # The file may have been saved since, so the scene counts as different from it.
+            # The file may have been saved since, so the scene counts as different from the file.
             opened.modified = opened.modified or bool(before)
         self._undone.append(_Undone(newest, tuple(again[::-1]), after, selection, modified))
         self._scene_changed()

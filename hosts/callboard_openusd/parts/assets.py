@@ -7,9 +7,10 @@ from pathlib import Path
 
 
 def asset_from(asset: str, old: Path, new: Path | None) -> str:
-    """Return ``asset``, which was relative to the folder ``old``, relative to ``new``, or absolute
-    when that is impossible or ``new`` is None. A path that isn't relative stays as it is. So does a
-    path that doesn't lead to a file from ``old`` and hence belongs to a search path."""
+    """Return an asset path that was relative to the folder ``old`` as a path relative to ``new``.
+    If that is impossible, or ``new`` is None, return an absolute path. A path that isn't relative
+    stays as it is. So does a path that doesn't lead to a file from ``old``, because it belongs to a
+    search path."""
     if not asset or Path(asset).is_absolute() or "://" in asset or old == new:
         return asset
     # A package counts as one file, whatever is inside it.

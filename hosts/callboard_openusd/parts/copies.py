@@ -18,7 +18,7 @@ def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:
     """Copy the prim with everything below it to ``target`` in the root layer. Raises HostError."""
     path, layer = prim.GetPath(), opened.layer
     if (above := target.GetParentPath()) != Sdf.Path.absoluteRootPath:
-        # The prims above may be in another layer, and a copy without them would not be listed.
+        # The prims above may be in another layer. Without them, the copy would not be listed.
         Sdf.CreatePrimInLayer(layer, above)
     if not _comes_with_an_ancestor(prim.GetPrimIndex().rootNode):
         copy_spec(_merged(prim, opened), path, layer, target)
@@ -39,7 +39,8 @@ def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:
 
 
 def shared_in(flat: Sdf.Layer, stage: Usd.Stage) -> list[Sdf.Path]:
-    """Return the root prims that flattening the stage made of what its instances share."""
+    """Return the root prims that flattening the stage made for the content that its instances
+    share."""
     return [spec.path for spec in flat.rootPrims if not stage.GetPrimAtPath(spec.path)]
 
 

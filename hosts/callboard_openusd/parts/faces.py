@@ -66,8 +66,8 @@ def triangulate(mesh: UsdGeom.Mesh) -> None:
 
 
 def as_listed(mesh: UsdGeom.Mesh) -> list[int]:
-    """Return the index of each of the file's corners among those that the host reports, which are
-    counterclockwise whatever the file's orientation is."""
+    """Return each corner's index in the file, in the order in which the host reports the corners:
+    counterclockwise, whatever the file's orientation is."""
     turned = mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded
     return [at for face in _corners(mesh) for at in (reversed(face) if turned else face)]
 
@@ -80,8 +80,8 @@ def _corners(mesh: UsdGeom.Mesh) -> list[Sequence[int]]:
 def _reorder(
     mesh: UsdGeom.Mesh, order: Sequence[int], sources: Sequence[int] | None = None
 ) -> None:
-    """Put the corners and their data in this order. ``sources`` are the old faces of the new ones;
-    data of faces is reordered along with them."""
+    """Put the corners and their data in this order. ``sources`` gives the old face of each new
+    face. With it, the data of faces is reordered too."""
     following = _with_corners(mesh)
     counts = mesh.GetFaceVertexCountsAttr().Get(TIME)
     for attribute, interpolation in following:
@@ -118,8 +118,8 @@ def _normals(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
 
 
 def _with_corners(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
-    """Return the attributes with a value for each corner or face: their indices if they have
-    some."""
+    """Return the attributes with a value for each corner or face. For an indexed attribute, return
+    its indices."""
     reported: list[tuple[Usd.Attribute, str]] = []
     for primvar in UsdGeom.PrimvarsAPI(mesh).GetPrimvarsWithValues():
         if primvar.GetInterpolation() in (BY_CORNER, BY_FACE):

@@ -1,5 +1,5 @@
-"""An object's color: its own preview material below the object itself, so that it is copied,
-renamed and deleted with it; and the display color, for simpler readers."""
+"""An object's color: its own preview material, and the display color for simpler readers. The
+material is below the object, so that it is copied, renamed and deleted with the object."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ def _show(prim: Usd.Prim, rgb: Gf.Vec3f) -> None:
 
 
 def _set_lasting(prim: Usd.Prim, attribute: Usd.Attribute, value: object) -> None:
-    """Set the value seen at every time: a single sample wins over the default."""
+    """Set the value for all times. If there is a single time sample, change the sample, because it
+    wins over the default."""
     samples = attribute.GetTimeSamples()
     if len(samples) > 1:
         raise HostError(f"the colour of '{prim.GetName()}' is animated, so it was left as it is")

@@ -1,5 +1,5 @@
 """A material's network: a UsdPreviewSurface, and for each textured input a picture, a transform and
-a reader of the UVs, which every reader of preview surfaces supports."""
+a reader of the UVs. Every reader of preview surfaces supports these nodes."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def read(material: UsdShade.Material) -> Json:
 
 
 def write(material: UsdShade.Material, values: Mapping[str, object]) -> None:
-    """Set the given values; connected inputs become values."""
+    """Set the given values. Inputs that were connected are disconnected."""
     surface = _surface(material)
     now = read(material)
     wanted: dict[str, Any] = dict(values)

@@ -2,7 +2,7 @@
 
 New prims get the three ops of XformCommonAPI. Another tool's stack is kept if it can express the
 values; otherwise one matrix replaces it. Nothing is dropped silently: shear or animation that can't
-be kept is an error that says so.
+be kept raises an error.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def _ops(prim: Usd.Prim) -> dict[str, UsdGeom.XformOp]:
 
 
 def _op_value(ops: Mapping[str, UsdGeom.XformOp], name: str, otherwise: float) -> Gf.Vec3d:
-    """Return the value of one of the common ops in any precision; XformCommonAPI knows only its
-    own."""
+    """Return the value of one of the common ops in any precision, because XformCommonAPI reads only
+    its own precision."""
     op = ops.get(f"xformOp:{name}")
     value = None if op is None else op.Get(TIME)
     return Gf.Vec3d(otherwise) if value is None else Gf.Vec3d(value)
@@ -114,7 +114,8 @@ def write_matrix(prim: Usd.Prim, matrix: Gf.Matrix4d) -> None:
 
 
 def set_lasting(attribute: Usd.Attribute, value: object) -> None:
-    """Set the value seen at every time: a single sample wins over the default."""
+    """Set the value for all times. If there is a single time sample, change the sample, because it
+    wins over the default."""
     samples = attribute.GetTimeSamples()
     if len(samples) > 1:
         raise HostError(f"'{attribute.GetPath()}' is animated, so it was left as it is")
@@ -135,7 +136,7 @@ def resets_stack(prim: Usd.Prim) -> bool:
 
 
 def decompose(matrix: Gf.Matrix4d, signs: Vector = (1, 1, 1)) -> Components:
-    """Return the components of a matrix. A matrix doesn't tell which axes are mirrored, only
+    """Return the components of a matrix. A matrix doesn't show which axes are mirrored, only
     whether their number is odd; ``signs`` are used if they are consistent with the matrix."""
     rows = [Gf.Vec3d(*matrix.GetRow3(i)) for i in range(3)]
     scale = Gf.Vec3d(*(row.GetLength() for row in rows))
@@ -173,7 +174,7 @@ def _frame(axes: list[Gf.Vec3d | None]) -> Gf.Matrix3d:
 
 
 def _signs(prim: Usd.Prim) -> Vector:
-    """Return which axes the prim's own scale ops mirror."""
+    """Return -1 for each axis that the prim's own scale ops mirror, and 1 for the others."""
     signs = [1.0, 1.0, 1.0]
     for op in UsdGeom.Xformable(prim).GetOrderedXformOps():
         if op.GetOpType() == UsdGeom.XformOp.TypeScale and (value := op.Get(TIME)):

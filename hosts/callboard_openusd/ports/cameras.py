@@ -19,7 +19,7 @@ from callboard_openusd.ports.edit import identifier
 from callboard_openusd.ports.scene import doubt
 
 _SETTINGS = Sdf.Path("/Render/Settings")
-#: The sensor for a 16:9 picture, and a focal length, in millimeters.
+#: A new camera's sensor size, for a 16:9 picture, and its focal length, in millimeters.
 _SENSOR, _LENS = (36.0, 20.25), 50.0
 
 
@@ -88,7 +88,7 @@ class UsdCameras(UsdPort):
 
     @property
     def _millimetres(self) -> float:
-        """Millimeters in a tenth of a scene unit."""
+        """Return the millimeters in a tenth of a scene unit."""
         return float(100 * UsdGeom.GetStageMetersPerUnit(self._stage))
 
     def _find(self, name: str) -> Usd.Prim:

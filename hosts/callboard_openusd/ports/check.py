@@ -31,8 +31,8 @@ class UsdChecks:
         return None
 
     def meshes(self) -> list[str]:
-        """Return the meshes, with spheres and other shapes without faces, because they have
-        places."""
+        """Return the meshes, and also spheres and other shapes without faces, because these have
+        places, too."""
         stage = self._document.stage
         paths = self._document.names.paths
         return [str(path) for path in paths if stage.GetPrimAtPath(path).IsA(UsdGeom.Gprim)]
@@ -66,7 +66,7 @@ class UsdChecks:
             for attribute in prim.GetAttributes():
                 value = attribute.Get(TIME) if attribute.GetTypeName() == _ASSET else None
                 if value is not None and value.path:
-                    # A tile stands for several files.
+                    # ``<UDIM>`` is a placeholder for the numbers of several files.
                     there = bool(value.resolvedPath) or "<UDIM>" in value.path
                     space = _color_space(prim, value.path)
                     yield UsedFile(value.path, str(prim.GetPath()), not there, space)

@@ -103,7 +103,7 @@ class UsdSceneEditor(UsdPort):
         return str(prim.GetPath())
 
     def _move(self, prim: Usd.Prim, path: Sdf.Path) -> Usd.Prim:
-        """Move the prim, and whatever refers to it or into it, in the root layer."""
+        """Move the prim in the root layer, and update whatever refers to it or into it."""
         old = prim.GetPath()
         editor = Usd.NamespaceEditor(self._stage)
         editor.MovePrimAtPath(old, path)
@@ -130,15 +130,15 @@ class UsdSceneEditor(UsdPort):
 
     def _apply(self, editor: Usd.NamespaceEditor, prim: Usd.Prim, doing: str) -> None:
         name, able = prim.GetName(), None
-        # ApplyEdits itself checks whether the edit is possible. Only after a refusal do we look for
-        # the reason.
+        # ApplyEdits itself checks whether the edit is possible. The reason is searched for only
+        # after a refusal.
         with suppress(Tf.ErrorException):
             if editor.ApplyEdits():
                 return
         if prim:
             with suppress(Tf.ErrorException):
                 able = editor.CanApplyEdits()
-        # Otherwise the edit began and was left half done, so it is rolled back.
+        # If the edit is possible, it began and was left half done, so it is rolled back.
         if able is None or able:
             raise HostError(
                 f"OpenUSD can't find what depends on '{name}', so it can't {doing} it;"

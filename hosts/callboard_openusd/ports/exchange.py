@@ -1,5 +1,5 @@
-"""Files of other programs: the port ``exchange``. This host reads and writes USD files. Formats
-that plug-ins could add to its OpenUSD aren't offered."""
+"""Exchanging files with other programs: the port ``exchange``. This host reads and writes USD
+files. Formats that plug-ins could add to its OpenUSD aren't offered."""
 
 from __future__ import annotations
 

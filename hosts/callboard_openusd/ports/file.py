@@ -17,7 +17,7 @@ from callboard_openusd.parts.transforms import TIME
 from callboard_openusd.ports.files import read_layer
 from callboard_openusd.ports.usd import open_file
 
-#: Prims read between two pauses.
+#: Number of prims read between two pauses.
 _STRETCH = 100
 _KINDS = {
     "image": (".png", ".jpg", ".jpeg", ".exr", ".hdr", ".tif", ".tiff", ".tx", ".tga", ".webp"),
@@ -27,7 +27,7 @@ _KINDS = {
     "font": (".ttf", ".otf"),
 }
 _ASSETS = (Sdf.ValueTypeNames.Asset, Sdf.ValueTypeNames.AssetArray)
-#: What composes one layer into another, and the kind's word.
+#: A path that a layer names, its kind, and the path of the prim that names it.
 _Named = tuple[str, str, str]
 
 
@@ -64,7 +64,7 @@ class UsdFile:
             return (yield from _named(layer, Path(path).parent))
 
     def autosaves(self) -> list[str]:
-        """OpenUSD makes none."""
+        """Return an empty list, because OpenUSD doesn't autosave."""
         return []
 
 
@@ -131,7 +131,8 @@ def _kinds_of(prim: Usd.Prim) -> Iterator[str]:
 
 
 def _named(root: Sdf.Layer, folder: Path | None) -> Generator[None, None, list[NamedFile]]:
-    """Return the files that the layer names, and those named by the layers it is composed of."""
+    """Return the files that the layer names, and the files named by the layers that it is composed
+    of."""
     reported: list[NamedFile] = []
     seen = {root.realPath}
     waiting: list[tuple[Sdf.Layer, Path | None, str]] = [(root, folder, "")]
@@ -158,8 +159,8 @@ def _named(root: Sdf.Layer, folder: Path | None) -> Generator[None, None, list[N
 
 
 def _in_layer(layer: Sdf.Layer) -> Iterator[_Named]:
-    """Yield each path with its kind and the prim that names it. Also one with an empty path for
-    each prim, so that the caller can pause."""
+    """Yield each path with its kind and the prim that names it. Also yield an empty path for each
+    prim, so that the caller can pause."""
     for path in layer.subLayerPaths:
         yield path, "sublayer", ""
     waiting = [each.path for each in layer.rootPrims]

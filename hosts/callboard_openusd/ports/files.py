@@ -26,8 +26,8 @@ from callboard_openusd.application.document import Document, OpenStage, reason, 
 from callboard_openusd.application.last_step_layer import stamp_of
 from callboard_openusd.parts.assets import asset_from
 
-#: Marks the layers that are ours alone. They are read at once and whole: a file that is written to
-#: later must not change while the stage uses it.
+#: Marks the layers that only callboard uses. Such a layer is read at once, as a whole, because a
+#: file that is written to later must not change while the stage uses it.
 _OWN = "callboard"
 Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.GetDetachedLayerRules().Include([f"{_OWN}="]))
 
@@ -73,8 +73,8 @@ class UsdFiles:
 @contextmanager
 def read_layer(path: str) -> Iterator[Sdf.Layer]:
     """Yield a file's root layer, which isn't shared: other readers of the file must not see unsaved
-    edits. The layers that it is composed of stay open inside the block, so that a stage opened
-    there doesn't read any layer twice. Raises HostError."""
+    edits. The layers that the root layer is composed of stay open inside the block, so that a stage
+    opened there doesn't read any layer twice. Raises HostError."""
     kept: list[Sdf.Layer] = []
     seen: set[Path] = set()
     _check(Path(path))
@@ -84,7 +84,7 @@ def read_layer(path: str) -> Iterator[Sdf.Layer]:
             # A package's references are inside it, and can only be resolved from inside.
             layer = Usd.Stage.Open(path).Flatten(False)
         else:
-            # The arguments mean nothing to the format, but give the file a layer of its own.
+            # The arguments mean nothing to the format, but they give the file a layer of its own.
             own = Sdf.Layer.CreateIdentifier(path, {_OWN: uuid4().hex})
             layer = Sdf.Layer.FindOrOpen(own)
     except Tf.ErrorException as error:
@@ -96,8 +96,8 @@ def read_layer(path: str) -> Iterator[Sdf.Layer]:
 
 
 def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
-    """Write the file at once or not at all; return its bytes. ``folder`` is the base of the layer's
-    relative paths."""
+    """Write the whole file or none of it, and return its size in bytes. ``folder`` is the base of
+    the layer's relative paths."""
     checked_suffix(path, WRITE)
     if folder is not None and folder != Path(path).parent:
         moved = Sdf.Layer.CreateAnonymous(".usda")
@@ -153,7 +153,7 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
         try:
             known = Sdf.Layer.Find(str(used))
             if known is not None:
-                # On Windows OpenUSD compares times in whole seconds.
+                # On Windows, OpenUSD compares files' times in whole seconds.
                 known.Reload(force=sys.platform == "win32")
             opened = known or Sdf.Layer.FindOrOpen(str(used))
         except Tf.ErrorException:
@@ -164,8 +164,8 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
 
 
 def _names_no_file(layer: Sdf.Layer) -> bool:
-    """Return whether the layer's text contains none of the signs around file names. This search is
-    cheaper than walking the whole layer."""
+    """Return whether the layer is a text file without ``@``, which surrounds file names. This
+    search is cheaper than walking the whole layer."""
     if not layer.realPath:
         return False
     with Path(layer.realPath).open("rb") as file:

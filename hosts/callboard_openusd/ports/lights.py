@@ -159,7 +159,7 @@ class UsdLights(UsdPort):
         return [prim for prim in self._stage.Traverse() if _is_light(prim)]
 
     def _domes(self) -> list[Usd.Prim]:
-        """Return the domes that shine."""
+        """Return the visible domes."""
         return [
             prim
             for prim in self._all()
@@ -207,7 +207,7 @@ class UsdLights(UsdPort):
             if light.GetEnableColorTemperatureAttr().Get(TIME):
                 light.GetEnableColorTemperatureAttr().Set(False)
         if "size" in values:
-            # A light that isn't normalized keeps its power, not its radiance.
+            # A light that isn't normalized keeps its power instead of its radiance.
             values.setdefault("power", self._read(prim)["power"])
             _set_size(prim, values["size"])
         if "power" in values:

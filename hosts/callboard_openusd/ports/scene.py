@@ -20,7 +20,7 @@ from callboard_openusd.parts.whole_object import whole
 _PURPOSES = [getattr(UsdGeom.Tokens, name) for name in ("default_", "render", "proxy", "guide")]
 #: The only content of a spec that exists only to contain other specs.
 _OVER = ["specifier"]
-#: The number of entries in a list that are made at a time.
+#: The number of a list's entries that are made at a time.
 _TOGETHER = 50
 
 
@@ -69,8 +69,8 @@ class UsdSceneReader:
 
     @telling("read that")
     def whole(self, name: str, users: bool = False) -> Json:
-        """Return the prim's composition. Nothing keeps who uses a prim, so ``users`` adds nothing;
-        ``scene__find`` with ``uses`` finds them."""
+        """Return the prim's composition. OpenUSD doesn't record which prims use a prim, so
+        ``users`` adds nothing. Use ``scene__find`` with ``uses`` to find them."""
         return whole(self._document.names.find(name))
 
     def summaries(self) -> Sequence[Json]:
@@ -124,8 +124,8 @@ class _Summaries(Sequence[Json]):
         return _Summaries(self._stage, [path for path in self._paths if fits(path.name)])
 
     def _reported(self, paths: Sequence[Sdf.Path]) -> Iterator[Json]:
-        """Yield entries that are made at the same moment, so siblings share the object above
-        them."""
+        """Yield entries that are made at the same moment, so that the parent is looked up once for
+        all siblings."""
         above: dict[Sdf.Path, str | None] = {}
         for path in paths:
             prim = self._stage.GetPrimAtPath(path)
@@ -155,7 +155,7 @@ def _bounds(prim: Usd.Prim) -> Json | None:
     if box.IsEmpty():
         return None
     low, high = _list(box.GetMin()), _list(box.GetMax())
-    # Geometry that is broken or endless has no box.
+    # Geometry with NaN or infinite coordinates has no box.
     return {"min": low, "max": high} if all(map(math.isfinite, low + high)) else None
 
 

@@ -50,7 +50,7 @@ class QtMainThread(QObject):
         self._closed = False
         self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)
         self._again.timeout.connect(self._still_waiting)
-        #: Events received, and how many at the last check for a missing one.
+        #: Events received, and their number at the last check for a missing event.
         self._came = self._came_before = 0
 
     def post(self, fn: Callable[[], None]) -> None:
@@ -90,14 +90,16 @@ class QtMainThread(QObject):
                 posted()
         except Interrupted:
             # The interruption is meant for a tool that runs Qt's loop inside itself, and is
-            # repeated until it lands in the tool. A function that was hit instead runs later.
+            # repeated until it lands in the tool. A posted function that it interrupted instead
+            # runs later.
             if posted is not None:
                 self._waiting.append(posted)
         except BaseException:
             # In a Qt event handler even SystemExit would abort the application.
             log.exception("a function posted to the main thread failed")
         if self._waiting and self._dialog is None and not self._again.isActive():
-            # An interruption that landed before the first line above leaves no other trace.
+            # If an interruption arrived before the first line above, functions may be waiting
+            # without an event.
             self._look_again()
         return True
 
@@ -106,8 +108,8 @@ class QtMainThread(QObject):
         self._again.start()
 
     def _still_waiting(self) -> None:
-        # Wake Qt only once no more events arrive. A surplus event would stay as long as calls come,
-        # and Qt handles all events before its timers.
+        # Wake Qt only once no more events arrive. Surplus events would pile up for as long as calls
+        # come, because Qt handles all events before its timers.
         if self._came == self._came_before:
             self._wake()
         elif self._waiting:
@@ -116,8 +118,8 @@ class QtMainThread(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Watch the dialog that posted functions wait for. Qt calls this."""
         if event.type() in (QEvent.Type.Hide, QEvent.Type.Close, QEvent.Type.DeferredDelete):
-            # Look again once Qt is done with the dialog: it may refuse to close, or uncover
-            # another.
+            # Check again once Qt is done with the dialog, because it may refuse to close, or
+            # uncover another dialog.
             self._wake()
         elif event.type() == QEvent.Type.WindowTitleChange and watched is self._dialog:
             self._title = _title(self._dialog)

@@ -1,4 +1,4 @@
-"""The application's callbacks, which it calls on its main thread to report what it does."""
+"""The application's callbacks, which it calls on its main thread to report what it is doing."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ log = logging.getLogger(__name__)
 PLAYING = "playing the animation"
 #: The application always reports the end of these operations.
 _SURELY_END = ("rendering", "a playblast")
-#: Seconds after which anything else counts as ended: an application may report that it opens a
-#: scene, but not that this failed, and Maya may stay "busy" after a command.
+#: Seconds after which anything else counts as ended: an application may report that it is opening a
+#: scene, but not that opening it failed, and Maya may stay "busy" after a command.
 _LOST = 120.0
 
 Act = Callable[[], None]
@@ -62,7 +62,7 @@ class Messages:
         self._busy = (*others, words) if begun else others
 
     def guarded(self, what: object, act: Callable[..., None]) -> Callable[..., None]:
-        """Return a function for the application to call that logs exceptions."""
+        """Wrap ``act`` as a callback for the application. Exceptions are logged, not raised."""
 
         def call(*arguments: Any, **named: Any) -> None:
             try:

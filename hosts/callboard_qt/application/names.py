@@ -18,8 +18,8 @@ def only_one(
     every_name: Callable[[], Iterable[str]],
     path: Callable[[_Node], str],
 ) -> _Node:
-    """Return the only object found. Raises ObjectNotFound with similar names, and AmbiguousName
-    with the paths."""
+    """Return the only one of ``nodes``. Raises ObjectNotFound with similar names if there is none,
+    and AmbiguousName with the paths if there are several."""
     if not nodes:
         raise ObjectNotFound(name, nearest_names(name, every_name()))
     if len(nodes) > 1:

@@ -9,7 +9,7 @@ from callboard.host import Host
 from callboard.settings import config_from
 from callboard_qt.application.main_thread import QtMainThread
 
-#: Makes the host from two functions: one posts to the main thread, one returns the open modal
+#: Makes the host from two functions: one posts to the main thread, the other returns the open modal
 #: dialog.
 MakeHost = Callable[[Callable[[Callable[[], None]], None], Callable[[], str | None]], Host]
 
@@ -26,8 +26,8 @@ class HostServer:
         self.server: Callboard | None = None
 
     def start(self) -> Callboard:
-        """Start the server unless it runs. Raises OSError when its port is taken, and SettingsError
-        for invalid settings."""
+        """Start the server unless it is already running. Raises OSError when its port is taken, and
+        SettingsError for invalid settings."""
         if self.server is not None:
             return self.server
         try:

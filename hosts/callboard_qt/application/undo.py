@@ -30,7 +30,7 @@ class OpenStep:
 
 @dataclass(frozen=True)
 class _Step:
-    """One or more consecutive steps of the application, given by their marks, oldest first."""
+    """One or more consecutive steps of the application, identified by their marks, oldest first."""
 
     id: str
     marks: tuple[Hashable, ...]
@@ -85,7 +85,8 @@ class UndoSteps(ABC):
         return None
 
     def _holds_changes(self, step: OpenStep) -> bool:
-        """Return whether the closed step is the newest. Applications drop an empty step."""
+        """Return whether the closed step is the newest, which means that it holds changes, because
+        applications drop an empty step."""
         return self._newest() == step.mark
 
     def _restore(self, step: OpenStep) -> None:  # noqa: B027 - most have nothing to add
@@ -116,7 +117,7 @@ class UndoSteps(ABC):
         changed = self._close(token)
         try:
             if not token.recorded or self._replaced:
-                # The other scene's steps are gone.
+                # The replaced scene's steps are gone.
                 return False
             if changed and not self._undo_newest():
                 return False
@@ -195,7 +196,7 @@ class UndoSteps(ABC):
             self.stepped.tell([step.id for step in known[before:there]], False)
 
     def scene_replaced(self) -> None:
-        """Forget all steps, because the application's list is empty now."""
+        """Forget all steps, because replacing the scene has emptied the application's list."""
         self._steps.clear()
         self._undone.clear()
         self._replaced = True

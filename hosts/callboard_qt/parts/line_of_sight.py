@@ -10,7 +10,7 @@ from callboard.host import Point, View
 
 @dataclass(frozen=True)
 class LineOfSight:
-    """A line segment in the world, in the unit of its ends."""
+    """A line segment in the world, in the same unit as its ends."""
 
     start: Point
     #: The direction, of length 1.
@@ -41,7 +41,7 @@ def between(start: Point, end: Point) -> LineOfSight:
 
 def through(view: View, aspect: float, x: float, y: float) -> LineOfSight:
     """Return the line through a point of the view. ``x`` and ``y`` are shares of the picture's
-    width and height, from the top left; ``aspect`` is width by height."""
+    width and height, from the top left; ``aspect`` is the width divided by the height."""
     right, up, back, eye = view.rows
     across, down = (2 * x - 1) * view.wide, (1 - 2 * y) * view.wide / aspect
     way = [a * across + b * down - c for a, b, c in zip(right, up, back, strict=True)]

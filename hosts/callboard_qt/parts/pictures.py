@@ -10,8 +10,8 @@ from callboard.host import Json, Picture, Point, decode, encode
 
 #: The position of a PNG file's color type, and the values of the types with alpha.
 _COLOUR_TYPE, _WITH_ALPHA = 25, (4, 6)
-#: A picture of a single colour has at most this many bytes, plus one for this many pixels. Larger
-#: pictures needn't be decoded, which takes time.
+#: The PNG file of a one-color picture has at most ``_LEAST`` bytes, plus one for every ``_EVEN``
+#: pixels. A larger file isn't decoded, because that takes time.
 _LEAST, _EVEN = 1000, 100
 
 Boxes = Iterable[tuple[Point, Point]]

@@ -59,7 +59,7 @@ class ApplicationExchange(ABC):
     @abstractmethod
     def _read(self, path: str, kind: str, axes: Axes | None, parent: str | None) -> None:
         """Add the file to the scene, converted from the file's units and axes. ``axes`` is given if
-        the file doesn't state any."""
+        the file doesn't state its own."""
 
     @abstractmethod
     def _write(

@@ -33,7 +33,8 @@ class FileRender(ABC, Generic[Camera]):
 
     @abstractmethod
     def camera_at(self, view: View, aspect: float) -> AbstractContextManager[Camera]:
-        """Return a context with a temporary camera, for a picture of that width by height."""
+        """Return a context with a temporary camera. ``aspect`` is the picture's width divided by
+        its height."""
 
     @abstractmethod
     def boxes(self) -> Iterable[tuple[list[float], list[float]]]:
@@ -53,26 +54,27 @@ class FileRender(ABC, Generic[Camera]):
 
     @abstractmethod
     def telling(self, what: str) -> AbstractContextManager[None]:
-        """Return a context that turns the application's own errors into HostErrors: it could not
-        ``what``."""
+        """Return a context that turns the application's own errors into HostErrors, which say that
+        it could not ``what``."""
 
     @abstractmethod
     def draw(
         self, file: Path, width: int, height: int, camera: Camera, frame: float
     ) -> tuple[Path, str]:
-        """Render into a new file, alone in its folder, whose ending is one of PICTURES. Return the
-        file that it became in that folder, and the renderer's name."""
+        """Render into the new file, which is alone in its folder and whose suffix is one of
+        PICTURES. Return the file that the application wrote in that folder, perhaps under another
+        name, and the renderer's name."""
 
     def has_light(self) -> bool:
         """Return whether the scene has a light of its own."""
         return True
 
     def made_by(self, engine: str) -> Json:
-        """Return the facts about a picture by that renderer."""
+        """Return the facts about a picture made by that renderer."""
         return {"engine": engine, **self._doubt(engine)}
 
     def _doubt(self, engine: str) -> dict[str, str]:
-        # Other renderers light a scene that has no lights.
+        # Other renderers add their own light to a scene without lights.
         if "arnold" not in engine.lower() or self.has_light():
             return {}
         return {"doubt": f"the scene has no light, and {engine} renders that black; add one"}

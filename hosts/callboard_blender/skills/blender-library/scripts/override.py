@@ -36,7 +36,7 @@ def make_override(ctx: Any, name: str) -> Json:
 
 
 def _made(obj: bpy.types.Object) -> bpy.types.Object:
-    """Return the object that stands for this linked object and can be changed."""
+    """Return the editable override of this linked object."""
     if obj.override_library is not None and obj.override_library.is_system_override:
         obj.override_library.is_system_override = False
         return obj
@@ -51,7 +51,7 @@ def _made(obj: bpy.types.Object) -> bpy.types.Object:
         return _there(obj.override_create(remap_local_usages=True), obj)
     collection = _override(around, None)
     for holder in (bpy.context.scene.collection, *bpy.data.collections):
-        # The override takes its place.
+        # The override takes the linked object's place.
         if holder.library is None and around in holder.children.values():
             holder.children.unlink(around)
     stands = (o for o in collection.all_objects if o.override_library.reference == obj)

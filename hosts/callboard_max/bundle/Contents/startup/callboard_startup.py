@@ -16,7 +16,7 @@ def _load() -> None:
 
         plug_in.load()
     except Exception:
-        # Let 3ds Max's start go on.
+        # A failure must not stop 3ds Max's start.
         logging.getLogger("callboard").exception("Callboard could not start")
 
 

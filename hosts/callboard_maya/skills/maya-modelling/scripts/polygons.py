@@ -59,7 +59,7 @@ def bevel_edges(ctx: Any, width: float, segments: int = 2, edges: Sequence[str] 
             chosen,
             offset=width,
             segments=segments,
-            # Otherwise the width would be a fraction of the shortest edge.
+            # Without this, the width would be a fraction of the shortest edge.
             offsetAsFraction=False,
             constructionHistory=True,
         )
@@ -130,8 +130,8 @@ def _mesh(ctx: Any, name: str) -> str:
 
 
 def _components(ctx: Any, written: Sequence[str], letter: str) -> list[str]:
-    """Return the checked components with full paths. Without the check Maya would accept a pattern
-    too."""
+    """Return the checked components with full paths. The check refuses patterns, which Maya itself
+    would accept."""
     parts: list[str] = []
     for each in written:
         matched = re.fullmatch(rf"({_PATH})\.{letter}({_RANGE})", each, re.ASCII)
@@ -144,7 +144,7 @@ def _components(ctx: Any, written: Sequence[str], letter: str) -> list[str]:
 
 
 def _owners(components: Sequence[str]) -> list[str]:
-    """Return the full path of each object once."""
+    """Return the full paths of the components' objects, each once."""
     paths: dict[str, None] = {}
     for each in components:
         owner = cmds.ls(each.split(".", 1)[0], long=True)[0]

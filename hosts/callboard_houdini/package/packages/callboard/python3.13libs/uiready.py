@@ -1,5 +1,5 @@
-"""Start Callboard once Houdini's windows are there. Houdini runs this file, and every other
-package's."""
+"""Start Callboard once Houdini's windows are there. Houdini runs this file, and those of every
+other package."""
 
 import logging
 
@@ -10,7 +10,7 @@ def _load() -> None:
 
         plug_in.load()
     except Exception:
-        # Let the other packages' files and Houdini's start go on.
+        # A failure must not stop Houdini's start or the other packages' files.
         logging.getLogger("callboard").exception("Callboard could not start")
 
 
