@@ -33,8 +33,8 @@ class CALLBOARD_OT_stop(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.stop"
     bl_label = "Stop"
     bl_description = (
-        "Pause, and end every call that runs, waits or asks. While the window stands still, hold "
-        "Escape for a second instead, or type: callboard stop"
+        "Pause, and end every call that is running, waiting or asking. If the window doesn't "
+        "respond, hold Escape for a second instead, or type: callboard stop"
     )
 
     def execute(self, context: Any) -> set[str]:
@@ -129,7 +129,7 @@ class CALLBOARD_OT_copy(bpy.types.Operator):  # type: ignore[misc]
             entry["headers"] = {"Authorization": f"Bearer {app.token}"}
         text = json.dumps({"mcpServers": {"callboard": entry}}, indent=2)
         context.window_manager.clipboard = text
-        self.report({"INFO"}, "Copied. It holds the token: paste it into your client only")
+        self.report({"INFO"}, "Copied, with the token: paste it only into your client")
         return {"FINISHED"}
 
 
@@ -153,11 +153,11 @@ def _preferences_class(package: str) -> type:
         bl_idname = package
 
         port: bpy.props.IntProperty(  # type: ignore[valid-type]
-            name="Port", description="0 lets the system choose", min=0, max=65535, default=0
+            name="Port", description="0 chooses a free port", min=0, max=65535, default=0
         )
         token: bpy.props.BoolProperty(  # type: ignore[valid-type]
             name="Ask Clients for the Token",
-            description="Without it every program on this machine may call",
+            description="Without the token, any program on this machine can make calls",
             default=True,
         )
         autostart: bpy.props.BoolProperty(  # type: ignore[valid-type]

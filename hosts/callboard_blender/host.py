@@ -145,7 +145,9 @@ class BlenderHost(host.Host):
         """Return how Blender would misread the path, or None. It turns backslashes into slashes,
         treats two leading slashes as the scene's folder, and cuts a path that is too long."""
         if path.startswith("//"):
-            return "begins with two slashes, which Blender takes for the scene's folder; write one"
+            return (
+                "begins with two slashes, which Blender takes for the scene's folder; use one slash"
+            )
         if len(os.fsencode(path)) > _LONGEST:
             return f"is longer than {_LONGEST} bytes, where Blender would cut it; use a shorter one"
         return from_elsewhere(path) or misread_by_usd(path)

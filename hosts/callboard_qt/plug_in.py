@@ -117,8 +117,8 @@ class QtPlugIn(ABC):
 
     def toggle_autostart(self) -> None:
         self.options.autostart = wanted = not self.options.autostart
-        words = "starts" if wanted else "does not start"
-        self.say(f"Callboard {words} with {self.application} from now on", logging.INFO)
+        words = "now starts" if wanted else "no longer starts"
+        self.say(f"Callboard {words} with {self.application}", logging.INFO)
 
     def make_panel(self) -> PanelFrame:
         """Return the widget that the application shows in its dock or pane."""

@@ -76,7 +76,7 @@ def test_a_datablock_that_is_labelled_as_another_is_refused(
 ) -> None:
     path = root / "a.blend"
     path.write_bytes(_relabelled(blend_file([b"//in.blend"]), code, structure, name))
-    with pytest.raises(HostError, match="can't be looked into"):
+    with pytest.raises(HostError, match="can't be checked"):
         refuse_blend_outside(str(path), [], tuple)
 
 
@@ -132,7 +132,7 @@ def test_a_path_that_the_layout_calls_something_else_is_refused(root: Path) -> N
     refuse_blend_outside(str(path), [], library)
     # The member's type is the structure ID, the second of the types.
     path.write_bytes(good.replace(struct.pack("<2H", 0, 2), struct.pack("<2H", 2, 2)))
-    with pytest.raises(HostError, match="can't be looked into"):
+    with pytest.raises(HostError, match="can't be checked"):
         refuse_blend_outside(str(path), [], library)
 
 

@@ -76,7 +76,7 @@ def _material(bench: Bench, **asked: Any) -> str:
 def test_the_material_of_every_new_object_is_not_changed(bench: Bench) -> None:
     cube = bench.cube("Cube")
     (everybodys,) = bench.port(MATERIALS).assigned(cube)
-    with pytest.raises(HostError, match="which every new object gets"):
+    with pytest.raises(HostError, match="gives every new object"):
         bench.call("materials__set", {"name": everybodys, "color": "#f00"})
 
 
@@ -289,7 +289,9 @@ def test_a_point_of_the_artists_view_is_a_mesh_or_refused(tmp_path: Path) -> Non
         ball = bench.cube("Ball")
         bench.editor.set_transform(ball, [0.0, 0.0, -10.0], None, None)
         session.scene.shape(session.scene.match(ball)[0]).type = "nurbsSurface"
-        with pytest.raises(HostError, match="'Ball' may be in front there, a nurbsSurface"):
+        with pytest.raises(
+            HostError, match=r"'Ball' may be in front at that point.* a nurbsSurface"
+        ):
             _pointed_at(bench)
         assert _pointed_at(bench, x=0.01)["path"] is None
         bench.editor.set_transform(ball, [0.0, 0.0, -30.0], None, None)

@@ -119,7 +119,7 @@ def test_other_normals_count_no_more(tmp_path: Path) -> None:
             "triangulate",
             "int[] faceVertexIndices.timeSamples = {1: [0, 1, 2, 3, 1, 4, 5, 2],"
             " 2: [3, 2, 1, 0, 1, 4, 5, 2]}",
-            "change in time",
+            "change over time",
         ),
         (
             "shade",
@@ -181,7 +181,7 @@ def test_a_face_without_corners_is_no_obstacle(tmp_path: Path) -> None:
 def test_what_has_too_few_values_is_named(tmp_path: Path, tool: str) -> None:
     opened = Opened(tmp_path)
     UsdGeom.PrimvarsAPI(opened.mesh).GetPrimvar("st").SetIndices([0, 1, 2])
-    with pytest.raises(HostError, match="st:indices' of 'Shape' has 3 values where 8 belong"):
+    with pytest.raises(HostError, match="st:indices' of 'Shape' has 3 values instead of 8"):
         opened.tool(tool, **({"side": "flip"} if tool == "normals" else {}))
 
 

@@ -44,7 +44,7 @@ def own_structures() -> tuple[Structure, ...]:
         path.unlink(missing_ok=True)
     at = content.rfind(b"SDNANAME")
     if at < 0:
-        raise ValueError("the file does not say how its structures are laid out")
+        raise ValueError("the file has no description of its structures")
     return tuple(structures(content[at:]))
 
 
@@ -54,7 +54,7 @@ def structures(block: bytes) -> list[Structure]:
     try:
         return _Block(block).read()
     except (struct.error, IndexError, RecursionError) as error:
-        raise ValueError(f"the layout of structures ends early: {error}") from None
+        raise ValueError(f"the file's DNA1 block is malformed: {error}") from None
 
 
 class _Block:
@@ -82,7 +82,7 @@ class _Block:
             members.append(Member(bare, types[of], offset, size, many, points))
             offset += size
         if offset != sizes[kind]:
-            raise ValueError(f"the members of {types[kind]} don't fill it")
+            raise ValueError(f"the members of {types[kind]} don't add up to its size")
         return Structure(types[kind], offset, tuple(members))
 
     def _strings(self, code: bytes) -> list[str]:
@@ -97,7 +97,7 @@ class _Block:
 
     def _expect(self, code: bytes) -> None:
         if self._block[self._at : self._at + 4] != code:
-            raise ValueError(f"the layout of structures has no {code.decode()} where it should")
+            raise ValueError(f"the file's DNA1 block has no {code.decode()} where it belongs")
         self._at += 4
 
     def _count(self) -> int:

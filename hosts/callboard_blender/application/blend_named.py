@@ -74,7 +74,7 @@ def refuse_blend_outside(
         try:
             named = _read(file, paths)
         except (OSError, ValueError, EOFError, struct.error, ImportError) as error:
-            raise unreadable(file, f"can't be looked into ({error})") from None
+            raise unreadable(file, f"can't be checked ({error})") from None
         # Parts of Blender turn backslashes into slashes before they look for the two leading
         # slashes.
         theirs = [
@@ -146,12 +146,12 @@ class _Paths:
         """Raise ValueError when two of a file's structures have the same name, or when the file's
         layout declares a path as something else."""
         if len({each.name for each in known}) < len(known):
-            raise ValueError("two of its structures have one name")
+            raise ValueError("two of its structures have the same name")
         for each in known:
             for member in each.members:
                 name, is_text = (each.name, member.name), member.kind == "char"
                 if (name in self.fields or name == ("ID", "name")) and not is_text:
-                    raise ValueError(f"the {member.name} of its {each.name} isn't a text")
+                    raise ValueError(f"the {member.name} of its {each.name} isn't a string")
 
     def unlabelled(self, content: bytes, labelled: Collection[int]) -> Iterator[str]:
         """Yield the texts at the places where some structure has a path, in case the block's label
@@ -183,7 +183,7 @@ class _Layout:
     def is_read(self, index: int) -> bool:
         """Return whether blocks with that structure are read whole."""
         if index >= len(self.known):
-            raise ValueError("one of its blocks has no known structure")
+            raise ValueError("one of its blocks has an unknown structure")
         return bool(self.places[index]) or self.known[index].name in _PACKED
 
 
@@ -200,7 +200,7 @@ def _read(file: str, paths: _Paths) -> set[tuple[str, str]]:
     when it can't be unpacked."""
     layout = next((_layout(block, paths) for *_, block in _blocks(file, code=b"DNA1")), None)
     if layout is None:
-        raise ValueError("it does not say how its structures are laid out")
+        raise ValueError("it has no description of its structures")
     named: set[tuple[str, str]] = set()
     group: _Group = {}
     waiting: list[tuple[Structure, bytes, str, str]] = []
@@ -324,7 +324,7 @@ def layout_of(file: str) -> list[Structure]:
     """Return the file's structures. Raises the same errors as ``datablocks``."""
     for *_, block in _blocks(file, code=b"DNA1"):
         return structures(block)
-    raise ValueError("it does not say how its structures are laid out")
+    raise ValueError("it has no description of its structures")
 
 
 def datablocks(file: str) -> Iterator[tuple[bytes, int, bytes]]:
@@ -378,13 +378,13 @@ _LONG = struct.Struct("<4siQqq")
 def _head(stream: IO[bytes]) -> struct.Struct:
     start = stream.read(12)
     if start[:7] != b"BLENDER":
-        raise ValueError("it does not begin as a Blender file")
+        raise ValueError("it doesn't begin like a Blender file")
     if start[7:9] == b"-v":
         return _SHORT
     if re.fullmatch(rb"BLENDER17-01", start):
         stream.read(5)
         return _LONG
-    raise ValueError("Blender wrote it on another kind of machine; save it again here")
+    raise ValueError("it is from another kind of machine; save it again in Blender")
 
 
 def _fields(head: struct.Struct, started: bytes) -> tuple[bytes, int, int, int, int]:

@@ -20,7 +20,7 @@ def refuse_linked(obj: bpy.types.Object) -> None:
     override = obj.override_library
     if override is not None and override.is_system_override:
         raise HostError(
-            f"'{obj.name_full}' is a part of an override that may not be edited; {_OVERRIDE}"
+            f"'{obj.name_full}' is part of an override that can't be edited; {_OVERRIDE}"
         )
 
 
@@ -43,14 +43,14 @@ def refuse_kept_by_library(obj: bpy.types.Object, doomed: set[bpy.types.Object])
         if back is not None or obj.is_library_indirect:
             raise HostError(
                 f"'{obj.name_full}' belongs to data linked from {_file(obj.library)}, so it"
-                " would be back when this file is opened again; hide it, or remove the link"
+                " would come back when this file is opened again; hide it, or remove the link"
             )
     override = obj.override_library
     if override is not None and override.is_in_hierarchy:
         root = override.hierarchy_root
         if root != obj and root not in doomed:
             raise HostError(
-                f"'{obj.name_full}' is a part of the override '{root.name if root else '?'}', "
+                f"'{obj.name_full}' is part of the override '{root.name if root else '?'}', "
                 f"which would restore it; hide it, or delete the whole override"
             )
 

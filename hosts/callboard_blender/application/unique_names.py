@@ -39,7 +39,7 @@ def refuse_miscounted(name: str | None) -> None:
     if (better := written(name)) != name:
         raise HostError(
             f"Blender {bpy.app.version_string} can mix up objects whose names end like '{name}',"
-            f" and lose one of them at an undo; use '{better}'"
+            f" and an undo may then lose one of them; use '{better}'"
         )
 
 

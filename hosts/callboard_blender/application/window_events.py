@@ -155,7 +155,7 @@ def _find() -> _Places | None:
         address = read(bpy.context.window_manager.windows[0].as_pointer() + runtime)
         handlers = _search(address, read) if address else None
     if handlers is None:
-        log.warning("menus and text fields of this Blender can't be seen; changes don't wait")
+        log.warning("changes can't wait for this Blender's menus and text fields")
         return None
     return _Places(runtime, handlers, name, blocks, named)
 

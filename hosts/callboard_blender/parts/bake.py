@@ -106,8 +106,8 @@ def _let_go(obj: bpy.types.Object, frames: range) -> None:
         if driver.data_path.startswith(TRANSFORM):
             if obj.override_library is not None:
                 raise HostError(
-                    f"a driver moves '{obj.name}', and the linked object would restore it; bake"
-                    " it in its own file"
+                    f"a driver moves '{obj.name}', and the linked object would restore the"
+                    " driver; bake the object in its own file"
                 )
             obj.driver_remove(driver.data_path, driver.array_index)
     for curve in curves_of(obj):

@@ -53,7 +53,7 @@ def converted(value: Any, owner: Any, key: str, rna: Any, attribute: str) -> Any
     if len(there) and hasattr(there[0], "__len__"):
         raise HostError(f"'{attribute}' is a matrix; use scene__transform to place objects")
     if not isinstance(value, list) or len(value) != len(there):
-        raise HostError(f"'{attribute}' takes a list of {len(there)}")
+        raise HostError(f"'{attribute}' must be a list of {len(there)} values")
     return [_one(each, rna, attribute) for each in value]
 
 
@@ -65,7 +65,7 @@ def _one(value: Any, rna: Any, attribute: str) -> Any:
         longest = rna.length_max
         right = isinstance(value, str) and "\0" not in value
         if right and longest and len(value.encode()) >= longest:
-            raise HostError(f"'{attribute}' has room for {longest - 1} bytes")
+            raise HostError(f"'{attribute}' can't be longer than {longest - 1} bytes")
     elif isinstance(value, bool) or not isinstance(value, (int, float)):
         right = False
     elif rna.type == "INT":
@@ -76,9 +76,9 @@ def _one(value: Any, rna: Any, attribute: str) -> Any:
         low, high = rna.hard_min, rna.hard_max
         right = math.isfinite(value)
     if not right:
-        raise HostError(f"'{attribute}' takes {word}, which {_shown(value)} isn't")
+        raise HostError(f"'{attribute}' must be {word}, not {_shown(value)}")
     if rna.type in ("INT", "FLOAT") and not low <= value <= high:
-        raise HostError(f"'{attribute}' goes from {low:g} to {high:g}; {_shown(value)} doesn't fit")
+        raise HostError(f"'{attribute}' must be from {low:g} to {high:g}, not {_shown(value)}")
     return value
 
 
@@ -89,10 +89,10 @@ def _choice(value: Any, rna: Any, attribute: str) -> Any:
     wanted = value if rna.is_enum_flag else [value]
     if not isinstance(wanted, list) or not all(isinstance(each, str) for each in wanted):
         raise HostError(
-            f"'{attribute}' takes {'a list of words' if rna.is_enum_flag else 'a word'}"
+            f"'{attribute}' must be {'a list of words' if rna.is_enum_flag else 'a word'}"
         )
     if known and not set(wanted) <= set(known):
-        raise HostError(f"'{attribute}' is one of {', '.join(known[:40])}")
+        raise HostError(f"'{attribute}' must be one of {', '.join(known[:40])}")
     return set(wanted) if rna.is_enum_flag else value
 
 
@@ -102,7 +102,9 @@ def _custom(value: Any, owner: Any, key: str, attribute: str) -> Any:
     if kinds == {"int", "float"}:
         parts, kinds = [float(each) for each in parts], {"float"}
     if len(kinds) != 1:
-        raise HostError(f"'{attribute}': a list in a custom property holds values of one kind")
+        raise HostError(
+            f"'{attribute}' is a custom property, so all values of a list must be of one kind"
+        )
     if isinstance(value, list) and kinds & {"str"}:
         raise HostError(f"'{attribute}': Blender's custom properties can't hold a list of strings")
     made = parts if isinstance(value, list) else parts[0]
@@ -116,7 +118,7 @@ def _custom(value: Any, owner: Any, key: str, attribute: str) -> Any:
     if before == "float" and kinds == {"int"}:
         return [float(each) for each in parts] if isinstance(value, list) else float(value)
     if kinds != {before}:
-        raise HostError(f"'{attribute}' takes {before}, which {_shown(value)} isn't")
+        raise HostError(f"'{attribute}' must be {before}, not {_shown(value)}")
     return made
 
 

@@ -64,8 +64,8 @@ def doubt(obj: bpy.types.Object) -> str | None:
     """Return why the object isn't, or won't stay, where its own transform puts it, or None."""
     if channels := strayed(obj):
         return (
-            f"its keys have another {' and '.join(channels)} at this frame: set without a key,"
-            " it is lost with the next frame, and when the file is opened"
+            f"its keys give another {' and '.join(channels)} at this frame; a value set without a"
+            " key is lost at the next frame, and when the file is opened again"
         )
     movers = causes(obj)
     if not movers:

@@ -44,9 +44,9 @@ class BlenderAnimation:
 
     def set_range(self, start: float, end: float) -> None:
         if start != int(start) or end != int(end):
-            raise HostError("Blender's playback range is in whole frames")
+            raise HostError("Blender's playback range must be in whole frames")
         if start < 0:
-            raise HostError("Blender's playback range starts at frame 0 or later")
+            raise HostError("Blender's playback range must start at frame 0 or later")
         shown = scene()
         first, last = _range_fields(shown)
         self._changes.touch()

@@ -105,8 +105,8 @@ class BlenderAttributes:
             raise HostError(f"Blender could not set '{attribute}': {error}") from None
         if place.rna is None and isinstance(made, bool) and place.owner[place.key] is not made:
             raise HostError(
-                "this Blender keeps true and false of an object's own attributes as 1 and 0; set "
-                "a whole number"
+                "this Blender stores true and false in an object's own attributes as 1 and 0; "
+                "set a whole number"
             )
         place.owner.id_data.update_tag()
         view_layer().update()
@@ -143,7 +143,7 @@ def _place(obj: bpy.types.Object, attribute: str) -> _Place:
         if prop.type == "COLLECTION":
             named = steps[at + 1][1]
             if owner != obj or word not in _LISTS or not named or at + 2 >= len(steps):
-                raise HostError(f"'{word}' holds several; name one of {', '.join(_LISTS)}")
+                raise HostError(f"'{word}' is a list; name an entry of {', '.join(_LISTS)}")
             rest = "".join(_written(step) for step in steps[at + 2 :])
             if inner.get(named) is None:
                 known = ", ".join(each.name for each in inner) or "none"
@@ -178,7 +178,7 @@ def _last(owner: Any, step: tuple[str, str], walked: str, of_data: bool, attribu
     word, key = step
     if word and (prop := owner.bl_rna.properties.get(word)) is not None:
         if word in _BARRED or prop.type in ("POINTER", "COLLECTION"):
-            raise HostError(f"'{attribute}' isn't a value; name one inside it")
+            raise HostError(f"'{attribute}' isn't a single value; name a value inside it")
         return _Place(owner, word, prop, f"{walked}.{word}".removeprefix("."), of_data)
     key = key or word
     if not isinstance(owner, (bpy.types.ID, bpy.types.Modifier)):
@@ -205,7 +205,7 @@ def _written(step: tuple[str, str]) -> str:
 
 def _unknown(attribute: str) -> HostError:
     return HostError(
-        f"'{attribute}' isn't an attribute; attributes__list names them, such as data.energy,"
+        f"'{attribute}' isn't an attribute; use attributes__list to find one, such as data.energy,"
         ' modifiers["Bevel"].width or ["mood"]'
     )
 
@@ -243,9 +243,9 @@ def _refusal(place: _Place) -> str | None:
     if place.rna.is_readonly or place.owner.is_property_readonly(place.key):
         return "Blender computes it, or makes it read-only"
     if place.rna.subtype in _FILES:
-        return "it names a file; the tools for files do that"
+        return "it names a file; use a tool for files"
     if place.key == "name":
-        return "scene__rename renames objects; other names stay, because references use them"
+        return "use scene__rename to rename objects; other names stay, because references use them"
     if place.key in ("mode", "use_fake_user", "tag"):
         return "Blender keeps it internal"
     return None

@@ -83,7 +83,7 @@ class BlenderCameras:
 def _find(name: str) -> bpy.types.Object:
     obj = find(name)
     if obj.type != "CAMERA":
-        raise HostError(f"'{obj.name}' isn't a camera; cameras__list names them")
+        raise HostError(f"'{obj.name}' isn't a camera; use cameras__list to find one")
     return obj
 
 

@@ -175,7 +175,9 @@ class BlenderExchange:
 
 def _there(operator: Operator | None, path: str) -> Operator:
     if operator is None:
-        raise HostError(f"'{Path(path).name}': Blender no longer does that; see exchange__formats")
+        raise HostError(
+            f"'{Path(path).name}': Blender can no longer do that; see exchange__formats"
+        )
     return operator
 
 

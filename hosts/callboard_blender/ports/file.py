@@ -87,7 +87,7 @@ def _in_a_thread(path: str, read: Callable[[], _Read]) -> Generator[None, None, 
             yield
         return reading.result()
     except _UNREADABLE as error:
-        raise unreadable(path, f"can't be looked into ({error})") from None
+        raise unreadable(path, f"can't be read ({error})") from None
     finally:
         pool.shutdown(wait=False)
 

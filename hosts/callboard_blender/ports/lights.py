@@ -101,7 +101,7 @@ class BlenderLights:
 def _find(name: str) -> bpy.types.Object:
     obj = find(name, new=True)
     if obj.type != "LIGHT":
-        raise HostError(f"'{obj.name}' isn't a light; lights__list names them")
+        raise HostError(f"'{obj.name}' isn't a light; use lights__list to find one")
     return obj
 
 

@@ -250,7 +250,9 @@ def _linked(name: str, data: Any) -> str:
 def _modifier(obj: bpy.types.Object, name: str) -> Any:
     modifier = obj.modifiers.get(name)
     if modifier is None:
-        raise HostError(f"'{obj.name}' has no modifier '{name}'; geometry__info names them")
+        raise HostError(
+            f"'{obj.name}' has no modifier '{name}'; geometry__info lists its modifiers"
+        )
     return modifier
 
 
@@ -266,7 +268,7 @@ def _faces(building: Any, faces: Sequence[int] | str, world: Any, name: str) -> 
             if (turn @ face.normal).normalized().dot(side) > _TOWARDS
         ]
         if not chosen:
-            raise HostError(f"no face of '{name}' is turned to the {faces}")
+            raise HostError(f"no face of '{name}' faces the {faces}")
         return chosen
     wrong = [each for each in faces if each >= len(building.faces)]
     if wrong:

@@ -128,5 +128,5 @@ def _own(name: str) -> bpy.types.Collection:
     """Return the group if the saved file would contain a change to it. Raises HostError."""
     group = _find(name)
     if group.library is not None or group.override_library is not None:
-        raise HostError(f"'{group.name}' comes from another file, so it is changed there")
+        raise HostError(f"'{group.name}' comes from another file; change it there")
     return group

@@ -53,8 +53,9 @@ class QtSearch:
             self.folder = folder if folder not in sys.path else None
         if not self._installed and not self._wheels:
             raise HostError(
-                "This is the light bundle, without Qt. For the window install the full bundle, or "
-                "PySide6-Essentials where Blender's Python finds it; the sidebar has most of it."
+                "This is the light bundle, without Qt. For the window, install the full bundle, "
+                "or PySide6-Essentials where Blender's Python finds it. The sidebar can do most of "
+                "what the window can."
             )
         self._path = list(sys.path)
         self._thread = threading.Thread(target=self._run, name="callboard-qt", daemon=True)
@@ -102,9 +103,9 @@ class QtSearch:
             assert self._probe is not None
             self._probe.kill()
             self._probe.communicate()
-            raise HostError("Qt could not be tried: it does not answer") from None
+            raise HostError("couldn't check whether Qt works: the check doesn't answer") from None
         except OSError as error:
-            raise HostError(f"Qt could not be tried: {error}") from None
+            raise HostError(f"couldn't check whether Qt works: {error}") from None
         if self._probe.returncode != 0:
             raise HostError(what_to_do(complaint, path))
 

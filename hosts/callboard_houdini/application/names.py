@@ -109,8 +109,9 @@ def reason(error: Exception) -> str:
     if take == first:
         return reported
     return (
-        f"{reported.rstrip('.')}. The take '{take.name()}' is current, and allows changes only to"
-        f" what it includes: include that, in the Takes pane, or make '{first.name()}' current"
+        f"{reported.rstrip('.')}. The current take, '{take.name()}', allows changes only to the"
+        " parameters that it includes: include the parameter, in the Takes pane, or make"
+        f" '{first.name()}' current"
     )
 
 

@@ -65,8 +65,9 @@ def refuse_materials_of_faces(node: hou.ObjNode, done: str) -> None:
     faces afterwards."""
     if any(_entries(node).values()):
         raise HostError(
-            f"'{node.name()}' has faces with a material of their own, which would be other faces"
-            f" once it is {done}; give it one material with materials__assign, or do that first"
+            f"'{node.name()}' assigns materials by face number, and the numbers would mean other"
+            f" faces once it is {done}; give the whole object one material with materials__assign"
+            " first"
         )
 
 

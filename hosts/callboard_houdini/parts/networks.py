@@ -21,14 +21,14 @@ def node_at(path: str) -> Any:
         return node
     above = hou.node(path.rsplit("/", 1)[0] or "/") if _PATH.fullmatch(path) else None
     near = ", ".join(child.name() for child in above.children()[:20]) if above is not None else ""
-    hint = f"; there are: {near}" if near else "; paths look like /obj/Crate/box1"
+    hint = f"; the existing nodes are: {near}" if near else "; paths look like /obj/Crate/box1"
     raise WrongArgument(f"there is no node '{path}'{hint}")
 
 
 def network_at(path: str) -> Any:
     node = node_at(path)
     if not node.isNetwork():
-        raise WrongArgument(f"'{path}' is a {node.type().name()}, which holds no nodes")
+        raise WrongArgument(f"'{path}' is a {node.type().name()}, which can't contain nodes")
     return node
 
 

@@ -137,7 +137,7 @@ def put(material: hou.OpNode, slot: str, texture: Texture) -> None:
     if others and numbers(scale) != [*texture.uv_scale]:
         raise HostError(
             f"the pictures of one principled shader share their uv_scale, which is {numbers(scale)}"
-            f" for {', '.join(others)}; use that, or make another material"
+            f" for {', '.join(others)}; use the same scale, or make another material"
         )
     set_numbers(scale, texture.uv_scale)
     parm(material, at.switch).set(1)

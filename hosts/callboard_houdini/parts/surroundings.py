@@ -43,13 +43,13 @@ def read(domes: Sequence[hou.ObjNode]) -> Json:
     if reported["path"] is None:
         reported["color"] = numbers(parm_tuple(dome, "light_color"))
     if len(domes) > 1:
-        reported["doubt"] = f"{len(domes)} environment lights add up; this is '{dome.path()}'"
+        reported["doubt"] = f"{len(domes)} environment lights add up; this is only '{dome.path()}'"
     return {"kind": "image" if reported["path"] else "color", **reported}
 
 
 def write(domes: Sequence[hou.ObjNode], values: Mapping[str, Any]) -> None:
     if "sun_elevation" in values:
-        raise HostError("Houdini's environment light has no sky here; give an HDRI as path")
+        raise HostError("Houdini's environment light has no sky here; set path to an HDRI instead")
     if "path" in values or "color" in values:
         dome = _our_dome() or _new()
         for other in domes:

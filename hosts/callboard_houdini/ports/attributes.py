@@ -40,7 +40,7 @@ class HoudiniAttributes:
         if named is None or not _is_listed(named):
             raise HostError(
                 f"'{node.name()}' has no parameter '{attribute[:64]}' that holds a value;"
-                " attributes__list names them"
+                " use attributes__list to find one"
             )
         values = [_value(each, _kind(named)) for each in named]
         value: Any = values if len(values) > 1 else values[0]
@@ -98,9 +98,9 @@ def _refusal(named: hou.ParmTuple) -> str | None:
     if named.name() in CHANNELS.values():
         return "use scene__transform to place objects"
     if named.name() == _MATERIAL:
-        return "materials__assign gives objects materials"
+        return "use materials__assign to give objects materials"
     if holds_file(named.parmTemplate()):
-        return "it names a file; houdini_networks__set_file does that"
+        return "it names a file; use houdini_networks__set_file"
     return None
 
 
@@ -128,10 +128,10 @@ def _converted(named: hou.ParmTuple, value: object) -> list[Any]:
     if kind == "menu":
         items = [str(each) for each in named[0].menuItems()] if count == 1 else []
         if not right or parts[0] not in items:
-            raise HostError(f"'{named.name()}' is one of {', '.join(items[:50])}")
+            raise HostError(f"'{named.name()}' must be one of {', '.join(items[:50])}")
         return parts
     if not right or not all(_fits(kind, each) for each in parts):
-        many = f"{count} of {kind}" if count > 1 else kind
+        many = f"a list of {count} values of type {kind}" if count > 1 else kind
         raise HostError(f"'{named.name()}' takes {many}, not {repr(value)[:200]}")
     if kind == "toggle":
         return [int(each) for each in parts]
@@ -159,11 +159,14 @@ def _own(attribute: str, value: object) -> list[Any]:
     kind = _kind_for(parts)
     if isinstance(value, list) and (len(parts) < 2 or kind not in ("int", "float")):
         raise HostError(
-            f"'{attribute}' would be a new parameter; in Houdini a list must have two or more "
-            f"numbers"
+            f"'{attribute}' would be a new parameter, and in Houdini its list must have two or more"
+            " numbers"
         )
     if not all(_fits(kind, each) for each in parts):
-        raise HostError(f"'{attribute}' would be a new parameter; {repr(value)[:200]} fits none")
+        raise HostError(
+            f"'{attribute}' would be a new parameter, and no type of parameter can hold"
+            f" {repr(value)[:200]}"
+        )
     return [int(each) for each in parts] if kind == "toggle" else parts
 
 

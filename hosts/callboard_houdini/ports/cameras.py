@@ -109,7 +109,7 @@ def camera_named(name: str) -> hou.ObjNode:
     camera."""
     node = find(name)
     if type_of(node) != "cam":
-        raise HostError(f"'{node.name()}' isn't a camera; cameras__list names them")
+        raise HostError(f"'{node.name()}' isn't a camera; use cameras__list to find one")
     return node
 
 

@@ -124,7 +124,7 @@ def _domes() -> list[hou.ObjNode]:
 def _find(name: str) -> hou.ObjNode:
     node = find(name)
     if not _is_light(node):
-        raise HostError(f"'{node.name()}' isn't a light; lights__list names them")
+        raise HostError(f"'{node.name()}' isn't a light; use lights__list to find one")
     return node
 
 

@@ -37,7 +37,7 @@ class HoudiniStructure:
             with telling(f"show or hide '{node.name()}'"):
                 node.setDisplayFlag(visible)
         if visible and not is_visible(node):
-            raise HostError(f"a subnet hides '{node.name()}'; show that")
+            raise HostError(f"a subnet hides '{node.name()}'; show the subnet")
         return str(node.path())
 
     def groups(self) -> Mapping[str, str]:
@@ -83,7 +83,9 @@ def _bundle(group: str) -> hou.Bundle:
 def _own(group: str) -> hou.Bundle:
     bundle = _bundle(group)
     if bundle.pattern() is not None:
-        raise HostError(f"'{group}' is filled by its pattern; change that in the Bundle List")
+        raise HostError(
+            f"a pattern decides what is in '{group}'; change the pattern in the Bundle List"
+        )
     return bundle
 
 

@@ -47,14 +47,14 @@ def read() -> Json:
         reported["path"] = (str(source.filename or "") or None) if pictured else None
         kind = "image" if reported["path"] else "other"
     if len(domes) > 1:
-        reported["doubt"] = f"{len(domes)} domes add up; this is '{path_of(dome)}'"
+        reported["doubt"] = f"{len(domes)} domes add up; this is only '{path_of(dome)}'"
     return {"kind": kind, **reported}
 
 
 def write(values: Mapping[str, Any]) -> None:
     """Set the given values of path, color, strength and rotate."""
     if "sun_elevation" in values:
-        raise HostError("Arnold's dome has no sky here; give an HDRI as path")
+        raise HostError("Arnold's dome has no sky here; set path to an HDRI instead")
     replaces, domes = "path" in values or "color" in values, _shining()
     if not replaces and not domes:
         raise HostError("nothing surrounds the scene yet; give path or color as well")

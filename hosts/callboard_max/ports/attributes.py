@@ -198,7 +198,7 @@ def _kind_for(attribute: str, value: object) -> str:
     if isinstance(value, list):
         if not value or not _all_numbers(value):
             raise HostError(
-                f"'{attribute}' would be a new attribute; in 3ds Max a list can only have numbers"
+                f"'{attribute}' would be a new attribute; in 3ds Max its list can only have numbers"
             )
         return "integers" if all(_is_whole(each) for each in value) else "floats"
     return "integer" if _is_whole(value) else "float"

@@ -111,7 +111,7 @@ def camera_named(name: str) -> Node:
     """Return the camera. Raises HostError if the object isn't a camera."""
     node = find(name)
     if str(rt.superClassOf(node)).lower() != "camera":
-        raise HostError(f"'{node.name}' isn't a camera; cameras__list names them")
+        raise HostError(f"'{node.name}' isn't a camera; use cameras__list to find one")
     return node
 
 
@@ -154,7 +154,7 @@ def _wanted(node: Node, values: Mapping[str, Any]) -> dict[str, Any]:
         if unfit:
             kind = str(rt.classOf(node))
             raise HostError(
-                f"a {kind} has no {', '.join(unfit)}; cameras__create makes one that has"
+                f"a {kind} has no {', '.join(unfit)}; use cameras__create to make a camera that has"
             )
         if "lens" in values:
             half = float(rt.getRendApertureWidth()) / 2

@@ -43,7 +43,7 @@ class MaxExchange(ApplicationExchange):
             )
             return FileFormat(name, (), (), missing=missing)
         if _unit() is None:
-            missing = "FBX needs a system unit of 1 mm, cm, m, km, in or ft; the artist sets it"
+            missing = "FBX needs a system unit of 1 mm, cm, m, km, in or ft; the artist can set it"
             return FileFormat(name, (), (), missing=missing)
         reads = suffixes if _there("FBXIMP") else ()
         writes = suffixes if _there("FBXEXP") else ()
@@ -143,7 +143,7 @@ def _set(
             if _plain(get(name)) != _plain(value):
                 raise HostError(
                     f"3ds Max's FBX plug-in keeps {name} at {_plain(get(name))} instead of"
-                    f" {_plain(value)}; set it in the dialog of an FBX file once"
+                    f" {_plain(value)}; ask the artist to set it once in the FBX dialog"
                 )
         yield
     finally:

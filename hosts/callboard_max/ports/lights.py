@@ -63,7 +63,10 @@ class MaxLights:
         node = _find(name)
         if not is_arnold(node):
             kind = str(rt.classOf(node))
-            raise HostError(f"'{node.name}' is a {kind}; lights__create makes one that can be set")
+            raise HostError(
+                f"'{node.name}' is a {kind}, which can't be set; use lights__create to make a light"
+                " that can"
+            )
         kind = kind_of(node)
         refuse_unknown(kind, values, known_values(kind))
         _refuse_round(node, values)
@@ -87,7 +90,7 @@ def _is_light(node: Node) -> bool:
 def _find(name: str) -> Node:
     node = find(name)
     if not _is_light(node):
-        raise HostError(f"'{node.name}' isn't a light; lights__list names them")
+        raise HostError(f"'{node.name}' isn't a light; use lights__list to find one")
     return node
 
 

@@ -78,7 +78,7 @@ class MaxRender(FileRender[Node]):
         if picture is not None:
             rt.close(picture)
         if not file.is_file():
-            raise HostError("3ds Max rendered no picture; was it cancelled there?")
+            raise HostError("3ds Max rendered no picture; the artist may have cancelled it")
         return file, str(rt.classOf(rt.renderers.current))
 
 

@@ -43,7 +43,9 @@ class MaxStructure:
             with telling(f"show or hide '{node.name}'"):
                 node.isHidden = not visible
         if visible and node.isHiddenInVpt:
-            raise HostError(f"a layer or a category hides '{node.name}'; show that in 3ds Max")
+            raise HostError(
+                f"a layer or a category hides '{node.name}'; show the layer or category in 3ds Max"
+            )
         return path_of(node)
 
     def groups(self) -> Mapping[str, str]:
@@ -61,7 +63,9 @@ class MaxStructure:
         with telling("create a selection set"):
             self._sets.write(free, [])
         if free not in self._sets.held():
-            raise HostError("3ds Max keeps no selection set without objects; name some")
+            raise HostError(
+                "3ds Max doesn't keep an empty selection set; name objects to put into it"
+            )
         return free
 
     def add(self, group: str, objects: Sequence[str]) -> str:

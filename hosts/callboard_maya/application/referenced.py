@@ -23,9 +23,9 @@ def refuse_members(paths: Sequence[str], change: str) -> None:
         for path in paths:
             if f":{namespace}:" in f":{bare(path)}" and assembly not in paths:
                 raise HostError(
-                    f"'{bare(path)}' is a part of the assembly '{bare(assembly)}', and would be as"
-                    f" before when the scene is opened again; {change} it in the file that the"
-                    f" assembly shows, or {change} the assembly as a whole"
+                    f"'{bare(path)}' is part of the assembly '{bare(assembly)}', so the"
+                    f" change would be lost when the scene is opened again; {change} it in the file"
+                    f" that the assembly shows, or {change} the assembly as a whole"
                 )
 
 

@@ -37,8 +37,8 @@ def first_hit(
         if entered is not None and entered < nearest:
             name = bare(parent_of(shape) or shape)
             raise HostError(
-                f"'{name}' may be in front there, a {cmds.nodeType(shape)}, whose surface can't be "
-                "asked for; give its name instead, or hide it first"
+                f"'{name}' may be in front at that point, but Maya doesn't report where the surface"
+                f" of a {cmds.nodeType(shape)} is; give its name instead, or hide it first"
             )
     if not seen:
         return None

@@ -39,13 +39,13 @@ def read() -> Json:
         reported["path"] = picture["path"]
         kind = "image" if reported["path"] else "other"
     if len(domes) > 1:
-        reported["doubt"] = f"{len(domes)} domes add up; this is '{path}'"
+        reported["doubt"] = f"{len(domes)} domes add up; this is only '{path}'"
     return {"kind": kind, **reported}
 
 
 def write(values: Mapping[str, Any]) -> None:
     if "sun_elevation" in values:
-        raise HostError("Arnold's dome has no sky here; give an HDRI as path")
+        raise HostError("Arnold's dome has no sky here; set path to an HDRI instead")
     replaces, domes = "path" in values or "color" in values, _shining()
     if not replaces and not domes:
         raise HostError("nothing surrounds the scene yet; give path or color as well")

@@ -48,7 +48,7 @@ class MayaAttributes:
         if node is None or kind not in _LISTED:
             raise HostError(
                 f"'{bare(path)}' has no attribute '{attribute[:64]}' that holds a value;"
-                " attributes__list names them"
+                " use attributes__list to find one"
             )
         value = _value(plug, kind)
         writable = bool(cmds.getAttr(plug, settable=True)) and _refusal(node, attribute) is None
@@ -105,7 +105,7 @@ def _refusal(node: str, attribute: str) -> str | None:
     if _PLACES.fullmatch(str(cmds.attributeQuery(attribute, node=node, longName=True))):
         return "use scene__transform to place objects"
     if cmds.attributeQuery(attribute, node=node, usedAsFilename=True):
-        return "it names a file; materials__set_texture and the other tools for files do that"
+        return "it names a file; use materials__set_texture or another tool for files"
     return None
 
 
@@ -166,7 +166,7 @@ def _choice(plug: str, name: str, value: object) -> int:
         label, _, number = word.partition("=")
         numbers[label] = int(number) if number else max(numbers.values(), default=-1) + 1
     if not isinstance(value, str) or value not in numbers:
-        raise HostError(f"'{name}' is one of {', '.join(numbers)}")
+        raise HostError(f"'{name}' must be one of {', '.join(numbers)}")
     return numbers[value]
 
 
@@ -191,7 +191,7 @@ def _kind_for(attribute: str, value: object) -> str:
         if value and all(_is_number(part) for part in value):
             return "doubleArray"
         raise HostError(
-            f"'{attribute}' would be a new attribute; in Maya a list can only have numbers"
+            f"'{attribute}' would be a new attribute; in Maya its list can only have numbers"
         )
     return "bool" if isinstance(value, bool) else "long" if _is_whole(value) else "double"
 

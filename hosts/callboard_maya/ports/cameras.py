@@ -115,7 +115,7 @@ def _find(name: str) -> tuple[str, str]:
     path = find(name)
     shape = shape_of(path)
     if shape is None or cmds.nodeType(shape) != "camera":
-        raise HostError(f"'{bare(path)}' isn't a camera; cameras__list names them")
+        raise HostError(f"'{bare(path)}' isn't a camera; use cameras__list to find one")
     return path, shape
 
 

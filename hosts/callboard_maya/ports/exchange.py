@@ -55,7 +55,7 @@ _CENTIMETRE = 0.01
 
 class MayaExchange(ApplicationExchange):
     application = "Maya"
-    no_usd = f"the plug-in {usd.PLUGIN} isn't loaded; the artist loads it in the Plug-in Manager"
+    no_usd = f"the plug-in {usd.PLUGIN} isn't loaded; the artist can load it in the Plug-in Manager"
 
     def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
         if name not in _READERS:
@@ -65,9 +65,7 @@ class MayaExchange(ApplicationExchange):
         writes = suffixes if _WRITERS.get(name) in known else ()
         if name == "alembic":
             writes = suffixes if is_loaded(_ALEMBIC) else ()
-        missing = (
-            f"not all of {_PLUG_INS[name]} is loaded; the artist loads it in the Plug-in Manager"
-        )
+        missing = f"{_PLUG_INS[name]} must be loaded; the artist can load it in the Plug-in Manager"
         counts = 1.0 if name == "obj" else _CENTIMETRE
         up: UpAxis = "Y" if name == "obj" else _up_axis()
         missing = "" if reads and writes else missing
@@ -197,9 +195,8 @@ def _write_alembic(file: Path, objects: Sequence[str]) -> None:
     written = file.with_name("scene.abc")
     if " " in str(written):
         raise HostError(
-            "Maya's Alembic plug-in can't write where a folder's name has a space, and the "
-            "temporary folder's has one; set TMPDIR to another folder before Maya starts, or "
-            "export USD"
+            "Maya's Alembic plug-in can't write to a path with a space, and the temporary folder's"
+            " path has one; set TMPDIR to another folder before Maya starts, or export USD"
         )
     # A root must not be below another root.
     wanted = dict.fromkeys(objects)

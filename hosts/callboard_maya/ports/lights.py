@@ -107,7 +107,7 @@ def _find(name: str) -> tuple[str, str]:
     path = find(name)
     shape = shape_of(path)
     if shape is None or cmds.nodeType(shape) not in cmds.listNodeTypes("light"):
-        raise HostError(f"'{bare(path)}' isn't a light; lights__list names them")
+        raise HostError(f"'{bare(path)}' isn't a light; use lights__list to find one")
     return path, shape
 
 

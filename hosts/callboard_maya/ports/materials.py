@@ -115,7 +115,7 @@ def _find(name: str) -> list[str]:
 def _own(name: str) -> None:
     if groups.EVERYBODYS in _find(name):
         raise HostError(
-            f"'{name}' is Maya's own, which every new object gets; make one with materials__create"
+            f"'{name}' is what Maya gives every new object; make another with materials__create"
         )
 
 

@@ -44,8 +44,8 @@ class MayaRender(FileRender[str]):
         path = rendered()
         if path is None:
             raise HostError(
-                "no camera of the scene is set to be rendered; render a turntable, which makes its "
-                "own"
+                "no camera in the scene is renderable; render a turntable, which makes its own"
+                " camera"
             )
         return path
 

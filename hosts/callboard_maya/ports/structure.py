@@ -42,14 +42,16 @@ class MayaStructure:
         path = find(name)
         above = parent_of(path)
         if visible and above is not None and not is_visible(above):
-            raise HostError(f"'{bare(above)}', which '{bare(path)}' is below, is hidden; show that")
+            raise HostError(
+                f"'{bare(path)}' is below '{bare(above)}', which is hidden; show that first"
+            )
         plug = f"{path}.visibility"
         if bool(cmds.getAttr(plug)) != visible:
             refuse_driven(path, [plug])
             with telling(f"show or hide '{bare(path)}'"):
                 cmds.setAttr(plug, visible)
         if visible and not is_visible(path):
-            raise HostError(f"a display layer hides '{bare(path)}'; show that in Maya")
+            raise HostError(f"a display layer hides '{bare(path)}'; show the layer in Maya")
         return path
 
     def groups(self) -> Mapping[str, str]:

@@ -41,7 +41,7 @@ def drawn(panel: str, width: int, height: int, *, ornaments: bool) -> bytes:
             showOrnaments=ornaments,
         )
         if not file.is_file():
-            raise HostError("Maya drew no picture of the viewport; try it with its window open")
+            raise HostError("Maya drew no picture of the viewport; try again with its window open")
         return file.read_bytes()
 
 

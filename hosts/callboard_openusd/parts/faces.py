@@ -46,8 +46,8 @@ def triangulate(mesh: UsdGeom.Mesh) -> None:
     most = max(mesh.GetFaceVertexCountsAttr().Get(TIME), default=0)
     if most > _MOST_CORNERS:
         raise HostError(
-            f"'{mesh.GetPrim().GetName()}' has a face of {most} corners; faces of up to"
-            f" {_MOST_CORNERS} can be cut into triangles, so split it first"
+            f"'{mesh.GetPrim().GetName()}' has a face with {most} corners; only faces with up"
+            f" to {_MOST_CORNERS} can be triangulated, so split it first"
         )
     for number, face in enumerate(_corners(mesh)):
         places = [tuple(points[corners[at]]) for at in face]
@@ -89,8 +89,8 @@ def _reorder(
         needed = sum(counts) if interpolation == BY_CORNER else len(counts)
         if many != needed:
             raise HostError(
-                f"'{attribute.GetName()}' of '{mesh.GetPrim().GetName()}' has {many} values where"
-                f" {needed} belong, so it can't follow the faces; set it again first"
+                f"'{attribute.GetName()}' of '{mesh.GetPrim().GetName()}' has {many} values"
+                f" instead of {needed}, so it can't follow the faces; set it again first"
             )
     corners = mesh.GetFaceVertexIndicesAttr()
     values = corners.Get(TIME)
@@ -108,8 +108,8 @@ def _normals(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
     if primvar and primvar.HasAuthoredValue():
         if primvar.IsIndexed():
             raise HostError(
-                f"'{mesh.GetPrim().GetName()}' shares its normals by an index, so they can't be"
-                " turned with the faces; shade it again with geometry__shade"
+                f"'{mesh.GetPrim().GetName()}' has indexed normals, which can't be turned with"
+                " the faces; shade it again with geometry__shade"
             )
         return [(primvar.GetAttr(), str(primvar.GetInterpolation()))]
     attribute = mesh.GetNormalsAttr()
@@ -125,8 +125,8 @@ def _with_corners(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
         if primvar.GetInterpolation() in (BY_CORNER, BY_FACE):
             if primvar.GetElementSize() != 1:
                 raise HostError(
-                    f"'{primvar.GetPrimvarName()}' has several values a corner, so it can't follow"
-                    " the faces; remove it first"
+                    f"'{primvar.GetPrimvarName()}' has several values for each corner or face, so"
+                    " it can't follow the faces; remove it first"
                 )
             indices = primvar.GetIndicesAttr() if primvar.IsIndexed() else primvar.GetAttr()
             reported.append((indices, str(primvar.GetInterpolation())))
@@ -142,6 +142,6 @@ def _subsets(mesh: UsdGeom.Mesh) -> list[Usd.Attribute]:
     for subset in UsdGeom.Subset.GetAllGeomSubsets(mesh):
         if subset.GetElementTypeAttr().Get() not in ("face", None):
             name = subset.GetPrim().GetName()
-            raise HostError(f"the subset '{name}' holds no faces; remove it first")
+            raise HostError(f"the subset '{name}' isn't made of faces; remove it first")
         held.append(subset.GetIndicesAttr())
     return held

@@ -89,7 +89,7 @@ def write(material: UsdShade.Material, values: Mapping[str, object]) -> None:
     if "specular" in wanted:
         if "ior" in wanted and wanted["specular"] != 1:
             raise HostError(
-                "OpenUSD's preview surface has one number, ior, for specular and ior; give one"
+                "OpenUSD's preview surface has one number, ior, for specular and ior; give only one"
             )
         weight = wanted.pop("specular")
         wanted.setdefault("ior", _ior_of(weight * _reflected(1.5)))

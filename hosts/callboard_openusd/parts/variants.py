@@ -39,5 +39,5 @@ def choose(variants: Usd.VariantSet, attribute: str, value: object) -> None:
     """Choose a variant. Raises HostError for an unknown one."""
     offered = variants.GetVariantNames()
     if value not in offered:
-        raise HostError(f"'{attribute}' is one of {', '.join(offered) or 'no variants'}")
+        raise HostError(f"'{attribute}' must be one of {', '.join(offered) or 'no variants'}")
     variants.SetVariantSelection(str(value))

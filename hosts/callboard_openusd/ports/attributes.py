@@ -70,7 +70,7 @@ class UsdAttributes(UsdPort):
         there = prim.GetAttribute(attribute)
         if not there:
             if prim.GetRelationship(attribute):
-                raise HostError(f"'{attribute}' is a relationship, and holds no value")
+                raise HostError(f"'{attribute}' is a relationship, which has no value")
             variants.refuse_unknown(prim, attribute)
             kind = _kind_for(value, attribute)
             converted = _converted(value, kind, attribute)
@@ -82,7 +82,7 @@ class UsdAttributes(UsdPort):
         converted = _converted(value, there.GetTypeName(), attribute)
         allowed = there.GetMetadata("allowedTokens")
         if allowed and converted not in allowed:
-            raise HostError(f"'{attribute}' is one of {', '.join(allowed)}")
+            raise HostError(f"'{attribute}' must be one of {', '.join(allowed)}")
         set_lasting(there, converted)
         return str(prim.GetPath())
 
@@ -97,7 +97,7 @@ def _refusal(there: Usd.Attribute) -> str | None:
     if name.startswith("xformOp"):
         return "use scene__transform to place objects"
     if kind == Sdf.ValueTypeNames.Asset:
-        return "it names a file; materials__set_texture and the other tools for files do that"
+        return "it names a file; use materials__set_texture or another tool for files"
     if there.HasAuthoredConnections():
         return "it is connected to another attribute, which decides its value"
     if there.GetVariability() == Sdf.VariabilityUniform and there.GetNumTimeSamples():
@@ -121,7 +121,7 @@ def _kind_for(value: object, attribute: str) -> Sdf.ValueTypeName:
         return next(iter(kinds.values())).arrayType
     if not value or any(isinstance(each, (str, bool)) for each in value):
         raise HostError(
-            f"'{attribute}' would be a new attribute; a list for one has elements of one kind"
+            f"'{attribute}' would be a new attribute, and its list must have values of one kind"
         )
     return types.DoubleArray
 
@@ -138,13 +138,13 @@ def _single(value: object) -> Sdf.ValueTypeName:
     if isinstance(value, str):
         return types.String
     raise HostError(
-        "a new attribute is true or false, a number, a string, or a list of such values"
+        "a new attribute must be true or false, a number, a string, or a list of such values"
     )
 
 
 def _converted(value: Any, kind: Sdf.ValueTypeName, attribute: str) -> Any:
     """Return the value in that type. Raises HostError."""
-    wrong = HostError(f"'{attribute}' takes {kind}, which {_shown(value)} isn't")
+    wrong = HostError(f"'{attribute}' takes {kind}, not {_shown(value)}")
     if kind.isArray:
         if not isinstance(value, list):
             raise wrong

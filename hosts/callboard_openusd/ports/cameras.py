@@ -94,7 +94,7 @@ class UsdCameras(UsdPort):
     def _find(self, name: str) -> Usd.Prim:
         prim = self._document.names.find(name)
         if not prim.IsA(UsdGeom.Camera):
-            raise HostError(f"'{prim.GetName()}' isn't a camera; cameras__list names them")
+            raise HostError(f"'{prim.GetName()}' isn't a camera; use cameras__list to find one")
         return prim
 
     def _active(self) -> Sdf.Path | None:

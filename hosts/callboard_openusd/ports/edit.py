@@ -142,12 +142,12 @@ class UsdSceneEditor(UsdPort):
         if able is None or able:
             raise HostError(
                 f"OpenUSD can't find what depends on '{name}', so it can't {doing} it;"
-                f" {doing} what is below it instead, one by one"
+                f" {doing} the prims below it one by one instead"
             )
         if others := ", ".join(self._elsewhere(prim)[:3]):
             raise HostError(
                 f"OpenUSD can't {doing} '{name}' here, because {others} defines it;"
-                f" {doing} it there, or a copy of it: scene__duplicate makes one"
+                f" {doing} it there, or {doing} a copy made with scene__duplicate"
             )
         raise HostError(f"OpenUSD can't {doing} '{name}': {able.whyNot or 'it gave no reason'}")
 

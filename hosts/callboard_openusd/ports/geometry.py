@@ -85,14 +85,14 @@ class UsdGeometry:
         mesh = UsdGeom.Mesh(prim)
         if mesh.GetSubdivisionSchemeAttr().Get() != "none":
             raise HostError(
-                f"'{prim.GetName()}' is subdivided, so its normals come from that; end it first"
-                " with geometry__subdivide and scheme none"
+                f"'{prim.GetName()}' is subdivided, which decides its normals; remove the"
+                " subdivision first, with geometry__subdivide and scheme none"
             )
         self._still(name, "shaded")
         if mesh.GetPointsAttr().ValueMightBeTimeVarying():
             raise HostError(
-                f"the points of '{prim.GetName()}' are animated, so normals that aren't would be "
-                f"wrong"
+                f"the points of '{prim.GetName()}' are animated, so normals that aren't animated"
+                " would be wrong"
             )
         self._write_normals(prim, smooth, angle)
 
@@ -125,7 +125,9 @@ class UsdGeometry:
         mesh = UsdGeom.Mesh(prim)
         for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr()):
             if attribute.ValueMightBeTimeVarying():
-                raise HostError(f"the faces of '{prim.GetName()}' change in time; it wasn't {done}")
+                raise HostError(
+                    f"the faces of '{prim.GetName()}' change over time, so it wasn't {done}"
+                )
         return prim
 
 

@@ -102,7 +102,7 @@ class UsdLights(UsdPort):
             reported["color"] = [float(c) for c in light.GetColorAttr().Get(TIME) or (1, 1, 1)]
         why = doubt(self._stage, domes[0])
         if len(domes) > 1:
-            why = f"{len(domes)} domes add up; this is '{domes[0].GetPath()}'"
+            why = f"{len(domes)} domes add up; this is only '{domes[0].GetPath()}'"
         kind = "image" if path else "color"
         return {"kind": kind, **reported, **({"doubt": why} if why else {})}
 
@@ -110,7 +110,7 @@ class UsdLights(UsdPort):
     def set_environment(self, values: Mapping[str, object]) -> None:
         given: dict[str, Any] = dict(values)
         if "sun_elevation" in given:
-            raise HostError("OpenUSD has no sky of its own; give an HDRI as path")
+            raise HostError("OpenUSD has no sky of its own; set path to an HDRI instead")
         rebuilt = "path" in given or "color" in given
         domes = self._domes()
         own = [dome for dome in domes if dome.GetCustomDataByKey(_OURS)]
@@ -170,7 +170,7 @@ class UsdLights(UsdPort):
     def _find(self, name: str) -> Usd.Prim:
         prim = self._document.names.find(name)
         if not _is_light(prim):
-            raise HostError(f"'{prim.GetName()}' isn't a light; lights__list names them")
+            raise HostError(f"'{prim.GetName()}' isn't a light; use lights__list to find one")
         return prim
 
     def _read(self, prim: Usd.Prim) -> Json:

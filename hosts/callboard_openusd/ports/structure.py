@@ -41,7 +41,7 @@ class UsdStructure(UsdPort):
         above = parent_of(prim)
         if visible and above and _hidden(above):
             raise HostError(
-                f"'{above.GetName()}', which '{prim.GetName()}' is below, is hidden; show that"
+                f"'{prim.GetName()}' is below '{above.GetName()}', which is hidden; show that first"
             )
         if _hidden(prim) is visible:
             value = UsdGeom.Tokens.inherited if visible else _INVISIBLE

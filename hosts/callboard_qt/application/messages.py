@@ -68,7 +68,7 @@ class Messages:
             try:
                 act(*arguments, **named)
             except Exception:
-                log.exception("%s's message %s was not handled", self._application, what)
+                log.exception("%s's message %s could not be handled", self._application, what)
 
         return call
 

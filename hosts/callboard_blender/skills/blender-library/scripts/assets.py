@@ -123,7 +123,7 @@ def _files(folders: list[str], problems: list[str]) -> Iterator[Path | None]:
 
 def _marked(file: Path) -> list[Json]:
     if held_to_roots():
-        refuse_outside([str(file)], file.name, "looked into")
+        refuse_outside([str(file)], file.name, "searched")
     checked_blend(str(file))
     with bpy.data.libraries.load(str(file), link=True, assets_only=True) as (there, _):
         return [

@@ -69,7 +69,7 @@ def set_file(ctx: Any, path: str, parm: str, file: str) -> Json:
     written = Path(file).as_posix()
     # The path that would result from replacing variables has never been checked.
     if "`" in written or "$" in FRAME.sub("", written):
-        raise WrongArgument("a path may hold no variables but $F, and no expressions")
+        raise WrongArgument("a path can't contain expressions, or variables other than $F")
     with _telling(f"set '{parm}' of {node.path()}"):
         target.set(written)
     _read_back(parm, target, written)
@@ -140,8 +140,8 @@ def _no_parm(node: Any, name: str, value: Any) -> str:
     if not isinstance(value, (list, tuple)):
         names += [each.name() for each in node.parms()]
     near = difflib.get_close_matches(name, names, n=5, cutoff=0.4)
-    hint = ("nearest: " if near else "some of what there is: ") + ", ".join(near or names[:10])
-    return f"a {node.type().name()} has no such parameter '{name}'; {hint}"
+    hint = ("nearest: " if near else "some of its parameters: ") + ", ".join(near or names[:10])
+    return f"a {node.type().name()} has no parameter '{name}'; {hint}"
 
 
 def _read_back(name: str, target: Any, value: Any) -> None:
@@ -157,7 +157,9 @@ def _read_back(name: str, target: Any, value: Any) -> None:
             for a, b in zip(wanted, there, strict=True)
         )
     if not same:
-        raise HostError(f"'{name}' should be {value!r}, but is {value_now!r}; it was undone")
+        raise HostError(
+            f"'{name}' should be {value!r}, but is {value_now!r}; the change was undone"
+        )
 
 
 def _done(node: Any) -> Json:

@@ -81,7 +81,7 @@ def set_modifier(
     enabled: bool | None = None,
 ) -> Json:
     if not values and enabled is None:
-        raise WrongArgument("give values, or enabled")
+        raise WrongArgument("nothing to change: give values, or enabled")
     ctx.port("scene.mutate")
     node = _geometry(name)
     faces = _faces(node)
@@ -129,7 +129,7 @@ def _geometry(name: str) -> Any:
 def _modifier(node: Any, index: int) -> Any:
     stack = list(node.modifiers)
     if index > len(stack):
-        raise WrongArgument(f"the stack of '{node.name}' holds {len(stack)} modifiers")
+        raise WrongArgument(f"the stack of '{node.name}' has only {len(stack)} modifiers")
     return stack[index - 1]
 
 
@@ -174,12 +174,14 @@ def _set(modifier: Any, values: Mapping[str, Any]) -> None:
             raise WrongArgument(f"{rt.classOf(modifier)} has no value '{name}'; it has: {near}")
         if isinstance(there, bool) != isinstance(value, bool):
             kind = "true or false" if isinstance(there, bool) else "a number"
-            raise WrongArgument(f"'{name}' of {rt.classOf(modifier)} is {kind}, not {value!r}")
+            raise WrongArgument(f"'{name}' of {rt.classOf(modifier)} must be {kind}, not {value!r}")
         with telling(f"set '{name}'"):
             setattr(modifier, key, value)
         value_now = getattr(modifier, key)
         if not math.isclose(value_now, value, rel_tol=1e-5, abs_tol=1e-6):
-            raise HostError(f"'{name}' should be {value}, but is {value_now}; it was undone")
+            raise HostError(
+                f"'{name}' should be {value}, but is {value_now}; the change was undone"
+            )
 
 
 def _edited(node: Any, before: int) -> Json:
