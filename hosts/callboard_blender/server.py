@@ -181,6 +181,6 @@ def redraw() -> None:
                     if region.type == "UI" or (changed and region.type == "HEADER"):
                         region.tag_redraw()
         if changed:
-            # The status bar is in no list of areas. This call redraws it; during a drag Blender
+            # The status bar isn't in any list of areas. This call redraws it; during a drag Blender
             # writes its own text again.
             window.workspace.status_text_set_internal(None)

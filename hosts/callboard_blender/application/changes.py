@@ -108,8 +108,8 @@ class Changes:
             (handlers.redo_post, stepped),
         ]
         if not bpy.app.background and bpy.app.version < (4, 0):
-            # A render on a thread of its own calls the update handler there, which can crash Blender
-            # 3.4. So the handler is removed for now, and the render's end counts as a change.
+            # A render calls the update handler on its own thread, which can crash Blender 3.4. So
+            # the handler is removed until the render ends, which counts as a change.
             added += [
                 (handlers.render_init, render_begins),
                 (handlers.render_complete, render_ends),

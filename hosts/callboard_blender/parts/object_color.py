@@ -57,7 +57,7 @@ def _own_material(obj: bpy.types.Object) -> bpy.types.Material:
         obj.data.materials.append(None)
     for slot in obj.material_slots:
         if obj.data.users > 1 or obj.data.library is not None:
-            # Objects that share the mesh keep their look.
+            # Other objects that share the mesh keep their look.
             slot.link = "OBJECT"
         slot.material = material
     return material

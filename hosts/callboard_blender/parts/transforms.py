@@ -25,7 +25,8 @@ Components = tuple[list[float], list[float], list[float]]
 
 #: Prefixes of the transform's channels.
 _CHANNELS = ("location", "rotation", "scale")
-#: The channel that holds the rotation in each mode. The other modes are orders of Euler angles.
+#: The channel that holds the rotation, by rotation mode. All other modes are orders of Euler
+#: angles.
 _ROTATIONS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 COMPONENTS = {

@@ -1,5 +1,5 @@
 """Cleans up after Blender's import of a USD file: an object and its shape become a single object
-again and get its original name, groups that a program generated are removed, and motion becomes
+again, under its original name, groups that a program generated are removed, and motion becomes
 keys."""
 
 from __future__ import annotations

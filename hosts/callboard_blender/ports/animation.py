@@ -155,7 +155,8 @@ class BlenderAnimation:
 
 
 def _range_fields(shown: bpy.types.Scene) -> tuple[str, str]:
-    """Return the fields of the playback range: those of the preview range if it is on."""
+    """Return the names of the fields with the playback range, or with the preview range if that is
+    on."""
     if shown.use_preview_range:
         return "frame_preview_start", "frame_preview_end"
     return "frame_start", "frame_end"

@@ -116,7 +116,7 @@ def mesh_object(name: str) -> bpy.types.Object:
 
 @contextmanager
 def own_mesh(changes: Changes, name: str) -> Iterator[Any]:
-    """Yield the object's mesh, after making it the object's own. Other objects keep theirs."""
+    """Yield the object's mesh, after making it the object's own. Other objects keep their mesh."""
     obj = mesh_object(name)
     refuse_linked_data(obj)
     changes.touch()

@@ -14,7 +14,7 @@ from callboard_blender.application.linked_data import refuse_linked, refuse_link
 from callboard_blender.application.names import find, objects, view_layer
 from callboard_blender.parts import principled, textures
 
-#: The values that a texture can drive, and the one that only a texture drives.
+#: The values that a texture can drive, and the value that only a texture can set.
 _SLOTS = (
     *("color", "metalness", "roughness", "specular", "transmission"),
     *("emission", "opacity", "normal"),

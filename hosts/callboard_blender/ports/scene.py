@@ -87,8 +87,8 @@ class BlenderSceneReader:
 class _Summaries:
     """Entries made on access. If an object has been removed by then, its entry has only the name.
 
-    Not a ``Sequence``: its metaclass remembers the class, and with it this module, and a process
-    that remembers Blender's module doesn't end.
+    This isn't a ``Sequence``, because that class would keep a reference to this one, and so to this
+    module. A process that keeps a reference to Blender's module doesn't end.
     """
 
     def __init__(self, listed: Listed) -> None:

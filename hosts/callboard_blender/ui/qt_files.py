@@ -38,7 +38,7 @@ class QtSearch:
     def __init__(self, bundled: Path) -> None:
         """Start the search. ``bundled`` is the folder with the add-on's wheels, if there is one.
         Raises HostError when there is no Qt at all."""
-        #: The folder to add to Python's path, if any, and the reason why there is no Qt, if so.
+        #: The folder to add to Python's path, or None, and the reason why there is no Qt, or None.
         #: Valid once ``done``.
         self.folder: str | None = None
         self.problem: str | None = None

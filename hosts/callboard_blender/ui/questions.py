@@ -76,7 +76,8 @@ class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
     question: bpy.props.StringProperty()  # type: ignore[valid-type]
 
     def invoke(self, context: Any, event: Any) -> set[str]:
-        # Keep to the oldest question: a second click must not answer the next one.
+        # Keep to the question that is the oldest now: a second click must not answer the next
+        # question.
         self.question = next((one.id for one in residence.snapshot.questions), "")
         scale = context.preferences.system.ui_scale
         size = fitting(context.window.width / scale, context.window.height / scale)

@@ -116,7 +116,7 @@ def reason(error: Exception) -> str:
 
 
 def set_selection(paths: Sequence[str]) -> None:
-    """Select nodes by path; missing ones are skipped."""
+    """Select nodes by path. Missing nodes are skipped."""
     hou.clearAllSelected()
     for path in paths:
         node = hou.node(path)

@@ -77,8 +77,8 @@ class HoudiniCameras:
 
 
 def taking_pictures() -> hou.ObjNode | None:
-    """Return the marked camera, or else the one that a 3D view looks through, or else the first
-    one."""
+    """Return the marked camera, or else the camera that a 3D view looks through, or else the first
+    camera."""
     cameras = _all()
     for node in cameras:
         if node.userData(_ACTIVE) is not None:

@@ -14,7 +14,7 @@ from callboard_houdini.application.names import check_new_name, find, root, tell
 from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.ports.scene import is_visible
 
-# Not node groups: a node group contains nodes of a single network.
+# Bundles are used, not node groups, because a node group contains nodes of a single network.
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 

@@ -106,7 +106,7 @@ def _copy(node: Node, above: Node | None, name: str) -> Node:
     made.parent = above
     wanted = transforms.local(node)
     if not alike(transforms.local(made), wanted):
-        # Only if there are keys: writing changes them at the current frame.
+        # Written only if it differs, because writing changes keys at the current frame.
         transforms.write_local(made, wanted)
     for child in children_of(node):
         _copy(child, made, str(child.name))

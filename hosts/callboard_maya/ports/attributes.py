@@ -90,8 +90,8 @@ def _owner(path: str, attribute: str) -> str | None:
 
 
 def _type(plug: str) -> str | None:
-    """Return Maya's type, or None for an attribute without a value of its own, such as one that
-    groups others."""
+    """Return Maya's type, or None for an attribute without a value of its own, such as an attribute
+    that groups others."""
     try:
         # The published stubs declare the type as a value.
         return str(cmds.getAttr(plug, type=True))

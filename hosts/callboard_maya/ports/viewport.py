@@ -46,7 +46,7 @@ def drawn(panel: str, width: int, height: int, *, ornaments: bool) -> bytes:
 
 
 def view_panel() -> str:
-    """Return the 3D view that has the focus, or else the first one that is shown."""
+    """Return the 3D view that has the focus, or else the first 3D view that is shown."""
     focused = str(cmds.getPanel(withFocus=True) or "")
     if focused and str(cmds.getPanel(typeOf=focused)) == "modelPanel":
         return focused

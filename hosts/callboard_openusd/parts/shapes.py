@@ -8,8 +8,8 @@ from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
 from callboard.host import PrimitiveKind, torus
 
-#: The key in a prim's customData with the kind of a mesh that stands for a primitive without a
-#: widely read OpenUSD schema.
+#: The key in a prim's customData with the kind of a mesh that replaces a primitive without a widely
+#: read OpenUSD schema.
 KIND_KEY = "callboard:kind"
 
 _SCHEMAS = {"Sphere": "sphere", "Cube": "cube", "Cylinder": "cylinder", "Cone": "cone"}

@@ -1,5 +1,5 @@
-"""Start Callboard once Houdini's windows are there. Houdini runs this file, and those of every
-other package."""
+"""Start Callboard once Houdini's windows are there. Houdini runs the ``uiready.py`` of every
+package."""
 
 import logging
 
