@@ -266,7 +266,7 @@ def test_attributes_are_parameters_and_run_no_code(bench: Bench) -> None:
         ("code", "`system('id')`", "would run"),
         ("t", [1, 2, 3], "scene__transform"),
         ("projection", "fisheye", "one of perspective"),
-        ("res", [640], "2 of int"),
+        ("res", [640], "2 values of type int"),
         ("focal", 35, "locked"),
         ("alone", [1], "two or more"),
     ):

@@ -192,7 +192,7 @@ def test_a_face_of_endless_corners_is_refused(tmp_path: Path) -> None:
     opened.mesh.GetPrim().RemoveProperty("primvars:st:indices")
     opened.mesh.GetFaceVertexCountsAttr().Set([1200])
     opened.mesh.GetFaceVertexIndicesAttr().Set([0, 1, 2, 3] * 300)
-    with pytest.raises(HostError, match="a face of 1200 corners"):
+    with pytest.raises(HostError, match="a face with 1200 corners"):
         opened.tool("triangulate")
 
 
