@@ -1,4 +1,4 @@
-"""A Blender that was installed as a program."""
+"""Blender as an installed program, as opposed to the module bpy."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 
 
 def blender_environment(variables: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return ``variables`` without those of the Python that runs these tests.
+    """Return ``variables`` without the ones for the Python that runs these tests.
 
     A Blender that uses the system's Python looks for its standard library beside the first
-    ``python3`` on the path, so its own folder goes first.
+    ``python3`` on the path, so Blender's own folder goes first.
     """
     kept = {name: v for name, v in variables.items() if not name.startswith("PYTHON")}
     if (program := shutil.which("blender")) is not None:
@@ -27,7 +27,7 @@ def blender_environment(variables: Mapping[str, str] = os.environ) -> dict[str, 
 def blender_in_a_window(
     variables: Mapping[str, str], display: str
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Start Blender as a user does, without a file. It is killed after the block."""
+    """Start Blender as a user does, without a file, and kill it after the block."""
     process = subprocess.Popen(
         ["blender", "-noaudio", "--window-geometry", "0", "0", "480", "360"],
         env={**blender_environment(variables), "DISPLAY": display},

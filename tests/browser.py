@@ -36,8 +36,8 @@ def chromium() -> Iterator[Any]:
     packages = subprocess.run(
         [python_with(PLAYWRIGHT), "-c", asked], capture_output=True, text=True, check=True
     ).stdout.strip()
-    # These packages are for this Python's version, so it can use them. None of our own is among
-    # them.
+    # These packages were installed for this version of Python, which can therefore use them. They
+    # include none of ours.
     sys.path.append(packages)
     from playwright._impl._driver import compute_driver_executable
     from playwright.sync_api import sync_playwright

@@ -107,8 +107,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).parts[0] in SLOW_ROOMS:
             item.add_marker("slow")
-        # They start programs, and the first test that needs a program installs it, perhaps over a
-        # slow network.
+        # Slow tests start programs, and the first test that needs a program installs it, perhaps
+        # over a slow network.
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(600))
 

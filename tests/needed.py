@@ -1,8 +1,8 @@
 """Skips tests that need something this machine doesn't have: ``need("bpy")``.
 
-It asks the loader, because an installed package may still be missing a library of the system. Run
-as a program, this prints in one line which tests will be skipped here, and which command installs
-the missing packages. With ``--all`` it covers all tests.
+It asks the loader, because an installed package may still be missing a system library. Run as a
+program, this prints in one line which tests will be skipped here, and which command installs the
+missing packages. With ``--all`` it covers all tests.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def need(*wanted: str) -> None:
 
 
 def needs(*wanted: str) -> pytest.MarkDecorator:
-    """Return a mark that skips in the same way."""
+    """Return a mark that skips a test as ``need`` does."""
     reasons = list(filter(None, map(missing, wanted)))
     return pytest.mark.skipif(bool(reasons), reason="; ".join(reasons) or "all is here")
 
 
 @cache
 def missing(wanted: str) -> str | None:
-    """Return why it isn't available here, or None if it is."""
+    """Return why the requirement isn't available here, or None if it is."""
     if wanted == "terminals":
         return _no_terminals()
     if wanted in PROGRAMS:

@@ -1,5 +1,5 @@
 """A server on this machine that speaks Poly Haven's API and nothing else: a request that the real
-server would not understand is an error of the test."""
+server would not understand fails the test."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def Mesh "Crate"
 }
 """
 _TYPES = {"hdris": 0, "textures": 1, "models": 2}
-#: A server's answer: a status, headers, the body.
+#: A server's answer: a status, headers, and the body.
 Answer = tuple[int, dict[str, str], bytes]
 
 

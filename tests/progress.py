@@ -11,7 +11,7 @@ import pytest
 
 from touched import PROJECT, is_slow
 
-#: Approximate seconds of one test on two processors: in files of the quick tier, and in slow ones.
+#: Approximate seconds per test on two processors: in files of the quick tier, and in slow ones.
 QUICK, SLOW = 0.02, 0.7
 
 

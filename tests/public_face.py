@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 SNAPSHOT = Path(__file__).with_suffix(".txt")
-#: The command for the file's heading, and the message of a failing test.
+#: The command that the file's heading and a failing test's message name.
 COMMAND = "python tests/public_face.py"
 MODULES = (
     "callboard",
@@ -75,7 +75,7 @@ def described() -> str:
     for module in modules:
         lines += ["", module.__name__]
         for name in named[module]:
-            # A name on two faces is described by the first.
+            # A name on two faces is described under the first.
             first = shown.setdefault((name, id(getattr(module, name))), module.__name__)
             if first != module.__name__:
                 lines.append(f"    {name}: {first}.{name}")

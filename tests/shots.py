@@ -12,7 +12,8 @@ from e2e.serving import environment
 from skills.skill_tree import write_skill
 from waiting import until
 
-#: A task's mishap is a file with that name. The task removes it, unless it is ``bad``.
+#: A mishap is a file with the task's name and the mishap as its ending. The task removes the file,
+#: unless the mishap is ``bad``.
 SCRIPT = """
     import os
     import signal
@@ -98,13 +99,14 @@ class Shots:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def visits(self) -> list[list[str]]:
-        """Return, for each run of the tool, the scene's name and the process."""
+        """Return, for each run of the tool, the scene's name and the process's id."""
         journal = self.folder / "journal.txt"
         lines = journal.read_text().splitlines() if journal.exists() else []
         return [line.split() for line in lines]
 
     def begun(self) -> set[str]:
-        """Return the names with which the tool began since the last call of this."""
+        """Return the names of the scenes that the tool has begun since the last call of this
+        method."""
         before, self._seen = self._seen, len(self.visits())
         return {name for name, _ in self.visits()[before:]}
 

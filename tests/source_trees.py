@@ -14,7 +14,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 
 @dataclass
 class Facts:
-    #: Lines of the whole text.
+    #: The number of lines.
     lines: int
     #: (line, level, module, name); ``import a.b`` has no module and no level.
     imports: list[tuple[int, int, str, str]] = field(default_factory=list)

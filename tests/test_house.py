@@ -14,11 +14,11 @@ from source_trees import PROJECT, facts
 
 MANY_LINES = 500
 MOST_LINES_OF_A_FUNCTION = 60
-#: The folders in which a word counts as a use. A use in tests alone doesn't count.
+#: The folders in which a word counts as a use of a name. A use in tests alone doesn't count.
 USES = ("core", "hosts", "ui", "packaging", "benchmarks", "examples", "docs")
 TEXTS = {".py", ".yaml", ".json", ".md", ".toml", ".txt", ".js", ".html", ".cmd", ".ms", ".mod"}
 OURS = ("core", "hosts", "ui", "packaging")
-#: Names that we define once and that others call.
+#: Names that we define, and that only other packages call.
 CALLED_BY = {
     "asyncio": {
         *("get_pid", "get_pipe_transport", "get_returncode", "get_write_buffer_size"),

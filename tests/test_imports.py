@@ -1,4 +1,4 @@
-"""Imports point down, and importing core costs a host nothing but the time."""
+"""Imports point down, and importing core costs a host nothing but time."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def test_doctor_shows_who_decided(
 def test_doctor_tells_of_a_folder_that_holds_no_skill(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder that only contains the variants' folders is such a folder."""
+    """A folder that only contains the variants' folders holds no skill itself."""
     settings = "skill_paths: [variants]\n"
     variants = {
         f"variants/{dcc}/stamp/SKILL.md": f"---\nname: stamp\ndescription: Stamps.\nmetadata:\n"
@@ -169,7 +169,8 @@ PIN = "---\nname: intake\ndescription: Takes in.\nmetadata: {dcc-mcp: {version: 
 def test_a_pinned_folder_that_isnt_there_is_told_with_its_line(
     site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Doctor reports it, and so does the server, which uses the other version meanwhile."""
+    """Doctor reports the missing folder, and so does the server, which uses the other version
+    meanwhile."""
     pin = "# The old one.\nskill_paths:\n  - ../pinned/intake/0.9.9\n"
     files = {"projects/otter.yaml": pin, "skills/intake/SKILL.md": PIN.replace("VERSION", "1.0")}
     write_files(site, files)
@@ -187,7 +188,7 @@ def test_a_pinned_folder_that_isnt_there_is_told_with_its_line(
         assert (failure.skill, failure.kind) == ("intake/0.9.9", "missing")
         assert "this skill path doesn't exist" in failure.message
         monkeypatch.delenv("CALLBOARD_PROJECT")
-        assert main(["doctor"]) == 1  # in a shell that knows nothing of the project
+        assert main(["doctor"]) == 1  # in a shell that knows nothing about the project
         assert ": intake/0.9.9: this skill path doesn't exist" in capsys.readouterr().out
 
 

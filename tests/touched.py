@@ -33,8 +33,7 @@ MOST = 40
 ALWAYS = {
     TESTS / f"test_{what}.py": "always" for what in ("addresses", "house", "imports", "public_face")
 }
-#: Skills are read by their folder, so that no import leads to them or to the modules that only they
-#: use.
+#: Skills are found by folder, so no import leads to them or to the modules that only they use.
 OF_SKILLS = ("core/callboard/skills/bundled", "core/callboard/skill_kit")
 COMPLIANCE = TESTS / "hosts" / "test_compliance.py"
 #: Rooms whose tests start programs, build archives or run whole clients.
@@ -84,18 +83,18 @@ def module_of(dotted: Sequence[str], least: int) -> Path | None:
 
 
 def is_slow(test: Path) -> bool:
-    """Return whether the quick tier runs nothing of a test file."""
+    """Return whether the quick tier runs no test of a file."""
     room = test.relative_to(TESTS).parts[0]
     return room in SLOW_ROOMS or bool(ALL_SLOW.search(test.read_text("utf-8")))
 
 
 def likelihood(goals: Iterable[Path]) -> dict[Path, float]:
-    """Return the probability that a walk from each test file passes one of these."""
+    """Return, for each test file, the probability that a walk from it passes one of ``goals``."""
     known = dict.fromkeys(goals, 1.0)
 
     def from_here(path: Path) -> float:
         if path not in known:
-            known[path] = 0.0  # for a caller that comes back to this file on a circle
+            known[path] = 0.0  # in case a cycle leads back to this file
             ahead = [from_here(one) for one in leads_to(path)]
             known[path] = sum(ahead) / len(ahead) if ahead else 0.0
         return known[path]
@@ -133,7 +132,7 @@ def touched(changed: Sequence[Path]) -> dict[Path, str]:
 
 
 def differing(since: str) -> list[Path]:
-    """Return the files that differ from a commit, and those that git doesn't know yet."""
+    """Return the files that differ from a commit, and those that git doesn't track yet."""
     names = []
     for command in (
         ["git", "diff", "--name-only", "-z", since, "--"],

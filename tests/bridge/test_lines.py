@@ -1,4 +1,4 @@
-"""Lines from a program that started us."""
+"""Reading lines from the program that started this one."""
 
 from __future__ import annotations
 

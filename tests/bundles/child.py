@@ -2,8 +2,8 @@
 
 python child.py session|stateless [stubborn|dead|silent|large|looks|looks-once]
 
-With ``looks`` and ``looks-once`` it asks for the roots when it starts, and keeps them. Only
-``looks`` asks again when they change.
+With ``looks`` or ``looks-once``, the server asks for the roots when it starts, and keeps them. With
+``looks`` it asks again when they change.
 """
 
 from __future__ import annotations
@@ -77,11 +77,11 @@ def text(value: Any) -> dict[str, Any]:
 
 
 class Needed(Exception):
-    """Raised to ask as the stateless era does."""
+    """Raised to end a call with a question, as the stateless era does."""
 
 
 def ask(params: dict[str, Any], key: str, method: str, **asked: Any) -> Any:
-    """Return the caller's answer, in either era."""
+    """Ask the caller, in either era. Return the answer."""
     if ERA == "stateless":
         given = {**json.loads(params.get("requestState", "{}")), **params.get("inputResponses", {})}
         if key not in given:

@@ -1,4 +1,4 @@
-"""The questions a bundle's own server may ask: about files, roots and the call's client."""
+"""The questions that a bundle's own server may ask: about files, roots, and the calling client."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_question_that_could_be_anothers_is_put_to_nobody(kid: Kid) -> None:
         running.client(FORMS, {"elicitation/create": named}) as other,
     ):
         other.start("tools/call", {"name": "kid__hang", "arguments": {}}, id=5)
-        # A call that is answered now was sent to the bundle after the first one.
+        # Once this call is registered, every later one reaches the bundle after it.
         until(lambda: running.app.dispatcher.calls, "the call")
         one.call("kid__echo", {"text": "b"})
         assert "several clients" in text_of(one.call("kid__ask"))
@@ -160,7 +160,7 @@ def test_a_cancelled_calls_question_is_not_put_to_the_next_client(kid: Kid) -> N
         one.call("kid__echo", {"text": "b"})
         one.notify("notifications/cancelled", {"requestId": 5})
         assert text_of(one.call("kid__cancelled")) == "yes"
-        # The server can't know that it isn't the cancelled call that asks.
+        # The server can't tell that the question isn't from the cancelled call.
         assert "several clients" in text_of(other.call("kid__ask"))
         assert "elicitation/create" not in [m.get("method") for m in other.received]
 
@@ -215,8 +215,8 @@ def test_clients_of_different_roots_call_at_once_and_each_is_answered(
 
 
 def two_roots(tmp_path: Path) -> tuple[Path, Path, list[str], dict[str, Any]]:
-    """Return two folders, the first of which is the client's root, the list of its roots for the
-    test to change, and the answers made from that list."""
+    """Return two folders, the client's list of roots, and the client's answers, which are made from
+    that list. The list begins with the first folder, and the test may change it."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
@@ -232,7 +232,7 @@ def two_roots(tmp_path: Path) -> tuple[Path, Path, list[str], dict[str, Any]]:
 def test_it_hears_that_the_roots_are_others(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 60.0)  # it asks, however slow it is
+    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 60.0)  # time to ask even when slow
     first, second, uris, listed = two_roots(tmp_path)
     with (
         kid("session", "looks", roots=[str(tmp_path)]) as running,
@@ -259,7 +259,7 @@ def test_it_hears_that_the_roots_are_others(
 def test_no_call_gets_to_one_that_keeps_the_roots_of_before(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 0.05)  # it never asks again
+    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 0.05)  # short, as it never asks again
     first, second, uris, listed = two_roots(tmp_path)
     with (
         kid("session", "looks-once", roots=[str(tmp_path)]) as running,
@@ -323,7 +323,7 @@ def test_one_that_would_like_files_is_told_when_there_are_none(kid: Kid, tmp_pat
         running.on_main(lambda: running.app.capabilities.withdraw("filesystem.read"))
 
         def opened_anew() -> bool:
-            # The bundle's tools go and come with its server.
+            # The bundle's tools come and go with its server.
             answer = client.request("tools/call", {"name": "kid__pid", "arguments": {}})
             return "result" in answer and text_of(answer["result"]) != before
 

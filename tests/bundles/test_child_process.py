@@ -16,7 +16,7 @@ import pytest
 from callboard.bundles.running.child_process import ChildProcess, environment
 from callboard_testing.fake_host import DEADLINE
 
-#: Holds a connection for as long as it lives.
+#: A program that holds a connection open for as long as it runs.
 LIVES = """
 import socket, sys
 held = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
@@ -45,7 +45,7 @@ def running(folder: Path, *words: str) -> Iterator[tuple[ChildProcess, queue.Que
 
 
 def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
-    """``npx.cmd`` and ``uvx`` are programs like that: they start the actual server."""
+    """``npx.cmd`` and ``uvx`` start the actual server as another process."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(DEADLINE)
         port = str(listener.getsockname()[1])
@@ -92,7 +92,7 @@ def test_an_answer_that_cannot_be_read_fails_its_request_at_once(tmp_path: Path)
 def test_a_proxys_password_stays_here(monkeypatch: pytest.MonkeyPatch, start: str) -> None:
     monkeypatch.setenv("HTTPS_PROXY", f"{start}ada:secret@proxy.studio:3128")
     monkeypatch.setenv("http_proxy", f"{start}proxy.studio:3128")
-    given = {name.upper(): value for name, value in environment({}).items()}  # as Windows has them
+    given = {name.upper(): value for name, value in environment({}).items()}  # as on Windows
     assert given["HTTPS_PROXY"] == given["HTTP_PROXY"] == f"{start}proxy.studio:3128"
 
 

@@ -142,7 +142,7 @@ def test_cancel_reaches_it(kid: Kid) -> None:
         client.notify("notifications/cancelled", {"requestId": 77})
         assert text_of(client.call("kid__cancelled")) == "yes"
         with pytest.raises(AssertionError):
-            hanging.result(DEADLINE)  # nobody answers a cancelled request
+            hanging.result(DEADLINE)  # a cancelled request gets no answer
 
 
 def test_one_that_hangs_runs_into_the_limit(kid: Kid) -> None:

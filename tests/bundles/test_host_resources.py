@@ -1,4 +1,4 @@
-"""Both ends of host resources, talking to each other and to ends that behave badly."""
+"""Both ends of host resources, talking to each other and to misbehaving ends."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def test_there_are_no_pages(world: World) -> None:
 def test_the_request_after_the_burst_has_to_wait(world: World) -> None:
     for _ in range(500):
         world.ask(LIST_METHOD, {"_meta": {"filter": {"mimeType": "none"}}}, "theirs")
-        world.fails(READ_METHOD, {"uri": 7}, "theirs")  # a request without sense counts too
+        world.fails(READ_METHOD, {"uri": 7}, "theirs")  # an invalid request counts too
     error = world.fails(LIST_METHOD, {}, "theirs")
     assert error.code == -32004
     assert error.data == {"retryAfterMs": 10}

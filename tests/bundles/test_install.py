@@ -1,5 +1,5 @@
-"""An installation happens whole or not at all. Whatever interrupts it, the version before it still
-works."""
+"""An installation succeeds completely or not at all. Whatever interrupts it, the previous version
+still works."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bundles(tmp_path: Path) -> Bundles:
 
 
 def works(bundle: InstalledBundle, version: str) -> None:
-    """Check that every file of that version is there, with that version's content."""
+    """Check that the bundle has the given version, with that version's content in every file."""
     assert bundle.manifest.version == version
     for name, text in bundle_files.files(version).items():
         assert (bundle.folder / name).read_text() == text
@@ -242,7 +242,7 @@ def test_installers_take_turns(bundles: Bundles, tmp_path: Path) -> None:
     assert leftovers(bundles) == []
 
 
-# A process that dies before its n-th change of the disk below the bundles' folder. The interpreter
+# A process that dies before its n-th change on disk below the bundles' folder. The interpreter
 # reports every change to an audit hook, so the installer itself needs no hook for this.
 DIES_AT = """
 import os, sys

@@ -62,7 +62,7 @@ def version_served(running: Served) -> str | None:
         return None
     with running.client() as client:
         response = client.request("tools/call", {"name": "rig__run", "arguments": {}})
-        if "error" in response:  # the tool went between the check and the call
+        if "error" in response:  # the tool was removed after the check
             return None
         version: str = response["result"]["structuredContent"]["version"]
         return version

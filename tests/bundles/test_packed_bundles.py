@@ -37,7 +37,8 @@ class Packed(NamedTuple):
 
 
 def packed(folder: Path, name: str, bundle: Packed, *, ending: str, signed: bool = False) -> Path:
-    """Return the archive, made and, if wanted, signed by the official packer."""
+    """Pack the bundle with the official packer, and also sign it if ``signed``. Return the
+    archive."""
     source = folder / f"{name}-source"
     source.mkdir()
     (source / "entry.js").write_text("")
@@ -80,7 +81,8 @@ def node_server(package: str) -> str:
 
 
 def bundles(folder: Path) -> dict[str, tuple[Packed, str, bool]]:
-    """Return, by name, the bundle, the archive's ending, and whether it is signed."""
+    """Return the bundles by name, each with its archive's ending and whether the archive is
+    signed."""
     clock, git = python_with("mcp-server-time"), python_with("mcp-server-git")
     every = {
         "label": {"type": "string", "default": "a label"},

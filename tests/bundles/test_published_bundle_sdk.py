@@ -1,7 +1,7 @@
 """A bundle written with the published ``nimblebrain-bundle-sdk`` talks to our platform's side.
 
-It runs in an environment of its own, which is made at the first run and kept: the SDK needs another
-major version of ``mcp`` than our tests.
+The bundle runs in an environment of its own, which is made at the first run and kept, because the
+SDK needs a different major version of ``mcp`` than our tests.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ async def mistagged(ctx: Context) -> dict:
 
 server.run()
 """
-#: FastMCP of its own, and the one inside the package ``mcp``.
+#: The standalone FastMCP, and the one inside the package ``mcp``.
 FACES = {"fastmcp": (SDK, "fastmcp"), "mcp": ("mcp==1.30.0", "mcp.server.fastmcp")}
 
 
@@ -158,7 +158,7 @@ def test_a_burst_is_stopped_and_told_how_long_to_wait(running: Served, folder: P
     # The client has a workspace of its own, so its requests are counted separately.
     with somebody_else(running, folder) as client:
         stopped = value(client, "burst", most=100_000)
-        # A thousand at once, and as many more as were allowed in the meantime.
+        # A thousand requests at once, plus as many as were allowed in the meantime.
         assert stopped["count"] >= 1000
         assert stopped["answer"]["code"] == -32004
         assert 0 < stopped["answer"]["data"]["retryAfterMs"] <= 10

@@ -113,7 +113,7 @@ def test_an_archive_of_two_readings_is_refused(
 
 
 def test_an_archive_that_was_written_as_a_stream_is_fine(tmp_path: Path, target: Path) -> None:
-    """The sizes of its entries follow their content."""
+    """The sizes of the entries come after their content."""
 
     class Stream(io.BytesIO):
         def seekable(self) -> bool:
@@ -174,7 +174,7 @@ def test_names_that_meet_on_some_system_are_refused(
     tmp_path: Path, target: Path, names: tuple[str, ...]
 ) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # zipfile warns of the name that occurs twice
+        warnings.simplefilter("ignore")  # zipfile warns about the duplicate name
         path = pack(tmp_path / "a.zip", *((name, b"1") for name in names))
     with pytest.raises(UnpackError, match="twice"):
         unpack(path, target)
@@ -196,7 +196,7 @@ def test_a_bomb_is_stopped_by_what_it_unpacks_to_not_by_what_it_says(
     with pytest.raises(UnpackError, match="larger than 3 MiB"):
         unpack(bomb, target, max_total=3 * 2**20)
     assert (target / "a").stat().st_size <= 4 * 2**20
-    # Claiming to be small doesn't help it.
+    # An archive that understates its size is refused too.
     lying = tmp_path / "lying.zip"
     lying.write_bytes(
         bomb.read_bytes().replace(struct.pack("<L", 64 * 2**20), struct.pack("<L", 9))

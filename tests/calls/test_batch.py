@@ -285,8 +285,8 @@ NAMED = asked("script__execute", code={"$result": 0, "path": "object.name"})
 
 
 def test_what_runs_as_code_is_written_out(attended: Attended) -> None:
-    """Otherwise the name of an object would be run as Python while the artist has seen only a
-    reference."""
+    """The artist sees the code itself. If only a reference were shown, an object's name could run
+    as Python unseen."""
     server, client, artist = attended
     artist.controls.set_consent_policy("script", "allow")
     until(lambda: ("script", "allow") in artist.seen.policies, "the policy")
@@ -332,7 +332,7 @@ def test_a_policy_that_refuses_one_refuses_all(attended: Attended) -> None:
 
 
 def test_a_grant_is_for_the_tools_and_not_for_batches(attended: Attended) -> None:
-    """A grant for one tool doesn't let another tool pass in the same batch call."""
+    """A grant for one tool doesn't cover another tool in the same batch call."""
     _, client, artist = attended
     call = in_thread(lambda: client.call("batch__run", {"calls": [cube("A"), DELETE]}))
     (question,) = until(lambda: artist.seen.questions, "a question")

@@ -65,7 +65,7 @@ def test_a_tool_that_is_not_offered_says_in_words_who_changes_that() -> None:
             "to be asked: have the artist open callboard, in the menu Callboard, or start it with "
             "`callboard serve --allow script.execute`; Fake Host does not offer sculpting."
         )
-        # The error's text stays as it is, for programs.
+        # The error's message stays as it is, for programs.
         assert run_code(client)["error"]["message"] == (
             "capability_missing: tool 'run' requires script.execute, sculpting"
         )

@@ -155,7 +155,7 @@ def test_a_tool_that_ships_lacks_what_the_host_has_no_port_for(
         ours, theirs = tools["usd__read_stage_metadata"], tools["marker__export"]
         assert ours["_meta"]["dcc"]["missing_capabilities"] == ["usd"]
         assert "Fake Host has no port for usd" in ours["description"]
-        # Keeping what a program declares is up to its own tools.
+        # A program declared this capability, so providing it is up to the program's own tools.
         assert "missing_capabilities" not in theirs["_meta"]["dcc"]
         described = client.call("skills__describe", {"name": "usd"})["structuredContent"]
         assert described["missing_capabilities"] == ["usd"]
@@ -385,7 +385,7 @@ def test_what_concurrent_calls_print_is_never_mixed() -> None:
             print(word)
             yield
 
-    # pytest exchanges the streams after the fixtures, so the server starts in here.
+    # pytest replaces the streams after the fixtures have run, so the server is started here.
     with served() as server, server.client() as client:
         server.tool("worker", on_a_worker, affinity="any")
         server.tool("loop", on_the_loop)
@@ -490,7 +490,7 @@ def test_two_undo_steps_never_overlap_while_a_reading_tool_passes(
     server.tool("read", lambda: "read", annotations={"readOnlyHint": True})
     long = client.start("tools/call", {"name": "long_change"})
     assert started.wait(DEADLINE)
-    # Had the second step begun inside the first, the fake host's undo stack would have raised.
+    # If the second step had begun inside the first, the fake host's undo stack would have raised.
     second = client.start("tools/call", {"name": "change"})
     for _ in range(3):
         assert client.call("read")["structuredContent"] == {"result": "read"}
@@ -645,7 +645,7 @@ def test_whatever_a_tool_raises_ends_the_tool_alone(
     assert result["isError"] is True
     assert named in text_of(result)
     assert client.call("good")["structuredContent"] == {"result": "fine"}
-    with server.thread.block():  # the watcher is alive too
+    with server.thread.block():  # the watcher still runs too
         assert client.request("ping")["result"] == {}
 
 

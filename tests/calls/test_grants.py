@@ -1,4 +1,4 @@
-"""A grant to one client, once, for its session or for the project, never helps another client."""
+"""A grant to one client (once, for its session, or for the project) never helps another client."""
 
 from __future__ import annotations
 

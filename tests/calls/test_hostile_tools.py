@@ -1,5 +1,5 @@
-"""Whatever a tool returns or raises ends only the tool: its client is answered, and the server goes
-on."""
+"""Whatever a tool returns or raises ends only the tool: its client is answered, and the server
+keeps running."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def trap(end: type[BaseException]) -> Callable[..., Any]:
 
 
 def evil(base: type, *names: str, end: type[BaseException]) -> Any:
-    """Return a class whose methods of those names raise ``end``."""
+    """Return a class whose methods with the given names raise ``end``."""
     return type("Evil", (base,), dict.fromkeys(names, trap(end)))
 
 
@@ -80,7 +80,7 @@ def values(end: type[BaseException]) -> dict[str, Any]:
     seen = []
 
     class Later(dict[str, Any]):
-        """A mapping that works the first time only."""
+        """A mapping whose items can be read only once."""
 
         def items(self) -> Any:
             seen.append(1)
@@ -164,7 +164,7 @@ def test_whatever_is_returned_is_answered(
 
 
 def on_its_way(end: type[BaseException]) -> dict[str, Callable[[Any], Any]]:
-    """Return functions that send the client such values while the tool runs."""
+    """Return functions that send the client hostile values while the tool runs."""
     text = evil(str, "__str__", "__format__", "encode", "__len__", "__hash__", "__eq__", end=end)
     number = evil(float, "__float__", "__le__", "__lt__", "__repr__", "__bool__", end=end)
     mapping = evil(dict, "items", "keys", "get", "__iter__", "__len__", end=end)
@@ -230,7 +230,7 @@ def register_with_context(server: Served, kind: str, say: Callable[[Any], Any]) 
     return name
 
 
-# Once nothing refers to the generator any more, Python warns that it would not end.
+# When the generator is collected, Python warns that it didn't end.
 @pytest.mark.filterwarnings(
     "ignore:Exception ignored in. <generator object test_a_tool_that_will_not_end"
     ":pytest.PytestUnraisableExceptionWarning"

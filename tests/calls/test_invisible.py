@@ -1,4 +1,4 @@
-"""Characters that a person can't see and a model reads are shown in every answer."""
+"""Characters that a model reads but a person can't see are made visible in every answer."""
 
 from __future__ import annotations
 

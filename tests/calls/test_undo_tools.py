@@ -1,4 +1,4 @@
-"""``scene__undo`` and ``scene__redo``, over a whole server."""
+"""``scene__undo`` and ``scene__redo`` on a complete server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool that lets the artist work in between undoes its own changes, and no others."""
+"""A tool that lets the artist work between its slices undoes its own changes, and no others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from callboard_testing.fake_client import FakeClient
 from callboard_testing.fake_host import DEADLINE, FakeHost
 from serving import Served, served
 
-#: Set by a tool between two visits, and by the test once the artist has done something.
+#: Two events: the tool sets the first between its two visits, and the test sets the second once the
+#: artist has made a change.
 Pause = tuple[threading.Event, threading.Event]
 
 
@@ -46,7 +47,8 @@ def a_coroutine(pause: Pause, error: Exception | None) -> Callable[..., object]:
 
 
 def call_beside(server: Served, client: FakeClient, tool: Any, error: Exception | None) -> Any:
-    """Return the result of a tool between whose visits the artist makes a change."""
+    """Call a tool, make a change as the artist between its two visits, and return the tool's
+    result."""
     pause = threading.Event(), threading.Event()
     server.tool("build", tool(pause, error), required_capabilities=(SCENE_MUTATE,))
     calling = client.start("tools/call", {"name": "build"})
@@ -61,7 +63,7 @@ def test_what_the_artist_did_in_between_is_not_rolled_back(tool: Any) -> None:
     with served() as server, server.client() as client:
         result = call_beside(server, client, tool, ValueError("no room"))
         assert result["isError"] is True
-        # The first visit can't be undone without the artist's change after it.
+        # The first visit can't be undone without also undoing the artist's later change.
         assert result["_meta"]["callboard/rolledBack"] is False
         assert server.on_main(server.host.scene.names) == ["/first", "/theirs"]
 

@@ -16,7 +16,7 @@ from needed import need
 
 
 class Terminal:
-    """A terminal in which a program runs, and whose output is read here."""
+    """Runs a program in a pseudo-terminal, and reads its output."""
 
     def __init__(self, command: list[str], home: Path, **options: Any) -> None:
         import pty
@@ -30,7 +30,7 @@ class Terminal:
         self._shown = ""
 
     def until(self, text: str) -> str:
-        """Return the output up to that text, since the last such call."""
+        """Wait for the text. Return the output up to it, starting where the previous call ended."""
         deadline = monotonic() + DEADLINE
         while text not in self._shown:
             ready, _, _ = select.select([self._own], [], [], max(0.0, deadline - monotonic()))

@@ -26,8 +26,8 @@ SET = "defaults write com.autodesk.Maya NSAppSleepDisabled -bool YES"
 
 @pytest.fixture
 def mac(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes, str], None]:
-    """Return a function that imitates a Mac on which this process is an application with that
-    description, and on which ``awake`` names a setting that keeps applications awake."""
+    """Return a function that imitates a Mac. ``info`` is the Info.plist of the application that
+    this process seems to be. ``awake`` names a setting that keeps applications awake."""
 
     def answers(info: bytes, awake: str = "") -> None:
         contents = tmp_path / "Maya.app" / "Contents"

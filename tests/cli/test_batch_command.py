@@ -33,7 +33,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class BatchShots(Shots):
-    """Shots, and the commands over them."""
+    """Shots, and the commands that run over them."""
 
     def command(self, command: str, *options: str) -> list[str]:
         return callboard(command, *self.called, *self.skills, *options)
@@ -79,7 +79,7 @@ def test_a_killed_batch_is_resumed_and_leaves_no_host_behind(
     ) as batch:
         assert batch.stdout is not None
         first = json.loads(batch.stdout.readline())
-        assert listed() == []  # this command doesn't choose among instances
+        assert listed() == []  # the batch's hosts aren't announced
         batch.send_signal(signal.SIGKILL)
         batch.wait(30)
         acknowledged = {Path(first["file"]).stem}
@@ -153,13 +153,13 @@ def test_one_tool_on_one_scene(tmp_path: Path) -> None:
 def test_a_tool_that_is_not_there_ends_the_batch(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It must fail once, not for each of twenty thousand files."""
+    """The batch must fail once, not for each of twenty thousand files."""
     (tmp_path / "a.usda").write_text("#usda 1.0\n")
     (tmp_path / "b.usda").write_text("#usda 1.0\n")
     assert main(["batch", "scene__scene_inof", "--each", str(tmp_path / "*.usda")]) == 2
     told = capsys.readouterr()
     assert "unknown tool 'scene__scene_inof'; nearest: scene__scene_info" in told.err
-    assert "A skill of your own" not in told.err  # the skill was named, and it exists
+    assert "A skill of your own" not in told.err  # the named skill exists
     assert json.loads(told.out)["error"]["kind"] == "wrong"
     assert main(["batch", "quux__frobnicate", "--each", str(tmp_path / "*.usda")]) == 2
     assert "A skill of your own is found by --skills DIR" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The findings of ``callboard doctor`` when a Blender would take another Python's library."""
+"""The findings of ``callboard doctor`` when Blender would use another Python's library."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def program(path: Path) -> Path:
 def told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Told:
-    """Return a function that gives doctor's line about these folders as the path, or nothing."""
+    """Return a function that puts folders on ``PATH``, and returns doctor's message about the
+    ``python3`` found there, or an empty string."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     program(tmp_path / "usr/bin/python3.11")
     (tmp_path / "usr/bin/python3").symlink_to("python3.11")

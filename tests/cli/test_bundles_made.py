@@ -225,7 +225,7 @@ MANIFEST = """\
         ('{"name": "A studio"}', '"A studio"', "6: error: author must be an object"),
         ('"0.1.0",', '"0.1.0"', "5: error: manifest.json is not JSON: "),
         ('"command": "python3"', '"comand": "python3"', "11: error: key 'comand' isn't known"),
-        # The line is the key's, wherever the value is.
+        # The reported line is the key's, wherever the value is.
         ('"number"', '\n"nubmer"', "20: error: user_config['limit'].type must be one of"),
     ],
 )
@@ -235,7 +235,7 @@ def test_a_mistake_in_a_manifest_is_told_where_it_stands(
     folder = made()
     manifest = folder / "manifest.json"
     assert MANIFEST.count(written) == 1
-    # In any layout: some tools indent with tabs.
+    # The layout doesn't matter: some tools indent with tabs.
     manifest.write_text(MANIFEST.replace(written, wrong).replace("  ", "\t"))
     # Windows has no python3.
     (line,) = [one for one in found_in(capsys, folder) if "'python3', which runs" not in one]

@@ -60,8 +60,7 @@ def test_arguments_may_come_from_a_file(
 def test_a_job_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The job's result is the command's, its progress is shown, and its failure is the command's
-    too."""
+    """The command shows the job's progress, returns its result, and fails if the job fails."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     let_go = asyncio.Event()
 
@@ -90,7 +89,7 @@ def test_a_job_is_waited_for(
 def test_no_words_of_a_tools_reach_the_terminal_as_orders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nor does half a character, which can't be written, end the command."""
+    """A lone surrogate, which can't be encoded, doesn't end the command either."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     odd = "\x9b2J\x7f\ud800"
 
@@ -146,7 +145,7 @@ def test_questions_are_answered_on_the_command_line(
 def test_questions_are_answered_at_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A value that doesn't fit is asked for again, and stdout holds nothing but the result."""
+    """After an invalid value the command asks again, and stdout holds nothing but the result."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     need("terminals")
     ours, theirs = os.openpty()
@@ -200,7 +199,7 @@ def test_each_kind_of_failure_has_its_code_and_all_have_one_shape(
         assert (status, kind) == (2, "wrong")
         assert "must have 'count', and not 'cuont'" in error["message"]
         assert failed("fails", "--json", "[]")[:2] == (2, "wrong")
-        status, kind, error = failed("fails", "--json", "{count: 1}")  # as Windows' shells pass it
+        status, kind, error = failed("fails", "--json", "{count: 1}")  # as Windows shells pass it
         assert (status, kind) == (2, "wrong")
         assert error["message"].endswith("remove its quotes: write @FILE, or - and pipe it")
         status, kind, error = failed("barred")
@@ -246,7 +245,7 @@ def test_pictures_are_kept(
 def test_a_place_that_can_take_no_picture_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command reports it before the call if the fault can be seen by then, and otherwise with
+    """The command reports the fault before the call if it can be seen by then, and otherwise with
     the result."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     calls = []

@@ -1,4 +1,4 @@
-"""``callboard call`` under Ctrl+C."""
+"""``callboard call``, interrupted by Ctrl+C."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_what_never_went_out_is_not_said_to_be_put_back(
     with subprocess.Popen(command, stdin=pipe, stderr=pipe, text=True) as calling:
         assert calling.stdin is not None
         assert calling.stderr is not None
-        # More than a pipe holds: once it is written, the command reads its arguments.
+        # More than a pipe holds: once all of it is written, the command is reading its arguments.
         calling.stdin.write("[" * 2**20)
         calling.stdin.flush()
         calling.send_signal(signal.SIGINT)

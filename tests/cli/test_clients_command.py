@@ -81,7 +81,7 @@ def test_a_link_says_what_the_lines_say_and_no_token(run: Run, home: Path) -> No
     linked = json.loads(unquote(query_text))
     assert head == "vscode:mcp/install"
     assert {linked.pop("name"): linked} == json.loads(out)["servers"]
-    # An address comes with a token, which must not get into a history.
+    # An address comes with a token, which must not end up in any history.
     assert "# or open" not in run("config", "cursor", "--gateway")[2]
     assert "# or open" not in run("config", "claude-desktop")[2]
 

@@ -1,5 +1,5 @@
-"""The command line as a whole: every command explains itself, and none loads what only another
-needs."""
+"""The command line as a whole: every command explains itself, and none loads modules that only
+another one needs."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_a_typing_error_is_told_with_what_was_meant(
     assert end.value.code == 2
     shown = capsys.readouterr().err
     assert shown.startswith(f"usage: {told.partition('see: ')[2].partition(' --help')[0]}")
-    # Python 3.14 quotes no choices.
+    # Python 3.14 doesn't quote choices.
     assert shown.replace("'", "").endswith(told.replace("'", ""))
 
 
@@ -274,8 +274,8 @@ def test_a_path_that_no_system_takes_is_a_sentence(
 
 
 def interrupted(command: str, module: str, text: str, tmp_path: Path) -> tuple[int, str]:
-    """Run the command with that module replaced by this text. Return its exit code and its
-    output."""
+    """Run the command with the module's source replaced by ``text``. Return the command's exit code
+    and output."""
     (tmp_path / "fakes").mkdir()
     (tmp_path / "fakes" / f"{module}.py").write_text(text)
     paths = os.pathsep.join(map(str, (tmp_path / "fakes", PROJECT / "core", PROJECT / "hosts")))
@@ -296,7 +296,7 @@ def test_ctrl_c_while_a_command_is_imported_shows_no_traceback(tmp_path: Path) -
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
 def test_ctrl_c_while_a_host_is_imported_ends_serve(tmp_path: Path) -> None:
-    """OpenUSD's modules print the interruption, and go on."""
+    """OpenUSD's modules print the interruption and carry on."""
     swallows = """
 import os, signal
 try:

@@ -1,4 +1,4 @@
-"""Shell completion: asked in the way of the shells' scripts, and by the shells themselves."""
+"""Shell completion, requested as the shells' scripts do it, and by the shells themselves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def fitting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Return a function that gives the answer to a shell's script, in a folder with one file."""
+    """Return a function that returns the completions that a shell's script gets in a folder with
+    one file."""
     folder, answer = home / "work", home / "answer"
     folder.mkdir()
     (folder / "a.txt").touch()
@@ -47,7 +48,7 @@ def fitting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[s
     return ask
 
 
-@pytest.mark.slow  # a program for each
+@pytest.mark.slow  # each starts a program
 @pytest.mark.parametrize(
     ("words", "fits"),
     [
@@ -109,9 +110,9 @@ def test_powershells_script_is_argcompletes(capsys: pytest.CaptureFixture[str]) 
     assert "Register-ArgumentCompleter -Native -CommandName callboard" in script
 
 
-#: The command for each shell, so that it reads its user's file.
+#: Each shell's options, with which it reads its user's startup file.
 SHELLS = {"bash": ["--noprofile", "-i"], "zsh": ["-d", "-i"], "fish": ["-i"]}
-#: In the shells' tests, beside the scene: prints its arguments.
+#: The ``callboard`` that the shells find beside the scene. It prints its arguments.
 PROGRAM = """\
 #!/bin/sh
 case $1$_ARGCOMPLETE in
@@ -140,7 +141,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals to type into")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_shell_itself_completes(shell: str, place: Path) -> None:
-    """The page's line is in the file that the page names, or typed if it names none."""
+    """The page's line is written into the file that the page names, or typed if the page names
+    none."""
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"{shell} is not installed")

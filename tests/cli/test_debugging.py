@@ -48,7 +48,7 @@ def skill(tmp_path: Path) -> Path:
 
 
 def calling(url: str, token: str | None) -> SimpleQueue[Any]:
-    """Call the tool in a thread. Return the queue that its result goes to."""
+    """Call the tool in a thread. Return the queue that will receive the result."""
     results: SimpleQueue[Any] = SimpleQueue()
 
     def call() -> None:
@@ -77,7 +77,7 @@ def test_under_serve_the_debugger_talks_at_the_terminal_and_time_stands_still(sk
         assert "('it is', 41)" in shown.until("(Pdb) ")
         shown.type("continue")
         answer = result.get(timeout=DEADLINE)
-        shown.process.send_signal(signal.SIGINT)  # once, after the debugger has gone
+        shown.process.send_signal(signal.SIGINT)  # once is enough without the debugger
         assert shown.process.wait(DEADLINE) == 0
     assert answer["structuredContent"] == {"n": 42}
     assert answer["_meta"]["callboard/stdout"] == "before\n"

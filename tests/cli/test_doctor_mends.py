@@ -132,7 +132,7 @@ def test_a_variable_that_is_misspelt(
     assert main(["doctor", "--settings"]) == 1
     assert f"WRONG {line}" in capfd.readouterr().out
     monkeypatch.delenv("CALLBOARD_SKILL_PATH")
-    monkeypatch.setenv("CALLBOARD_OF_THE_STUDIO", "1")  # a studio's program may use it
+    monkeypatch.setenv("CALLBOARD_OF_THE_STUDIO", "1")  # a studio's own program may use it
     assert wrong() == []
 
 

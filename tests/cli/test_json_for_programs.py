@@ -16,7 +16,7 @@ from callboard_programs.cli import COMMANDS, main, module_of
 from serving import served
 from skills.wheels import make_wheel
 
-#: Commands whose output is JSON anyway, a protocol's lines, or a shell's script.
+#: Commands whose output is a protocol's lines, a shell's script, or JSON anyway.
 SPEAK_ALREADY = {"serve", "gateway", "farm", "stdio", "connect", "completion"}
 
 Ask = Any

@@ -1,4 +1,4 @@
-"""``callboard new-skill``: the skill that it writes is well made and passes its own tests."""
+"""``callboard new-skill``: the skill that it writes is well-formed and passes its own tests."""
 
 from __future__ import annotations
 

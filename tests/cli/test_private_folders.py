@@ -1,4 +1,4 @@
-"""``callboard doctor`` about the folder with the tokens."""
+"""The findings of ``callboard doctor`` about the folder with the tokens."""
 
 from __future__ import annotations
 

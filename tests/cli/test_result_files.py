@@ -1,4 +1,4 @@
-"""The place for the pictures, sounds and files of an answer: ``--out``."""
+"""``--out``: the place where an answer's pictures, sounds and files are saved."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def picture(data: bytes) -> dict[str, Any]:
 
 @pytest.fixture
 def little_room() -> Iterator[None]:
-    """Let no file take more than 100,000 bytes, as on a full disk."""
+    """Limit each file to 100,000 bytes, which has the effect of a full disk."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))

@@ -23,8 +23,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def id_of(name: str) -> str:
-    """Return a call's id. The part of a name before its slash is the server's, as in a server's own
-    ids."""
+    """Return an id for a call's name. As in real ids, its beginning identifies the server, which is
+    the part of the name before the slash."""
     server, _, rest = name.rpartition("/")
     return sha256(server.encode()).hexdigest()[:8] + sha256(rest.encode()).hexdigest()[:24]
 
@@ -85,7 +85,7 @@ def test_a_session_for_each_call_is_one_conversation(
 def test_another_hosts_calls_are_no_part_of_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its calls are of the same kind, by the same client, moments earlier."""
+    """The other host's calls are of the same kind, by the same client, moments earlier."""
     record(("a/tried", "a", 9), ("b/first", "b", 5), ("a/too", "c", 4), ("b/second", "d", 1))
     assert made(folder, capsys) == ["b/first", "b/second"]
 

@@ -55,7 +55,8 @@ def catches_everything() -> None:
 def test_it_ends_what_holds_the_main_thread_and_puts_it_back(
     holds: Callable[[], object], capsys: Shown
 ) -> None:
-    """The main thread is Python's own, as in an application: only there a wait can be ended."""
+    """The tool holds Python's own main thread, as in an application. A wait can be ended only
+    there."""
     inbox = MainThreadInbox()
     host = make_host("openusd", inbox.post)
     app = Callboard(host, McpHttpConfig(records=False)).start()

@@ -49,7 +49,7 @@ class Looking:
             (folder / f"{name}.txt").write_text(name)
 
     def over(self, command: str, tool: str, *options: str) -> tuple[int, list[dict], str]:
-        """Return the exit code, the lines of the tasks by their index, and stderr."""
+        """Return the exit code, the tasks' lines in order of their index, and stderr."""
         words = ["batch"] if command == "batch" else ["farm", "run", "-n", "1"]
         words += [f"pictures__{tool}", "--json", '{"name": "{stem}"}', "--no-open"]
         words += ["--each" if command == "batch" else "--over", str(self.folder / "*.txt")]
@@ -89,7 +89,7 @@ def test_pictures_go_to_a_folder(looking: Looking, command: str) -> None:
     )
     assert "--out" not in told
 
-    # A task whose picture is gone is done again.
+    # A task whose picture is missing is run again.
     (folder / first.format(1)).unlink()
     _, lines, _ = looking.over(command, "both", *out)
     assert (folder / first.format(1)).read_bytes() == b"two"

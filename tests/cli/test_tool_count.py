@@ -1,4 +1,4 @@
-"""One number of tools everywhere: as many as a client lists."""
+"""The number of tools is the same everywhere: as many as a client lists."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from serving import Served, served, text_of
 
 T = TypeVar("T")
 INFO = {"name": "test", "version": "1"}
-#: Seconds; only a test that fails waits so long.
+#: Seconds. Only a failing test waits this long.
 DEADLINE = 20.0
 
 
@@ -32,7 +32,7 @@ def server() -> Any:
 def talking(
     server: Served, era: str, work: Callable[[HttpClient], Awaitable[T]], **options: Any
 ) -> T:
-    """Return the result of ``work`` with a client that has opened its conversation."""
+    """Run ``work`` with a connected client, and return its result."""
 
     async def main() -> T:
         talk = Dialect(INFO, True, {}) if era == "stateless" else None

@@ -24,7 +24,8 @@ LOCAL = {"command": COMMAND[0], "args": ["stdio", "--client", "me"]}
 TOKEN = {"Authorization": "Bearer secret"}
 URL = "http://127.0.0.1:17797/mcp"
 
-#: The entries that each client's documentation shows: with a program, and with an address.
+#: The entries that each client's documentation shows: one that starts a program, and one with an
+#: address.
 DOCUMENTED: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
     "claude-code": (LOCAL, {"type": "http", "url": URL, "headers": TOKEN}),
     "claude-desktop": (LOCAL, None),

@@ -65,8 +65,8 @@ class Client:
         self.other_session = stack.enter_context(FakeClient(server.app.url, token))
 
     def asks(self) -> dict[str, Ask]:
-        """Return, by name, a function for everything that takes an id. It returns the answer,
-        without the id where the answer repeats it."""
+        """Return, by name, a function for each request that takes an id. The function returns the
+        answer without the id, which some answers repeat."""
         asks: dict[str, Ask] = {}
         for way in ("session", "other_session", "stateless"):
             client = getattr(self, way)

@@ -1,4 +1,4 @@
-"""No client can take all places, or keep others waiting with what it sends."""
+"""No client can occupy every place, or keep others waiting with what it sends."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def client_of(server: Served, token: str) -> FakeClient:
 
 
 def reread(server: Served) -> None:
-    """Do what ``callboard clients revoke`` makes each instance do."""
+    """Make the instance read the clients' file again, as ``callboard clients revoke`` does."""
     client = server.client()
     headers = {"Content-Type": "application/json"}
     assert client.send("POST", b"", headers, "/v1/clients/look").status == 200

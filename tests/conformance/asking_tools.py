@@ -65,7 +65,7 @@ def described(answer: client_questions.Elicited) -> str:
 
 
 def sampled_text(sampled: dict[str, Any]) -> str:
-    """Return the text of a model's answer, which is one block or several."""
+    """Return the text of a model's answer, which may have several blocks."""
     content = sampled["content"]
     blocks = content if isinstance(content, list) else [content]
     return " ".join(block.get("text", "") for block in blocks)

@@ -21,7 +21,7 @@ WAV = (
     b"RIFF\x28\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00"
     b"\x02\x00\x10\x00data\x04\x00\x00\x00\x00\x00\x00\x00"
 )
-#: Seconds between two messages of the tools that talk while they work.
+#: Seconds between two messages of the tools that send messages while they work.
 PAUSE = 0.05
 
 SCHEMA_2020_12 = {
@@ -102,7 +102,7 @@ def echo_arguments(**arguments: Any) -> dict[str, Any]:
 
 
 def add_content_tools(tools: ToolRegistry) -> None:
-    """Register the tools that return, log and report. All run on the host's main thread or on the
+    """Register the tools that return, log and report. Each runs on the host's main thread or on the
     loop."""
     # The suite calls the first listed tool, without arguments, and needs an answer.
     tools.register("a_simple_text", simple_text, "Returns a text.")

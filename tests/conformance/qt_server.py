@@ -2,7 +2,7 @@
 
     QT_QPA_PLATFORM=offscreen python tests/conformance/qt_server.py --port 0 --auth none
 
-The host has no ports. It is here for its loop, which callboard shares as a guest, with the same
+The host has no ports. Its purpose is its loop, which callboard shares as a guest, with the same
 budget as in every application with a user interface.
 """
 

@@ -93,7 +93,7 @@ def main() -> None:
     finally:
         server.stop()
     if arguments.host == "blender":
-        # Blender's own exit now and then hangs or crashes in its destructors.
+        # Blender's own exit sometimes hangs or crashes in a destructor.
         os._exit(0)
 
 

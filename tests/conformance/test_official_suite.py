@@ -41,13 +41,13 @@ SUITE = Path("node_modules", "@modelcontextprotocol", "conformance")
 NOT_OURS = {
     "2025-11-25": set[str](),
     "2026-07-28": {
-        # A client without the tasks extension gets a job's id, and polls by jobs__status.
+        # A client without the tasks extension gets a job's id, and polls jobs__status.
         "tasks-required-task-error",
         # A job asks its questions while it runs, through tasks/get, not before it is made.
         "tasks-mrtr-composition",
     },
 }
-#: Seconds for a server to say that it is ready, and to stop.
+#: Maximum seconds until a server reports that it is ready, and until it has stopped.
 START, STOP = 60, 20
 
 
@@ -98,7 +98,7 @@ class Outcome:
     checks: dict[str, list[dict[str, Any]]]
 
     def named(self, *statuses: str) -> dict[str, list[str]]:
-        """Return the checks with one of these statuses, in words, by scenario."""
+        """Return the checks with one of these statuses, as text, by scenario."""
         by_scenario = {
             scenario: [
                 f"{c['id']}: {c.get('errorMessage')}" for c in checks if c["status"] in statuses
@@ -194,7 +194,8 @@ def qt() -> list[str]:
 
 
 def windows() -> list[str]:
-    """Return the command for a Windows Python under Wine, which CI makes and names."""
+    """Return the command for a Windows Python under Wine. CI makes it, and sets
+    CALLBOARD_WINDOWS."""
     made = os.environ.get("CALLBOARD_WINDOWS")
     if made is None:
         pytest.skip("CALLBOARD_WINDOWS names no folder of packaging/windows_python.py")
@@ -263,8 +264,8 @@ def server(host: str, home: Path, *options: str) -> Iterator[str]:
 
 
 def read_ready_line(stdout: Any, ready: Queue[str | None]) -> None:
-    """Put the URL into the queue. Blender prints other lines before it. Read on afterwards, so that
-    the pipe doesn't fill up."""
+    """Put the ready line's URL into the queue. Blender prints other lines first. Reading goes on
+    afterwards, so that the pipe doesn't fill up."""
     with stdout:
         for line in stdout:
             if line.startswith(b"{"):
@@ -310,7 +311,7 @@ def test_they_pass_through_the_gateway_with_one_era_behind_it(
 
 
 def test_a_session_passes_where_no_sessions_are(suite: Path, tmp_path: Path) -> None:
-    """One of the scenarios above that every run of the tests tries."""
+    """This runs one of the scenarios above in every test run."""
     with one_era_behind_a_gateway("stateless", tmp_path) as url:
         outcome = run_suite(suite, url, "2025-11-25", tmp_path, "tools-call-elicitation")
     (checks,) = outcome.checks.values()

@@ -1,8 +1,9 @@
-"""The published ``mcpeye`` package: its two modules of strings, loaded by themselves, and the
-module of ours that is generated from them.
+"""The published ``mcpeye`` package: its two modules of strings, loaded on their own, and our module
+that is generated from them.
 
-``python tests/demand/mcpeye_package.py`` writes ``mcpeye_strings.py`` anew, where ``mcpeye`` is
-installed. Its own ``__init__`` would import an HTTP and a validation stack, so it is never run.
+``python tests/demand/mcpeye_package.py`` writes ``mcpeye_strings.py`` again, where ``mcpeye`` is
+installed. The package's own ``__init__`` would import an HTTP and a validation stack, so it is
+never run.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 PROJECT = Path(__file__).resolve().parents[2]
 _PAGES = ("*.md", "docs/**/*.md", "examples/**/*.md", "tests/hosts/*.md", "benchmarks/*.md")
-#: Decisions and changes describe the past; no reader follows them.
+#: Decisions and the changelog describe the past, so no reader follows them.
 _HISTORY = ("docs/decisions/", "CHANGELOG.md")
 _BLOCK = re.compile(
     r"^(?P<indent> *)```(?P<language>[^\s`]*)(?P<words>.*)\n(?P<text>(?:.*\n)*?)(?P=indent)```$",
@@ -17,7 +17,7 @@ _BLOCK = re.compile(
 
 
 class Block(NamedTuple):
-    """One block. ``words`` stand after the language, and tell a test how to treat the block."""
+    """One block. ``words`` follow the language, and tell a test how to treat the block."""
 
     page: str
     line: int
@@ -30,7 +30,7 @@ class Block(NamedTuple):
 
 
 def pages() -> list[str]:
-    """Return the pages' paths from the project's folder."""
+    """Return the pages' paths, relative to the project's folder."""
     listed = {
         path.relative_to(PROJECT).as_posix() for each in _PAGES for path in PROJECT.glob(each)
     }
@@ -59,8 +59,8 @@ def blocks(page: str) -> list[Block]:
 def commands(text: str) -> list[tuple[str, list[str]]]:
     """Return each command of a console, with the lines that it prints.
 
-    If any line begins with ``$ ``, only those are typed; otherwise all are. A line that ends with a
-    backslash continues.
+    If any line begins with ``$ ``, only such lines are typed. Otherwise all lines are. A line that
+    ends with a backslash continues.
     """
     lines = text.replace("\\\n", " ").splitlines()
     if not any(line.startswith("$ ") for line in lines):

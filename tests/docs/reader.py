@@ -40,12 +40,12 @@ _SERVES = re.compile(
 )
 #: A line that only sets variables. They stay set.
 _VARIABLES = re.compile(r"((?:\w+=\S* ?)+)(?: +#.*)?")
-#: An id as a page shows it. From there on it stands for the first id that was printed, which the
-#: second pattern finds.
+#: An id as a page abbreviates it. From there on it stands for the first id that was printed, which
+#: the second pattern matches.
 _ID = re.compile(r"\b[0-9a-f]{8}…")
 _WHOLE_ID = re.compile(r"\b[0-9a-f]{32}\b")
 _ANYTHING = re.compile(r"\b[0-9a-f]{8}…|…")
-#: The programs of an application's Python, which the doubles replace.
+#: The Python programs of applications, which the doubles replace.
 _PYTHONS = ("python", "mayapy", "hython")
 
 
@@ -61,7 +61,8 @@ class Reader:
         self.stack = stack
         self._running: dict[str, ExitStack] = {}
         self._printed = ""
-        #: The last command's stderr, if it serves, because it may write more at any time.
+        #: The file with the last command's stderr if the command is a server, which may write more
+        #: at any time.
         self._says: Path | None = None
         self._names: dict[str, Any] = {"__name__": "__docs__"}
         self.folder.mkdir()
@@ -124,7 +125,7 @@ class Reader:
             self._running[kind].close()
         self._running[kind] = self.stack.enter_context(ExitStack())
         self._says = self.folder.parent / f"stderr_{len(self.servers)}"
-        self._says.touch()  # tee may print later
+        self._says.touch()  # tee may make it later
         shell = ["bash", "-c", f"exec env {line} 2> >(tee {self._says} >&2)"]
         program = Program(shell, self.env, self.folder)
         self.servers.append(self._running[kind].enter_context(program))
@@ -187,7 +188,7 @@ class Reader:
 
 
 def in_order(texts: list[str], shown: str) -> bool:
-    """Return whether the output holds the texts, each after the one before it."""
+    """Return whether the output contains the texts in this order."""
     for text in filter(None, texts):
         _, text_there, shown = shown.partition(text)
         if not text_there:

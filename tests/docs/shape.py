@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-#: Stands for anything on a page. As a name in an object, it stands for further members.
+#: Matches anything on a page. As a name in an object, it matches further members.
 ANY = "…"
 _LEFT_OUT = (
     (re.compile(r"\{…\}|(?<=[:\[,] )…(?=[,\]}])"), f'"{ANY}"'),

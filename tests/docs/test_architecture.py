@@ -77,7 +77,7 @@ def imports() -> Arrows:
 
 
 def below(room: str, arrows: Arrows) -> set[str]:
-    """Return every room to which a way along the arrows leads."""
+    """Return every room that can be reached along the arrows."""
     seen: set[str] = set()
     to_do = [room]
     while to_do:
@@ -136,8 +136,8 @@ def points_of(path: str) -> tuple[tuple[float, float], tuple[float, float]]:
 
 
 def near(point: tuple[float, float], tops: dict[tuple[int, int], str], below: int) -> str:
-    """Return the name of the box whose top has the point as its middle, or lies ``below``
-    higher."""
+    """Return the name of the box whose top has its middle at the point, or ``below`` above the
+    point."""
     (name,) = (
         name
         for (x, y), name in tops.items()
@@ -168,7 +168,8 @@ def test_every_module_named_is_there() -> None:
 
 
 def first_column(heading: str) -> list[str]:
-    """Return the first column of the table under a heading of CONTRIBUTING.md, without its head."""
+    """Return the first column of the table under a heading of CONTRIBUTING.md, without its
+    header."""
     section = CONTRIBUTING.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
     return re.findall(r"^\| `?([^|`]+?)`? \|", section, re.MULTILINE)[1:]
 

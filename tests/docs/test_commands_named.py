@@ -22,7 +22,7 @@ _FOR = {
     "SECONDS": "1",
     "ID": "1",
 }
-#: The ways to start the command line, in an application's Python, too.
+#: The ways to start the command line, including with an application's Python.
 _STARTS = re.compile(
     r"(?:\w+=\S* )*(?:\S*[/\\])?(?:(?:python|mayapy|hython) -m )?callboard(?: |$)"
     r"|(?:python[\d.]*|py) packaging[/\\]bootstrap\.py (?=serve)"
@@ -36,7 +36,7 @@ _OTHERS = {
     "--strict": "mypy",
     "-rs": "pytest",
 }
-#: argparse's message about an incomplete command, which the page only names.
+#: Parts of argparse's messages about an incomplete command, which a page may merely mention.
 _ONLY_BEGUN = ("are required", "expected one argument", "expected at least one argument")
 
 
@@ -71,7 +71,7 @@ def typed(block: Block) -> list[list[str]]:
 
 
 def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the parser's error about these words, or an empty text if it accepts them."""
+    """Return the parser's error about these words, or an empty string if it accepts them."""
     try:
         parser_of(words).parse_args(words)
     except SystemExit as end:

@@ -33,7 +33,7 @@ RUN_BY: dict[str, dict[str, str]] = {
     "docs/walkthrough.md": {".*": "tests/docs/test_walkthrough.py"},
     "examples/many/README.md": {"console": "tests/e2e/test_examples.py"},
 }
-#: The reason for a page's Windows lines and for lines for other programs' Pythons.
+#: The reason for Windows lines, and for lines that are meant for other programs' Pythons.
 _READ = "its words are read by tests/docs/test_commands_named.py; "
 #: By page and the block's beginning: the reason why no test runs the block.
 NOT_RUN: dict[tuple[str, str], str] = {
@@ -81,7 +81,7 @@ NOT_RUN: dict[tuple[str, str], str] = {
 
 
 def runners(block: Block) -> list[str]:
-    """Return the tests that run the block, or the reasons that none does."""
+    """Return the tests that run the block, and the listed reasons not to run it."""
     runs = [file for what, file in RUN_BY.get(block.page, {}).items() if fits(what, block)]
     if block.page in GRANTED and "elsewhere" not in block.words.split():
         runs.append("tests/docs/test_pages.py")

@@ -1,5 +1,5 @@
-"""The pages of the hosts that are here, the first skill and the first host, typed as they are by a
-newcomer with an empty home.
+"""The pages on the hosts that are available here, the first skill and the first host, typed
+unchanged by a newcomer with an empty home.
 
 Other tests cover the blocks that make the environment: tests/packaging/test_bootstrap.py, and for
 Blender's window tests/e2e/test_setup_blender.py. ``elsewhere`` marks such blocks, ``blender`` those
@@ -30,7 +30,7 @@ pytestmark = [
 ]
 
 _BLOCK = re.compile(r"^ *```(\w+)(.*)\n((?:.*\n)*?) *```$", re.M)
-#: The way in which the pages start callboard, and this test's way.
+#: The ways in which the pages start callboard, and last, this test's way.
 _STARTS = ("python3 packaging/bootstrap.py", "~/callboard-venv/bin/callboard", "callboard")
 
 
@@ -108,7 +108,7 @@ def test_blender_without_a_window(newcomer: Newcomer) -> None:
 
 
 def test_blender_that_was_started_by_hand(newcomer: Newcomer) -> None:
-    """Step 3 is a person's; here a Blender without a window replaces it."""
+    """A person does step 3. Here a Blender without a window replaces it."""
     need("bpy")
     newcomer.types("callboard serve --host blender")
     newcomer.follows("blender.md")

@@ -29,7 +29,7 @@ pytestmark = [
     needs("pxr"),
     pytest.mark.timeout(600),
 ]
-#: A tool of the studio's, and its work.
+#: A studio's tool, and its script, which fails.
 PUBLISH = "tools:\n  - {name: publish, description: Publishes the set.}\n"
 FAILS = "def main(folder):\n    raise ValueError('there is no set to publish')\n"
 #: Two scenes that render quickly.
@@ -43,12 +43,12 @@ for name in ("crate/crate", "lamp"):
     path.parent.mkdir(parents=True, exist_ok=True)
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
 """
-#: A scene that shows most of the features on a page about scenes.
+#: The host that shows most of the features on a page about scenes.
 HOST = "openusd" if missing("bpy") else "blender"
 
 
 def serve(reader: Reader, *calls: tuple[str, dict[str, Any]], host: str = "openusd") -> None:
-    """Start a host with the folder as its root, and make those calls to it."""
+    """Start a host with the reader's folder as its root, and make the given calls."""
     reader.type(f"callboard serve --host {host} --root .")
     server = reader.servers[-1]
     with FakeClient(server.url, server.token) as client:
@@ -171,11 +171,11 @@ def deployment(reader: Reader) -> None:
 
 
 def gateway(reader: Reader) -> None:
-    """Use another port, because the gateway's own may be taken, and no real browser."""
+    """Use another port, because the gateway's own may be taken, and don't open a real browser."""
     reader.here["callboard gateway"] = "callboard gateway --port 0"
-    reader.here["--port 0 --open"] = "--open"  # the running one's
+    reader.here["--port 0 --open"] = "--open"  # the running gateway's page
     reader.env["BROWSER"] = "true"
-    if sys.platform == "linux":  # where all of these are on this machine
+    if sys.platform == "linux":  # where all of 127.* is this machine
         network = ".".join(str(random.randint(1, 254)) for _ in range(3))
         reader.here["10.0.0.5"] = f"127.{network}"
     else:
@@ -241,7 +241,7 @@ def farm(reader: Reader) -> None:
 
 
 def farm_reference(reader: Reader) -> None:
-    """A farm that stays."""
+    """Start a farm that keeps running."""
     farm(reader)
     if HOST == "blender" and not missing("distributed"):
         reader.type("callboard farm local -n 2 --host blender")

@@ -1,4 +1,4 @@
-"""Each promise of docs/security.md names tests, and they exist."""
+"""Each promise in docs/security.md names tests, and the tests exist."""
 
 from __future__ import annotations
 

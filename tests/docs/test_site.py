@@ -33,7 +33,7 @@ WIDTHS = "[...document.querySelectorAll('html, .content, article')].map(e => e.s
 
 
 class Page(HTMLParser):
-    """The addresses that a page links to or loads, and the places in it to which others may
+    """The addresses that a page links to or loads, and the anchors in it to which others may
     link."""
 
     def __init__(self, path: Path) -> None:
@@ -124,7 +124,7 @@ def test_no_page_is_wider_than_a_phone_and_every_picture_has_words(site: Path) -
 
 
 def build(folder: Path, builder: str, pages: dict[str, str]) -> str:
-    """Return the complaints about these wrong pages under the same settings."""
+    """Build faulty pages under the same settings. Return the complaints."""
     write_files(folder / "source" / "docs", pages)
     done = subprocess.run(
         [
@@ -141,7 +141,7 @@ def build(folder: Path, builder: str, pages: dict[str, str]) -> str:
 
 
 def test_a_link_that_leads_nowhere_ends_the_making(tmp_path: Path) -> None:
-    # One names a heading that the other doesn't have.
+    # One page names a heading that the other doesn't have.
     pages = {
         "index.md": "# One\n\n[there](other.md#nowhere)\n\n```{toctree}\nother\n```\n",
         "other.md": "# Other\n",

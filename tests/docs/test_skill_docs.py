@@ -21,7 +21,7 @@ from needed import needs
 PROJECT = Path(__file__).resolve().parent.parent.parent
 EXAMPLES = sorted(path.parent for path in (PROJECT / "examples" / "skills").glob("*/SKILL.md"))
 GUIDE = (PROJECT / "docs" / "skills.md").read_text(encoding="utf-8")
-#: Someone who follows the guide sees the guide's own quotes.
+#: Pages that quote the example skills' files.
 QUOTING = [
     (PROJECT / "docs" / f"{page}.md").read_text("utf-8") for page in ("prompts", "workflows")
 ]
@@ -64,7 +64,7 @@ def test_an_example_has_no_findings(folder):
 @needs("pxr")
 @pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
 def test_an_example_passes_its_own_tests(folder, tmp_path):
-    # Run it as on its own, without our settings.
+    # Run the example as its author would, without our settings.
     options = ["-W", "error", "-p", "no:cacheprovider", "-c", os.devnull]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "--rootdir", str(tmp_path), str(folder)],

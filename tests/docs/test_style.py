@@ -10,7 +10,7 @@ from pathlib import Path
 from docs.prose import PAGES, PROJECT, prose
 
 MOST_WORDS = 40
-#: Words that claim that something is easy, and mean nothing.
+#: Words that claim that something is easy, and add nothing.
 FILLER = re.compile(r"\b(?:simply|obviously|easily|basically|clearly|of course)\b", re.IGNORECASE)
 
 

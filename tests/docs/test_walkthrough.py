@@ -171,7 +171,7 @@ class Reader:
 
 
 def change(path: Path, diff: str) -> None:
-    """Replaces the lines of ``diff`` that a file has by those that it gets."""
+    """Replace the lines of a file that ``diff`` removes with those that it adds."""
     lines = diff.splitlines(keepends=True)
     before = "".join(line[1:] for line in lines if line[0] != "+")
     text = path.read_text("utf-8")

@@ -1,4 +1,5 @@
-"""Throw-away environments for clients that can't live in this one, kept between runs."""
+"""Separate environments for clients that can't be installed in this one. They are kept between
+runs."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ INSTALL_TIMEOUT = 540.0
 
 
 def python_with(*requirements: str) -> str:
-    """Return a Python of this version that has the requirements. Skips the test when pip can't get
-    them."""
+    """Return the path of a Python of this version that has the requirements. Skips the test if pip
+    can't get them."""
     folder = _folder(f"python{sys.version_info.major}.{sys.version_info.minor}", requirements)
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     with _made_once(folder) as missing:
@@ -63,8 +64,8 @@ def _folder(kind: str, requirements: Sequence[str]) -> Path:
 
 @contextmanager
 def _made_once(folder: Path) -> Iterator[bool]:
-    """Yield whether an environment has to be made, in an empty folder. Other tests wait
-    meanwhile."""
+    """Yield whether the environment still has to be made, in an empty folder. Other tests wait
+    until it is ready."""
     ready = folder / "ready"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("w") as lock_file:

@@ -1,4 +1,4 @@
-"""An editor's requests to debugpy: the Debug Adapter Protocol, as much as a test needs."""
+"""An editor's requests to debugpy: as much of the Debug Adapter Protocol as a test needs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DebugClient:
         self._socket.close()
 
     def attach(self, file: Path, line: int) -> None:
-        """Attach, with a breakpoint at that line."""
+        """Attach, with a breakpoint at the given line."""
         self._ask("initialize", {"adapterID": "python", "clientID": "test"})
         attached = self._send("attach", {"justMyCode": False})
         self._until(lambda it: it.get("event") == "initialized")
@@ -45,7 +45,7 @@ class DebugClient:
         self._answer(attached)
 
     def stopped_at(self) -> tuple[str, str, int]:
-        """Return the function, file and line in which the program stops next."""
+        """Return the function, file and line at which the program stops next."""
         event = self._until(lambda it: it.get("event") == "stopped")
         self._thread = event["body"]["threadId"]
         top = self._ask("stackTrace", {"threadId": self._thread})["body"]["stackFrames"][0]

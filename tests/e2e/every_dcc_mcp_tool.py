@@ -5,9 +5,9 @@
 ``SITE`` is a folder with the packages ``dcc_mcp_blender`` and ``dcc_mcp_core``, as ``pip install
 --target SITE`` makes it; the Python that runs this has bpy and callboard. Arguments are made from
 each tool's schema. Both servers get the tools in the same order, in a process with the factory
-scene; after a tool that ends the process, or takes too long, a new process begins. Both work in a
-folder that is removed afterwards, because tools write files into the current folder. Prints a line
-for each tool that differs, then the figures.
+scene. After a tool that ends the process, or takes too long, a new process is started. Both servers
+work in a folder that is removed afterwards, because tools write files into the current folder.
+Prints a line for each tool that differs, then the figures.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Sums(NamedTuple):
     tools: int
     work: int
     same: int
-    #: The number of outcomes whose text is the same too.
+    #: The number of outcomes whose text is identical too.
     to_the_letter: int
     differing: list[str]
 
 
 def value_of(schema: Any, name: str, folder: Path) -> Any:
-    """Return a value that the schema accepts; files are in ``folder``."""
+    """Return a value that the schema accepts. Files are in ``folder``."""
     if not isinstance(schema, Mapping):
         return "Cube"
     if "enum" in schema:
@@ -117,7 +117,8 @@ def through_callboard(site: Path, tools: list[OwnTool], home: Path) -> dict[str,
 
 def through_their_server(site: Path, tools: list[OwnTool], home: Path) -> dict[str, str]:
     command = [sys.executable, str(Path(__file__).absolute()), str(site), "--theirs"]
-    # It would join a gateway of the user's, and log and keep jobs in the home folder.
+    # Otherwise their server would join the user's gateway, and keep logs and jobs in the home
+    # folder.
     own = {"HOME": str(home), "DCC_MCP_GATEWAY_PORT": "0", "DCC_MCP_REGISTRY_DIR": str(home)}
     load = lambda skill: {"name": "load_skill", "arguments": {"skill_name": skill}}  # noqa: E731
     return outcomes_of(tools, Program(command, {**environment(home), **own}, cwd=home), load)
@@ -126,8 +127,8 @@ def through_their_server(site: Path, tools: list[OwnTool], home: Path) -> dict[s
 def outcomes_of(
     tools: list[OwnTool], program: Program, load: Callable[[str], Mapping[str, Any]]
 ) -> dict[str, str]:
-    """Return the outcome of each tool, called over MCP; ``load`` makes the call that loads
-    a skill."""
+    """Return the outcome of each tool, called over MCP. ``load`` returns the params of the call
+    that loads a skill."""
     outcomes: dict[str, str] = {}
     while rest := [tool for tool in tools if tool.name not in outcomes]:
         with program, ExitStack() as stack, suppress(Exception):
@@ -163,7 +164,8 @@ def outcome_of_call(client: Client, tool: OwnTool) -> str:
 
 
 def serve_theirs(site: Path) -> None:
-    """Run their server in the child, headless as their bootstrap runs it, and print its address."""
+    """Run dcc-mcp's server in the child process, headless as its bootstrap runs it, and print its
+    address."""
     telling = os.dup(1)
     os.dup2(2, 1)  # its log goes to stderr
     sys.path.append(str(site))

@@ -33,8 +33,8 @@ SPREAD = 0.005
 
 @dataclass(frozen=True)
 class Outcome:
-    """The numbers of one run. ``lost`` calls were acknowledged and aren't in the store; ``doubled``
-    ones are there twice."""
+    """The numbers of one run. ``lost`` calls were acknowledged but aren't in the store. ``doubled``
+    calls are in the store twice."""
 
     acknowledged: int
     recorded: int
@@ -43,7 +43,7 @@ class Outcome:
 
 
 def killed_once(home: Path, calls: int, chance: random.Random) -> Outcome:
-    """Run one server, and kill it at a random moment of its calls."""
+    """Run one server, and kill it at a random moment during its calls."""
     at = chance.randrange(1, calls)
     delay = chance.random() * SPREAD
     acknowledged: list[int] = []
@@ -68,7 +68,7 @@ def killed_once(home: Path, calls: int, chance: random.Random) -> Outcome:
 async def call_until_it_dies(
     host: Program, calls: int, at: int, acknowledged: list[int], hit: threading.Event
 ) -> None:
-    """Make calls with numbers, each once, and note those that were answered."""
+    """Make numbered calls, each number once, and note the ones that were answered."""
     numbers = iter(range(calls))
 
     async def one_client() -> None:
@@ -99,8 +99,8 @@ async def call_until_it_dies(
 
 
 def looked_up(folder: Path, acknowledged: list[int]) -> Outcome:
-    """Read the store as the killed process left it, and again after the next process opened it,
-    which must give the same."""
+    """Read the store as the killed process left it, and again after another process has opened it.
+    Both must give the same calls."""
     left = numbers_in(folder)
     store = Store(folder)
     store.open()

@@ -20,7 +20,7 @@ DEADLINE = 60.0
 
 
 def environment(home: Path) -> dict[str, str]:
-    """Return a child process's environment: its own home, and the sources of this project."""
+    """Return a child process's environment, with its own home and the sources of this project."""
     roots = [str(PROJECT / name) for name in ("core", "hosts")]
     return {**os.environ, "CALLBOARD_HOME": str(home), "PYTHONPATH": os.pathsep.join(roots)}
 
@@ -31,7 +31,7 @@ def callboard(*arguments: str) -> list[str]:
 
 @dataclass
 class Program:
-    """A program that prints one line of JSON when it serves, and ends on request."""
+    """A program that prints one line of JSON once it is serving, and ends on request."""
 
     command: list[str]
     env: Mapping[str, str]
@@ -74,7 +74,7 @@ class Program:
         self._ended()
 
     def kill(self) -> None:
-        """End the program without a chance to clean up."""
+        """Kill the program, without giving it a chance to clean up."""
         self.process.kill()
         self._ended()
 

@@ -32,7 +32,8 @@ def by_session(revision: str) -> Callable[[Program, Path, Json], Json]:
 
 
 def in_rounds(ask: Callable[[Json], Json], answer: Json) -> Json:
-    """Call the tool as a stateless client does: again with the answers, until it is complete."""
+    """Call the tool as a stateless client does: again and again, with the answers, until the result
+    is complete."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": CAPABILITIES,
@@ -42,7 +43,7 @@ def in_rounds(ask: Callable[[Json], Json], answer: Json) -> Json:
         message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
         result: Json = ask(message)["result"]
         if result["resultType"] != "input_required":
-            # Only this era has these.
+            # Only this era's results have these members.
             assert result.pop("resultType") == "complete"
             assert list(result.pop("_meta")) == ["io.modelcontextprotocol/serverInfo"]
             return result

@@ -32,7 +32,7 @@ tools:
 SCRIPTS = {
     "hang.py": "import threading\ndef main(marker):\n    open(marker, 'w').close()\n"
     "    threading.Event().wait()\n",
-    # A system's wait that never ends, between two of Python's instructions.
+    # An endless wait in a system call, between two Python instructions.
     "native.py": "import ctypes\ndef main(marker):\n    open(marker, 'w').close()\n"
     "    libc = ctypes.CDLL(None)\n    libc.sigaction\n    while True: libc.sleep(1000)\n",
     # A single Python instruction, which no handler can interrupt. It lets other threads run.

@@ -98,7 +98,7 @@ def test_while_idle(tmp_path: Path, number: int) -> None:
 
 
 def ended_while_called(program: Program, tool: str, number: int, **options: Any) -> None:
-    """Have a client call a tool, see the answer begin, and read no more."""
+    """Have a client call a tool, see the answer begin, and stop reading."""
     client = FakeClient(program.url, program.token, **options).__enter__()
     client.call("skills__load", {"name": "talks"})
     request = {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": tool}}

@@ -1,4 +1,4 @@
-"""Hosts are killed, halted and started again under eight clients of the gateway."""
+"""Hosts are killed, halted and started again while eight clients use the gateway."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from e2e.serving import PROJECT, environment
 from needed import need
 
-#: Seconds of the storm here; ten minutes are for runs by hand.
+#: Seconds that the storm lasts here. A run by hand lasts ten minutes.
 SECONDS = 12
 
 

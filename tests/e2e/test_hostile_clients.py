@@ -1,4 +1,4 @@
-"""Two hostile clients send each other's and an honest one's ids over every way in."""
+"""Two hostile clients send each other's ids, and an honest client's, through every way in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from needed import need
 def test_nobody_reads_answers_cancels_or_undoes_anothers_work(tmp_path: Path) -> None:
     need("pxr")
     program = PROJECT / "benchmarks" / "hostile_clients.py"
-    # The first turn alone, of 20 seconds; 20 minutes are for runs by hand.
+    # Only the first turn, which lasts 20 seconds. A run by hand lasts 20 minutes.
     command = [sys.executable, str(program), "--seconds", "0", "--pause", "0.05"]
     done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -1,4 +1,4 @@
-"""Every call that a client saw answered is in the records, whenever the host was killed."""
+"""Every call that a client saw answered is in the records, no matter when the host was killed."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ TYPESCRIPT_2 = "@modelcontextprotocol/client@2"
 
 SESSIONS, STATELESS = "2025-11-25", "2026-07-28"
 
-#: The observations that each of them must have made.
+#: The observations that each client must have made.
 EVERYTHING: dict[str, Any] = {
     "sum": 3,
     "counted": 3,
@@ -78,8 +78,8 @@ def assert_everything(seen: dict[str, Any], revision: str, not_found: int) -> No
 
 
 def assert_changes(seen: dict[str, Any]) -> None:
-    """Check the features that only the TypeScript client tries: roots that move, a list that loses
-    tools and gets them back."""
+    """Check the features that only the TypeScript client tries: roots that move, and a list that
+    loses tools and gets them back."""
     assert seen.pop("moved") == str(Path("/projects/eve"))
     assert seen.pop("relisted") == [False, True]
 

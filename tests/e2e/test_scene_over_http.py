@@ -19,7 +19,8 @@ from needed import need
 pytestmark = pytest.mark.timeout(INSTALL_TIMEOUT + 60)
 
 IDENTITY = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
-#: Scaled along Y, turned by 90 degrees about Y, moved; row vectors, as USD has them.
+#: A matrix that scales along Y, rotates by 90 degrees about Y, and moves. Vectors are rows, as in
+#: USD.
 PLACED = [0, 0, -1, 0, 0, 2, 0, 0, 1, 0, 0, 0, 1, 2, 3, 1]
 RED = [0.8, 0.1, 0.2]
 

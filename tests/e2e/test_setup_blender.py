@@ -53,8 +53,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def user(tmp_path: Path) -> dict[str, str]:
-    """Return the environment of a user of three clients who has never started Blender. Drivers keep
-    their caches elsewhere."""
+    """Return the environment of a user of three clients who has never started Blender. Graphics
+    drivers keep their caches elsewhere."""
     home = tmp_path / "home"
     for name, data in CLIENTS.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
@@ -81,8 +81,8 @@ def known_blender(user: dict[str, str]) -> None:
 
 @pytest.fixture
 def callboard(wheel: Path, tmp_path: Path) -> str:
-    """Return the program, installed as pipx does. It uses these tests' packages of others, so that
-    no network is needed."""
+    """Return the program, installed as pipx does. It shares the tests' third-party packages, so
+    that no network is needed."""
     place = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     python = str(place / "bin" / "python")
@@ -106,12 +106,12 @@ async def draw(entry: dict[str, Any], user: dict[str, str]) -> Any:
             answer = await session.call_tool("scene__create_primitive", sphere)
             if not answer.isError or monotonic() > end:
                 return answer
-            # Blender is starting: the bridge says that nothing runs yet.
+            # Blender is still starting, so the bridge says that nothing is running yet.
             await asyncio.sleep(0.2)
 
 
 def standing_in(tmp_path: Path, script: str) -> str:
-    """Return the folder of a program that is named like Blender."""
+    """Write a program that is named like Blender. Return its folder."""
     program = tmp_path / "programs" / "blender"
     program.parent.mkdir()
     program.write_text(script)
@@ -119,8 +119,8 @@ def standing_in(tmp_path: Path, script: str) -> str:
     return str(program.parent)
 
 
-#: Like Blender 4.3: an extension comes with a list of the installed ones, and its removal leaves
-#: one more folder.
+#: A stand-in for Blender 4.3, which also writes a list of the installed extensions, and leaves one
+#: more folder when an extension is removed.
 EXTENDED = """#!/bin/sh
 place=$HOME/.config/blender/4.3/extensions
 case "$*" in
@@ -241,7 +241,8 @@ def test_one_command_and_agents_draw_and_one_and_all_is_back(
             assert "drawn" in json.dumps(answered.structuredContent)
     setup(callboard, user, "--undo", "--yes")
     after = contents(home)
-    # A window's first start: Blender's own note on the graphics driver, with or without callboard.
+    # When its window opens for the first time, Blender writes a note on the graphics driver, with
+    # or without callboard.
     (note,) = [name for name in after if name.endswith("/platform_support.txt")]
     own = {note, *(str(place) for place in PurePosixPath(note).parents)}
     assert {name: after[name] for name in after.keys() - own} == before

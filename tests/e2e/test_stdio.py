@@ -292,7 +292,7 @@ def test_a_host_killed_during_a_call_is_reported_once_and_replaced(tmp_path: Pat
 
 
 class RawBridge:
-    """The bridge's own two pipes."""
+    """The bridge as a process, and its two pipes."""
 
     def __init__(self, home: Path) -> None:
         self.process = subprocess.Popen(
@@ -316,7 +316,7 @@ class RawBridge:
         return self.receive()
 
     def end(self) -> None:
-        """End the bridge, and drop its remaining output."""
+        """End the bridge, and discard its remaining output."""
         self.process.kill()
         self.process.wait(DEADLINE)
         for pipe in (self.process.stdin, self.process.stdout):
@@ -598,7 +598,7 @@ def test_a_page_passes_to_who_shows_pages(
             meta["io.modelcontextprotocol/clientCapabilities"] = capabilities
         raw.send(json.dumps(message).encode())
         while (answer := raw.receive()).get("id") != 1:
-            pass  # notified, not answered
+            pass  # a notification, not the answer
         return answer
 
     with served(ColumnsHost, announce=True, skills=True):

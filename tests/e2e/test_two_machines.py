@@ -12,7 +12,7 @@ import pytest
 
 from e2e.serving import PROJECT, environment
 
-#: Seconds of the storm here; ten minutes are for runs by hand.
+#: Seconds that the storm lasts here. A run by hand lasts ten minutes.
 SECONDS = 12
 
 

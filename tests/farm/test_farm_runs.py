@@ -1,4 +1,5 @@
-"""``callboard farm``: hosts that are killed, stopped, hang or leak; runs that are killed."""
+"""``callboard farm``: hosts that are killed or stopped, or that hang or leak, and runs that are
+killed."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ pytestmark = [
 
 
 class FarmShots(Shots):
-    """Shots, and a farm over them."""
+    """Shots, and a farm that runs over them."""
 
     def command(self, *options: str, part: str = "") -> list[str]:
         """Return the command that runs over all shots, or over those whose name begins with
@@ -58,8 +59,8 @@ class FarmShots(Shots):
         lines: int,
         after: Callable[[], bool] = lambda: True,
     ) -> set[str]:
-        """Return the tasks that a run had acknowledged when it got the signal, which is sent after
-        ``lines`` lines."""
+        """Send a run the signal after ``lines`` lines. Return the tasks that the run had
+        acknowledged by then."""
         command = self.command("-n", "1", *options)
         with subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE) as run:
             assert run.stdout is not None
@@ -84,7 +85,7 @@ def test_hosts_that_are_killed_stopped_orphaned_hang_and_leak_lose_nothing(tmp_p
     assert sorted(by_name) == shots.names
     attempts = {name for name, line in by_name.items() if line["attempts"] > 1}
     assert attempts >= {"sc01", "sc03", "sc04"}  # and any that a busy machine was too slow for
-    # The host that leaked did nothing more.
+    # The host that leaked got no further task.
     leaked = str(by_name["sc06"]["result"]["pid"])
     assert [name for name, pid in shots.visits() if pid == leaked][-1] == "sc06"
     shots.each_is_right()
@@ -165,7 +166,8 @@ def test_two_runs_share_their_hosts_and_one_that_is_stopped_frees_them(tmp_path:
     with farm_that_stays(shots, 2) as ready, ExitStack() as running:
 
         def begin(part: str) -> subprocess.Popen[bytes]:
-            """Return such a run once its first tasks are with the hosts."""
+            """Start a run over some of the shots. Return it once its first tasks are with the
+            hosts."""
             before = out_on(ready)
             where = ["--scheduler", ready["scheduler"], "--need", "memory=1e6"]
             command = shots.command(*where, part=part)

@@ -1,5 +1,5 @@
-"""``callboard farm export --flamenco``: the tasks that Flamenco's manager makes of it and its
-worker runs."""
+"""``callboard farm export --flamenco``: the tasks that Flamenco's manager makes from the export,
+and that its worker runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shots import Shots
 need("pxr")
 NODE = shutil.which("node")
 
-#: All that a script of Flamenco 3 may use.
+#: Everything that a job script of Flamenco 3 may use.
 MANAGER = """
 const fs = require("fs"), vm = require("vm");
 const strict = (what, known) => new Proxy(known, {
@@ -80,7 +80,7 @@ def test_its_tasks_do_what_a_batch_does(tmp_path: Path) -> None:
         assert command["parameters"]["exe"] == "callboard"
         words = [sys.executable, "-m", "callboard", *command["parameters"]["args"]]
         runs.append(subprocess.Popen(words, env=shots.env, stdout=subprocess.DEVNULL))
-    # To Flamenco only an exit status of zero is a success.
+    # For Flamenco, only an exit status of zero is a success.
     assert [run.wait(200) for run in runs] == [1, 0]
     hosts = dict(shots.visits())
     assert hosts["sc00"] == hosts["sc01"] != hosts["sc02"]

@@ -25,7 +25,7 @@ OPENJD = [sys.executable, "-m", "openjd"]
 
 
 class Job(Shots):
-    """Shots, and a bundle made of them."""
+    """Shots, and a job bundle made from them."""
 
     def farm(self, part: str, *options: str) -> list[Any]:
         """Return the lines that the command prints. The command may fail."""

@@ -19,8 +19,8 @@ NEVER: Json = {"status": "failed", "value": {"message": "unknown tool", "code": 
 
 
 class Hosts:
-    """Hosts for two attempts at a time. ``fates`` are each task's answers, by its index, one for
-    each attempt. After these it is done."""
+    """Hosts for two attempts at a time. ``fates`` holds, by the task's index, the outcome of each
+    attempt at it. Any further attempt succeeds."""
 
     def __init__(self, fates: dict[int, list[Json | Loss]]) -> None:
         self._fates = {index: deque(each) for index, each in fates.items()}

@@ -1,4 +1,5 @@
-"""The process that supervises a farm's host, with programs that print what a host prints."""
+"""The process that supervises a farm's hosts, tested with programs that print the same lines as a
+host."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from needed import need
 
 need("psutil")
 
-#: A host that joins. The first one then begins an endless task that holds 100 MB.
+#: A program that joins as a host. The first one then begins an endless task that holds 100 MB.
 HOST = """
 import json, os, sys
 def say(**line): print(json.dumps(line), flush=True)
@@ -22,7 +23,7 @@ sys.stdin.read()
 """
 
 
-#: A host that joins. The first one's scheduler goes.
+#: A program that joins as a host. The first one then loses its scheduler.
 LEFT = """
 import json, os, sys
 def say(**line): print(json.dumps(line), flush=True)
@@ -36,7 +37,7 @@ else:
 
 
 def loss_of_the_first(program: str) -> Any:
-    """Run hosts until the second one is ready. Return what was told of the first."""
+    """Run hosts until the second one is ready. Return what was reported about the first one."""
     ready: list[Any] = []
     losses: list[Any] = []
 

@@ -1,4 +1,4 @@
-"""A home of their own for the instances and gateways of these tests."""
+"""A separate home for the instances and gateways of these tests."""
 
 from __future__ import annotations
 

@@ -25,17 +25,17 @@ READS = {
 
 
 class LyingHost:
-    """Introduces itself as a host does. ``lie`` is the whole body that answers calls, and ``kind``
-    its type. ``result`` answers everything else."""
+    """Introduces itself as a host does. ``lie`` is the whole body of the answer to calls, and
+    ``kind`` the body's type. ``result`` answers everything else."""
 
     def __init__(self) -> None:
         self.id = instances.new_id()
         self.port = 0
         self.lie = b""
         self.kind = JSON
-        #: The whole answer to calls, including its head. Replaces ``lie``.
+        #: The whole answer to calls, including its headers. Replaces ``lie``.
         self.raw = b""
-        #: True if the answer about its health never ends.
+        #: True if the answer to a health check never ends.
         self.drips = False
         #: The number of bytes by which an answer is shorter than it claims.
         self.missing = 0
@@ -106,7 +106,7 @@ class LyingHost:
 
 @contextmanager
 def lying_host(kind: str = "liar", scene: str | None = None) -> Iterator[LyingHost]:
-    """Run one in a thread of its own, announced."""
+    """Run a lying host in a thread of its own, and announce it."""
     host = LyingHost()
     loop = asyncio.new_event_loop()
     server = DoubleServer(host.answer)

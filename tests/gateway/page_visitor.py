@@ -39,7 +39,7 @@ def request(
 
 
 class Visitor:
-    """A browser that entered by a link."""
+    """A browser that entered through a link."""
 
     def __init__(self, gateway: RunningGateway) -> None:
         self.url = gateway.url.removesuffix("/mcp")
@@ -57,7 +57,7 @@ class Visitor:
         return json.loads(body)
 
     def act(self, what: str, id: str, told: Any = None) -> tuple[int, Any]:
-        """Do something in the instance that ``told`` is about, or in the gateway itself."""
+        """Request an action of the instance that ``told`` describes, or of the gateway itself."""
         about = {}
         if told is not None:
             about = {"instance": told["name"], "instance_id": told["about"]["id"]}
@@ -88,12 +88,11 @@ class Heard:
         self._reader = EventReader()
         #: The last event of each instance.
         self.instances: dict[str, Any] = {}
-        #: The clients that ask to come from another machine.
+        #: The clients on other machines that are asking to connect.
         self.newcomers: list[Any] = []
 
     def until(self, name: str, fits: Callable[[Any], object]) -> Any:
-        """Return the first message of that instance that fits, beginning with the last one
-        received."""
+        """Return the instance's first message that fits, starting with the last one received."""
         while not (name in self.instances and fits(self.instances[name])):
             self._hear()
         return self.instances[name]

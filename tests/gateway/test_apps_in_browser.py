@@ -31,7 +31,7 @@ PACKAGES = (
     "zod@4.6.7",
     "esbuild@0.28.2",
 )
-#: Pages that the browser trusts. Nothing listens at these addresses: the test answers.
+#: The address of a page that the browser trusts. Nothing listens there: the test answers.
 HERE = "http://apps.localhost"
 PAGE = """<!doctype html><title>A client</title><script type="module" src="host.js"></script>"""
 ASKED = {"width": 320, "height": 160}
@@ -45,7 +45,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Return the client, as one file."""
+    """Return the client, bundled into one file."""
     folder = npm_with(*PACKAGES)
     copy, made = folder / SCRIPT.name, tmp_path_factory.mktemp("client") / "host.js"
     copy.write_bytes(SCRIPT.read_bytes())
@@ -238,7 +238,8 @@ def test_a_refusal_is_said(opened: AppClient, host: Served) -> None:
 
 
 def test_a_scene_of_others_breaks_nothing(opened: AppClient, host: Served) -> None:
-    """Names are long, many or written backwards, and one file claims to be a picture."""
+    """Some names are long or written backwards, there are many, and one file claims to be a
+    picture."""
     names = [
         "A" * 300,
         "\u202egnikcilc",
@@ -250,7 +251,7 @@ def test_a_scene_of_others_breaks_nothing(opened: AppClient, host: Served) -> No
     host.on_main(lambda: host.host.scene.select([f"/{name}" for name in names]))
     opened.app.locator("#again").click()
     opened.says("#selected", "and 7 more")
-    # The new picture has come. A request from the page's start may report the selection too.
+    # The new picture has arrived. A request from the page's start may report the selection too.
     opened.app.locator("#again:enabled").wait_for()
     body = opened.app.locator("body")
     assert body.evaluate("e => e.scrollWidth <= e.clientWidth")

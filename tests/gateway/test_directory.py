@@ -1,4 +1,4 @@
-"""The gateway's knowledge under a name is about the instance that has the name now."""
+"""The gateway's data about a name describes the instance that has the name now."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ HOSTILE = "x\U000e0041\u202e"
 @pytest.mark.parametrize(
     ("method", "headers", "status"),
     [
-        # A page whose host name has just been changed to lead to this machine.
+        # A page whose host name now resolves to this machine (DNS rebinding).
         ("POST", {"Host": "rebound.example:17797"}, 421),
         ("POST", {"Host": "rebound.example:17797", "Origin": "http://rebound.example:17797"}, 421),
         # A page of another server, with a request that needs no preflight, and with one that does.
@@ -194,7 +194,8 @@ sys.exit(main(["gateway", "--port", "0", *sys.argv[1:]]))
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
 @pytest.mark.parametrize("tls", [False, True])
 def test_strangers_leave_files_to_open(tmp_path: Path, tls: bool) -> None:
-    """More strangers than macOS lets a process open files connect, and say nothing."""
+    """The strangers that connect outnumber the files that macOS lets a process open. They send
+    nothing."""
     if tls:
         need("openssl")
     listen = ["--listen", "127.0.0.1:0"] if tls else []

@@ -1,4 +1,4 @@
-"""A gateway whose address can't be kept."""
+"""A gateway whose address can't be saved."""
 
 from __future__ import annotations
 

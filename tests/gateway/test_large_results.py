@@ -35,7 +35,7 @@ MIB = 1024 * 1024
 
 
 def response(size: int, id: int = 7) -> bytes:
-    """Return the answer to a call, with a picture of that many bytes."""
+    """Return the answer to a call, with content of that many bytes."""
     answer = {"jsonrpc": "2.0", "id": id, "result": {"content": []}}
     return json.dumps(answer, separators=(",", ":"))[:-3].encode() + b'"%b"]}}' % (b"x" * size)
 
@@ -112,7 +112,7 @@ def gateway_process(home: Path) -> Iterator[Program]:
 
 
 def peak_memory(program: Program) -> float:
-    """Return the peak memory of a program, MiB."""
+    """Return the peak memory of a program, in MiB."""
     status = Path(f"/proc/{program.process.pid}/status").read_text("utf-8")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 

@@ -1,4 +1,4 @@
-"""A server that announces itself as an instance may be anything."""
+"""A server that announces itself as an instance may send anything."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def test_lists_that_never_come_hold_up_nothing_of_other_instances(
         monkeypatch.setattr(listings, "LIST_PATIENCE", 0.5)
 
         def of_honest(kind: str) -> Any:
-            """Return the list once the honest host is in it; on a slow machine that host may be
-            late, too."""
+            """Return the list once the honest host is in it. On a slow machine, that host may be
+            late too."""
             result = client.request(f"{kind}/list")["result"]
             return any(each["name"].startswith("fake__") for each in result[kind]) and result
 

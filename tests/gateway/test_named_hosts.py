@@ -100,7 +100,7 @@ def test_the_host_sees_the_client_itself(gateway: RunningGateway, host: Served) 
         stranger.headers["Mcp-Session-Id"] = str(client.session)
         asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
         assert stranger.post(asked).status == 404
-        # Nor does another address say that there is such a session.
+        # Another address doesn't reveal that there is such a session either.
         body = json.dumps(asked).encode()
         known = stranger.send("POST", body, path="/mcp/other")
         never = stranger.send("POST", body, {"Mcp-Session-Id": "0" * 32}, "/mcp/other")

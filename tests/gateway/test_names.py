@@ -1,4 +1,4 @@
-"""A name stands for one scene, even while instances come and go and after the gateway restarts."""
+"""A name identifies one scene, even while instances come and go and after the gateway restarts."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Stage:
 
 
 def open_scene(server: Served, scene: str | None, *, saved: bool = False) -> str:
-    """Open a scene as the artist does, or save it under that name. Return the server's id, once it
-    is announced."""
+    """Open a scene as the artist does, or save it under that name. Return the server's id once the
+    scene is announced."""
 
     def open() -> None:
         server.host.scene_path = scene

@@ -1,4 +1,4 @@
-"""A call by a name that would lead to another scene is refused, by whatever way it comes."""
+"""A call by a name that would reach a different scene is refused, however the call arrives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from waiting import until
 
 CODE = -31006
 GONE, THERE = "/scenes/s01.usd", "/scenes/s08.usd"
-#: Calls by a name that isn't an address: the method, and its params.
+#: Calls to ``/mcp`` that name the instance in their params: the method, and the params.
 BY_NAME = [
     ("tools/call", {"name": "tools__call", "arguments": {"instance": "fake", "tool": "change"}}),
     ("tools/call", {"name": "instances__attach", "arguments": {"instance": "fake"}}),
@@ -31,7 +31,7 @@ BY_NAME = [
         },
     ),
 ]
-#: Calls by the address of the name itself.
+#: Calls to the address of the name itself.
 AT_NAME = [
     ("tools/call", {"name": "change", "arguments": {}}),
     ("prompts/get", {"name": "greet"}),

@@ -1,4 +1,4 @@
-"""A gateway runs when it is needed, once, and ends when it isn't."""
+"""One gateway runs while it is needed, and ends when it no longer is."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from waiting import until
 
 @pytest.fixture
 def port(home: Path) -> Iterator[int]:
-    """Yield the port on which the gateways of this test listen. They are ended after it."""
+    """Yield the port on which the gateways of this test listen. The gateways are ended after the
+    test."""
     taken = bound("127.0.0.1", 0, 1)
     port: int = taken.getsockname()[1]
     taken.close()

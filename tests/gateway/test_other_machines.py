@@ -90,7 +90,7 @@ def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_a
         asking = heard.newcomer()
         assert (asking["name"], asking["address"]) == ("ada", "127.0.0.1")
         assert asking["fingerprint"] == entry.fingerprint
-        # A client that took the name meanwhile wasn't meant.
+        # The approval isn't for a client that has taken the name meanwhile.
         _, another = ClientBook().make("ada")
         status, answer = visitor.act("approve", asking["id"])
         assert (status, "is no longer asking" in answer["detail"]) == (400, True)
@@ -139,7 +139,7 @@ def test_every_panel_is_asked_and_the_first_answer_counts(gateway: RunningGatewa
 
 
 class Panel:
-    """The content of a panel of that host."""
+    """The content of a panel on the host."""
 
     def __init__(self, host: Served) -> None:
         self._host = host
@@ -153,8 +153,8 @@ class Panel:
         self._until(lambda shown: not shown.questions)
 
     def _until(self, fits: Callable[[Snapshot], object]) -> Snapshot:
-        # By default a host looks at the file every few seconds. It looks at once when a client
-        # shows a token.
+        # By default a host checks the file every few seconds. It checks at once when a client shows
+        # a token.
         request(self._host.app.url, "GET", "/v1/healthz", {"Authorization": "Bearer x"})
         while not fits(shown := self._heard.get(timeout=DEADLINE)):
             pass

@@ -1,4 +1,4 @@
-"""The page's events from the instances and its actions in them, without a browser."""
+"""The events that the page gets from instances, and its actions on them, without a browser."""
 
 from __future__ import annotations
 

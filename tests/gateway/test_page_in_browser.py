@@ -72,7 +72,7 @@ class Page:
             self.complaints.append(message.text)
 
     def shows(self, selector: str, text: str) -> Any:
-        """Wait until an element holds the text."""
+        """Wait until an element contains the text."""
         element = self.tab.locator(selector).filter(has_text=text).first
         element.wait_for()
         return element
@@ -302,7 +302,7 @@ def test_hosts_come_and_go(page: Page, host: Served) -> None:
     page.shows(".card h3", "fake")
 
 
-#: More than fit on a screen as cards.
+#: More cards than fit on a screen.
 MANY = 14
 
 

@@ -74,7 +74,7 @@ class Probe:
 
 @dataclass
 class Passing:
-    """A client that has reached the probe one way."""
+    """A client that has reached the probe in one way."""
 
     client: FakeClient
     probe: Probe

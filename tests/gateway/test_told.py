@@ -1,4 +1,4 @@
-"""An instance's snapshot for the page may be anything."""
+"""An instance's snapshot for the page may contain anything."""
 
 from __future__ import annotations
 

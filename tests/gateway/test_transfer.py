@@ -33,7 +33,7 @@ META = {
 
 
 class Scene:
-    """Objects by path, with a file format of their own, which doesn't hold ``lens``."""
+    """Objects by path, with a file format of their own, which can't store ``lens``."""
 
     def __init__(self, up: str = "Y", metres: float = 1.0) -> None:
         self.info = {"units_per_meter": 1 / metres, "up_axis": up, "fps": 24.0}
@@ -257,7 +257,7 @@ def test_what_arrives_elsewhere_is_refused(
 ) -> None:
     source = Scene("Z")
     source.add("Cube", translate=[1.0, 2.0, 3.0])
-    with hosts(source, far, [str(work)]):  # whose file converts nothing
+    with hosts(source, far, [str(work)]):  # its files convert nothing
         refused = transfer(client)
         assert refused["isError"]
         assert f"Cube: {what}" in text_of(refused)
@@ -325,7 +325,7 @@ def test_a_far_side_that_dies_in_the_middle_leaves_no_file(
             "_meta": {"progressToken": 1},
         }
         answering = client.start("tools/call", call)
-        # The host was asked to import, and never will.
+        # The host was asked to import, but never will.
         told_so_far = client.wait_for("notifications/progress", 3)
         assert "importing" in told_so_far[-1]["params"]["message"]
         far.kill()
@@ -336,7 +336,7 @@ def test_a_far_side_that_dies_in_the_middle_leaves_no_file(
 
 
 def asking(host: Served) -> Callable[[], None]:
-    """Have an artist at the host who is asked first. Return a function that makes the artist
+    """Put an artist at the host, who is asked first. Return a function that makes the artist
     leave."""
     leave = host.app.controls.attend()
     host.app.controls.set_consent_policy("destructive", "ask")
@@ -444,7 +444,7 @@ def test_a_folder_that_only_one_may_touch_leaves_nothing_there(
 
 
 class Counted(dict[str, Any]):
-    """Objects by path that count how often one is looked up."""
+    """Objects by path. ``looks`` counts the look-ups."""
 
     looks = 0
 

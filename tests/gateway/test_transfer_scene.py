@@ -46,7 +46,7 @@ def gateway(home: Path) -> Iterator[RunningGateway]:
 
         start(sys.executable, "blender")
         with gateway.client() as client:
-            told(client, "instances__list")  # this gives it its name
+            told(client, "instances__list")  # this names the first host
         with ThreadPoolExecutor() as threads:
             list(threads.map(start, (sys.executable, newer), ("openusd", "blender")))
         yield gateway
@@ -63,8 +63,8 @@ def on(client: FakeClient, instance: str, tool: str, **arguments: Any) -> Any:
 
 
 def scene() -> list[dict[str, Any]]:
-    """Return the calls that make 24 shapes in a grid, 12 below others of them, 4 groups, 4 cameras
-    and 6 lights."""
+    """Return the calls that make 24 shapes in a grid, 12 shapes below some of these, 4 groups, 4
+    cameras and 6 lights."""
     calls: list[dict[str, Any]] = []
 
     def add(tool: str, **arguments: Any) -> None:
@@ -156,7 +156,7 @@ def world(objects: dict[str, Any], path: str) -> list[list[float]]:
 
 
 def assert_same(first: dict[str, Any], now: dict[str, Any], became: dict[str, str]) -> None:
-    """Check that two scenes, both of Blender's, are the same: metres, Z up."""
+    """Check that two Blender scenes, both in metres with Z up, are the same."""
     assert len(became) == 50
     for path, here in became.items():
         was, is_ = first[path], now[here]
@@ -192,7 +192,7 @@ def test_fifty_objects_go_through_three_applications_and_back(
             lost.append({each["what"] for each in answer["lost"]})
             if far.startswith("blender"):
                 assert_same(first, objects_of(client, far), became)
-        # In OpenUSD, shapes are meshes, eased keys are samples, and a sun has other numbers.
+        # In OpenUSD, shapes are meshes, eased keys are samples, and a sun has other values.
         assert lost[0] == {"shape's own sizes", "keys", "power", "angle"}
         assert all(each == {"keys", "power", "angle"} for each in lost[1:])
         assert list((home / "work").iterdir()) == []

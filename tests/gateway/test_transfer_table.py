@@ -1,6 +1,6 @@
-"""Forty transfers between Blender and OpenUSD, both ways. Each object arrives at its place and in
-its size, as plain ``bpy`` and ``pxr`` measure in other processes, or the transfer is refused.
-``python tests/gateway/test_transfer_table.py`` prints the table."""
+"""Forty transfers between Blender and OpenUSD, both ways. Each object arrives at the same place
+with the same size, as measured by plain ``bpy`` and ``pxr`` in other processes, or the transfer is
+refused. ``python tests/gateway/test_transfer_table.py`` prints the table."""
 
 from __future__ import annotations
 
@@ -41,13 +41,14 @@ NAMES = (
     "\u0645\u0643\u0639\u0628",
 )
 KINDS = {"blender": ("blend", ".blend"), "openusd": ("usd", ".usda")}
-#: Metres, for objects of up to ten.
+#: Metres, for objects of up to ten metres.
 TOLERANCE = 1e-4
 PROGRAM = Path(__file__).with_name("transfer_scenes.py")
 
 
 def cases(work: Path) -> list[dict[str, Any]]:
-    """Return the forty cases: each content, unit, up axis, root and script, in changing company."""
+    """Return the forty cases: each content, unit, up axis, root and script, in changing
+    combinations."""
     made = []
     for number in range(40):
         there, here = ("openusd", "blender") if number % 2 else ("blender", "openusd")
@@ -75,7 +76,7 @@ def cases(work: Path) -> list[dict[str, Any]]:
 
 
 def plainly(doing: str, kind: str, what: list[Any], work: Path) -> Any:
-    """Make or measure scenes by ``bpy`` or ``pxr`` in a process of its own."""
+    """Make or measure scenes with ``bpy`` or ``pxr`` in a process of its own."""
     listed = work / f"{doing}_{kind}.json"
     listed.write_text(json.dumps(what), "utf-8")
     command = [sys.executable, str(PROGRAM), doing, kind, str(listed)]
@@ -104,7 +105,7 @@ def transferred(home: Path, work: Path, table: list[dict[str, Any]]) -> None:
         for case in table:
             for side, path in (("from", case["path"]), ("to", case["far"]["path"])):
                 on(client, hosts[case[side]], "scene__open_file", path=path, discard_changes=True)
-            hosts = names_of(client)  # each file has a name of its own
+            hosts = names_of(client)  # each file has its own name
             where = {side: hosts[case[side]] for side in ("from", "to")}
             result = client.call("instances__transfer", where)
             case["answer"] = result.get("structuredContent")
@@ -118,7 +119,7 @@ def names_of(client: FakeClient) -> dict[str, str]:
 
 
 def table_of(home: Path, work: Path) -> list[dict[str, Any]]:
-    """Return the cases with what came of them: ``same``, ``refused``, ``told`` or ``WRONG``."""
+    """Return the cases with their outcomes: ``same``, ``refused``, ``told`` or ``WRONG``."""
     (work / "picture.png").write_bytes(encode(Picture(2, 2, bytes([200, 40, 40] * 4))))
     table = cases(work)
     both = [*table, *(case["far"] for case in table)]
@@ -135,7 +136,7 @@ def table_of(home: Path, work: Path) -> list[dict[str, Any]]:
 
 
 def came_of(case: dict[str, Any], there: Any, here: Any) -> Iterator[str]:
-    """Yield what came of one transfer, in words."""
+    """Yield the outcomes of one transfer as text."""
     if case["refused"] is not None:
         yield f"refused: {case['refused']}"
         if set(here) - {"/World", "World"}:
@@ -159,8 +160,8 @@ def came_of(case: dict[str, Any], there: Any, here: Any) -> Iterator[str]:
 
 
 def differences(was: Any, now: Any, told: str | None) -> Iterator[str]:
-    """Yield what of an object differs. A parent may have what its only child has; compare what
-    both have."""
+    """Yield the properties in which two objects differ. Only properties that both have are
+    compared, because a parent may have been measured together with its only child."""
     for second, a, b in zip(SECONDS, was["at"], now["at"], strict=True):
         for what in a.keys() & b.keys():
             if (a[what] is None) != (b[what] is None) or off(a[what], b[what]) > TOLERANCE:

@@ -1,6 +1,6 @@
 """Scenes for the table of transfers, made and measured by plain ``pxr`` or ``bpy``, without
 callboard: ``transfer_scenes.py make|measure usd|blend FILE``. The file is a list of cases, or of
-scenes' paths; to measure prints each scene's objects in metres with Y up."""
+scenes' paths; ``measure`` prints each scene's objects, in metres with Y up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 METRES = {"cm": 0.01, "m": 1.0, "inch": 0.0254}
-#: Where objects that move are measured.
+#: The times at which moving objects are measured.
 SECONDS = (0.25, 0.5, 1.0)
 CUBE = [(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]
 FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -128,7 +128,7 @@ def make_usd(case: Any) -> None:
         made.CreateWidthsAttr([0.2 / unit] * len(PATH))
         made.SetWidthsInterpolation("vertex")
         placed(made, unit)
-    elif content == "text":  # which OpenUSD doesn't have, so points
+    elif content == "text":  # OpenUSD has no text, so use points
         made = UsdGeom.Points.Define(stage, path)
         made.CreatePointsAttr([Gf.Vec3f(*(v / unit for v in p)) for p in PATH])
         made.CreateWidthsAttr([0.2 / unit] * len(PATH))
@@ -366,7 +366,7 @@ def measure_blend(path: str) -> dict[str, Any]:
         own: dict[str, list[Any]] = {}
         for each in graph.object_instances:
             if each.is_instance and each.parent.type == "CURVE":
-                continue  # its bevel; the points are measured, and the thickness
+                continue  # its bevel: points and thickness are measured instead
             holder = each.parent.original.name if each.is_instance else each.object.original.name
             world = metres @ each.matrix_world
             own.setdefault(holder, []).extend(

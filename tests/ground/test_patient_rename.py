@@ -1,4 +1,5 @@
-"""A file replaces another even while a program reads that one, during which Windows refuses."""
+"""A file replaces another one that a program is reading. Until the program is done, Windows refuses
+this."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from callboard.ground.private_file import write_private
 
 
 def held_for(times: int, code: int) -> tuple[Callable[..., None], list[int]]:
-    """Return the system's rename, which first refuses ``times`` times as Windows does, and its
+    """Return a rename that first refuses ``times`` times as Windows does, and the list of its
     refusals."""
     real, refusals = os.replace, []
 

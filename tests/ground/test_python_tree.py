@@ -1,4 +1,4 @@
-"""A thread that parses Python beside another one."""
+"""Two threads that parse Python at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from callboard.ground.python_tree import parse_python
 
 
 def test_a_tree_is_whole_though_another_thread_parses_meanwhile() -> None:
-    """The other thread gets its turn in the collector, which runs Python while a tree is built."""
+    """The garbage collector, which runs Python code while a tree is built, starts the other
+    thread."""
     others: list[Thread] = []
 
     def beside(phase: str, info: object) -> None:

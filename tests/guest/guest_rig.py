@@ -61,7 +61,7 @@ class Guest:
         name: str = "job",
         kind: Work = "read",
     ) -> tuple[Turn, Future[Any]]:
-        """Submit a job. The future gets its outcome. Call it from any thread."""
+        """Submit a job. The future receives the job's outcome. Call this from any thread."""
         outcome: Future[Any] = Future()
 
         def done(value: Any, error: BaseException | None) -> None:

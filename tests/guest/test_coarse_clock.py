@@ -1,5 +1,5 @@
-"""Up to Python 3.12, Windows' usual clock ticks every 15.6 ms, so nothing short may be measured
-with it."""
+"""Up to Python 3.12, Windows' usual clock ticks every 15.6 ms, so it can't measure anything
+short."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_budget_is_kept_while_the_common_clock_stands_still(
 
 
 class Slow(list[str]):
-    """A list for which each access takes longer than a slice of 5 ms."""
+    """A list whose items each take longer to read than a slice of 5 ms."""
 
     def __getitem__(self, at: Any) -> Any:
         until = perf_counter() + 0.006

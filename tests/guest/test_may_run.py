@@ -35,7 +35,7 @@ class _Dragged(FakeHost):
 
 @dataclass
 class _Waiting:
-    """Receives the reason for which its turn waits."""
+    """Receives the reason why its turn waits."""
 
     hold: Callable[[str | None], None]
 
@@ -236,7 +236,7 @@ def test_an_interruption_never_lands_after_the_code_it_was_for() -> None:
     try:
         ends = monotonic() + DEADLINE
         for number in count():
-            # Where the clock is coarse, threads take turns more rarely.
+            # Where the clock is coarse, threads take turns less often.
             if number >= 20_000 and (landed or monotonic() > ends):
                 break
             try:

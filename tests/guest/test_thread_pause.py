@@ -23,7 +23,8 @@ LONG = 0.2
 
 
 class Sitter:
-    """A thread that counts how often it ran Python, between two waits for its bell."""
+    """A thread that waits for its bell again and again, and counts how often it ran Python in
+    between."""
 
     def __init__(self, seconds: float | None) -> None:
         self.bell = PausableEvent()
@@ -44,7 +45,7 @@ class Sitter:
                 self.rounds += 1
 
     def more(self) -> None:
-        """Wait until the thread has gone round again."""
+        """Wait until the thread has completed another round."""
         before = self.rounds
         until(lambda: self.rounds > before, "another round")
 
@@ -53,7 +54,7 @@ class Sitter:
         until(lambda: self.heard == times, "the bell to be heard")
 
     def where(self) -> list[tuple[str, int]]:
-        """Return the instructions at which the thread is."""
+        """Return the instruction at which each of the thread's frames is."""
         assert self._thread.ident is not None
         frame = sys._current_frames().get(self._thread.ident)
         instructions: list[tuple[str, int]] = []
@@ -197,7 +198,7 @@ def test_a_breath_lets_them_run_and_stops_them_again(
     sitter: Callable[[float | None], Sitter], seconds: float | None
 ) -> None:
     one = sitter(seconds)
-    breathe(DEADLINE)  # nobody stands still
+    breathe(DEADLINE)  # no thread is paused
     with ThreadPause():
         threading.Timer(0, one.bell.set).start()
         before = one.rounds

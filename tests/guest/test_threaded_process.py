@@ -1,5 +1,5 @@
-"""Programs that coroutines start and threads wait for. Windows' loop needs that; here it runs on
-every loop."""
+"""Programs that coroutines start and threads wait for. Only Windows' loop needs this, but it is
+tested on every loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facts counted about a mesh."""
+"""The facts that are computed about a mesh."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from callboard.host_kit.mesh_facts import mesh_facts
 from callboard.ports.check import MeshData
 
 _CORNERS = [(x, y, z) for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
-#: Seen from outside, against the clock.
+#: Corners run counterclockwise, seen from outside.
 _BOX = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 _SQUARE = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
 
@@ -48,7 +48,7 @@ def test_uvs_that_lie_on_each_other_overlap() -> None:
     assert mesh_facts(mesh(_BOX, _SQUARE * 6)).overlap == 1
     half = [*_SQUARE, *((u + 0.5, v) for u, v in _SQUARE)]
     assert mesh_facts(mesh(_BOX[:2], half)).overlap == pytest.approx(1 / 3, abs=0.02)
-    # Without any area they are on one point.
+    # UVs without any area are all at one point.
     assert mesh_facts(mesh(_BOX, [(0.0, 0.0)] * 24)).overlap == 1
 
 

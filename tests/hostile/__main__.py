@@ -1,9 +1,9 @@
-"""Generated inputs over wire, skills, paths, bundles and files.
+"""Generated inputs for the wire, skills, paths, bundles and files.
 
     cd tests && python -m hostile --factor 100
 
-A factor of 100 is a million inputs. No crash, no hang, nothing outside a root, no call without an
-answer: the first breach ends the run with the seed and the input.
+A factor of 100 is a million inputs. The first crash, hang, access outside a root, or call without
+an answer ends the run with its seed and its input.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hostile import files, paths, texts, wire
 
 Room = Callable[[Random, Path], Iterator[str]]
 
-#: Each room's inputs at factor 1, and their generator.
+#: The number of inputs for each room at factor 1, and their generator.
 ROOMS: dict[str, tuple[int, Room]] = {
     "wire": (3_500, wire.check),
     "paths": (3_000, paths.check),
@@ -31,13 +31,13 @@ ROOMS: dict[str, tuple[int, Room]] = {
     "bundles": (1_300, texts.check_bundles),
     "files": (1_000, files.check),
 }
-#: Seconds for some inputs; more time counts as a hang.
+#: Seconds that some inputs may take. More time counts as a hang.
 _PATIENCE = 120
 _SOME = 500
 
 
 def run(room: str, count: int, seed: int) -> None:
-    """Run that many inputs. Raises AssertionError with the last one when a promise breaks."""
+    """Run ``count`` inputs. Raises AssertionError with the last input when a promise is broken."""
     shown = "nothing yet"
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
         inputs = ROOMS[room][1](Random(f"{room} {seed}"), Path(folder))

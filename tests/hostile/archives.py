@@ -12,7 +12,7 @@ _HEAD = ("<4s5H3I2H", b"PK\3\4")
 
 def package_of(entries: Sequence[Entry], listed: Sequence[tuple[str, int]]) -> bytes:
     """Return a stored ZIP file with these entries, aligned as in USDZ. Its directory has the names
-    and numbers of ``listed``. If that is empty, the file ends after the entries."""
+    and numbers of ``listed``. If ``listed`` is empty, the file ends after the entries."""
     whole, heads = b"", []
     for name, content in entries:
         begin = len(whole)

@@ -1,4 +1,4 @@
-"""Mutated .blend files: every label that Blender goes by may lie."""
+"""Mutated .blend files: every label that Blender relies on may lie."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CODES = (
     *(b"LI\0\0", b"IM\0\0", b"SO\0\0", b"VF\0\0", b"CF\0\0", b"VO\0\0", b"MC\0\0", b"TX\0\0"),
     *(b"DATA", b"OB\0\0", b"ME\0\0", b"SC\0\0", b"ID\0\0", b"TEST", b"ZZ\0\0", b"LIXX", b"L\0\0\0"),
 )
-#: Structures that hold a path, or are held where one with a path may be.
+#: Structures that contain a path, or that are stored where a structure with a path may be.
 _STRUCTURES = (
     *("Library", "Image", "bSound", "VFont", "CacheFile", "Volume", "MovieClip", "Text", "ID"),
     *("MeshCacheModifierData", "OceanModifierData", "SubsurfModifierData", "PointCache", "Strip"),
@@ -28,7 +28,7 @@ _STRUCTURES = (
 )
 _TYPES = ("char", "uchar", "short", "int", "float", "double", "int8_t", "uint64_t", "void", "ID")
 
-#: Paths of files that nothing may read, by the folder ``out``, and harmless ones.
+#: Paths of files in the folder ``out``, which nothing may read, and harmless paths.
 PLACES = ("{out}/{name}", "//../out/{name}", "//link/{name}", "//x/../../out/{name}", "//{name}")
 
 
@@ -58,7 +58,7 @@ def blocks_of(whole: bytes) -> list[Block]:
 
 
 def samples(folder: Path, out: Path) -> list[bytes]:
-    """Return files that use one outside file each, by Blender itself."""
+    """Return files, saved by Blender itself, that each use one outside file."""
     import bpy
 
     def empty() -> Any:
@@ -176,7 +176,7 @@ def _again(random: Random, whole: bytes) -> bytes:
 
 
 def _moved(random: Random, content: bytes, at: int) -> bytes:
-    """Put other bytes before or in a path."""
+    """Put other bytes before or into a path."""
     start = content.rfind(b"\0", 0, at) + 1
     put = random.choice((b"\0", b"/", b"\\", b"//", b"A:", b" ", b"\xff"))
     return content[:start] + put + content[start + len(put) * random.randrange(2) :][: len(content)]

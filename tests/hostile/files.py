@@ -1,5 +1,5 @@
-"""Scene files: the check finds the paths they name or refuses the file, and no byte of one ends the
-process."""
+"""Scene files: the check finds the paths that they name, or refuses the file. No content of a file
+ends the process."""
 
 from __future__ import annotations
 

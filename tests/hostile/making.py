@@ -1,4 +1,5 @@
-"""Nasty values, and good ones that are spoiled a little. The same seed makes the same ones."""
+"""Malicious values, and good values that are spoiled a little. The same seed makes the same
+values."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def usd(random: Random, place: Place, number: int) -> Path:
 
 
 def usdz(random: Random, place: Place, number: int) -> Path:
-    """Write a package whose entries and directory needn't agree."""
+    """Write a package whose entries and directory may disagree."""
     names = ["a.usda", "b.usda", "c.usdc", "sub/d.usda", "e.txt", "../f.usda", "in.usdz"]
     entries = []
     for _ in range(random.randrange(1, 4)):
@@ -170,7 +170,7 @@ def usdz(random: Random, place: Place, number: int) -> Path:
     content = package_of(entries, listed)
     if random.random() < 0.4:
         content = spoiled_bytes(random, content)
-    if random.random() < 0.1:  # the place of headers
+    if random.random() < 0.1:  # spoil a header
         at = content.find(b"PK", random.randrange(len(content)))
         if at >= 0:
             content = (
@@ -218,7 +218,7 @@ def _crate(text: bytes) -> bytes:
 
 
 def check_usd(path: Path) -> None:
-    """Raises HostError."""
+    """Check a USD file. Raises HostError if it may lead outside."""
     from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
     from callboard.host_kit.usd_named import refuse_usd_outside
@@ -252,7 +252,7 @@ def read_usd(path: Path) -> bool:
 
 
 def check_blend(path: Path) -> None:
-    """Raises HostError."""
+    """Check a .blend file. Raises HostError if it may lead outside."""
     from callboard_blender.ports.files import checked_blend
 
     checked_blend(str(path))

@@ -1,4 +1,4 @@
-"""Skills and bundles: any content is read, or refused by name; nothing is written outside."""
+"""Skills and bundles: any content is read, or refused by name. Nothing is written outside."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     cd tests && python -m hostile.tools [openusd | blender] [--count N] [--seed N] [--tool NAME …]
 
-A refusal is a sentence and changes nothing; a change can be undone; nothing else is raised.
+A refusal is a sentence, and changes nothing. A change can be undone. Nothing else is raised.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ _ATTRIBUTES = (
     *("instance_type", "track_axis", "empty_display_size", "data.use_auto_texspace", '["mood"]'),
 )
 _NAMES = ("Cube", "Ball", "Floor", "Gold", "Lamp", "Camera", "Props", "mood", "Nobody")
-#: The meaning of a name for a skill's tools. For other skills it is an object's name.
+#: By skill, an existing name of the kind that its tools take. Other skills' tools take an object's
+#: name.
 _OWN = {"materials": "Gold", "lights": "Lamp", "cameras": "Camera", "structure": "Props"}
 _anything = st.recursive(
     st.none() | st.booleans() | st.sampled_from(NUMBERS) | st.sampled_from(TEXTS),
@@ -170,7 +171,7 @@ class ToolsUnderFire:
         return json.dumps(told, sort_keys=True, default=str)
 
     def fire(self, tool: str, asked: Json) -> None:
-        """Call a tool. Raises AssertionError when a promise breaks."""
+        """Call a tool. Raises AssertionError when a promise is broken."""
         before, refusal = self.state(), None
         try:
             self.call(tool, asked)

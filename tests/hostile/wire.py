@@ -16,7 +16,7 @@ from hostile.making import spoiled, spoiled_bytes, value
 from serving import Served, served
 
 DEADLINE = 30.0
-#: Requests on their way at once, on one connection.
+#: Requests that are sent at once on one connection.
 BATCH = 64
 SCHEMA = {
     "type": "object",
@@ -88,7 +88,7 @@ class Line:
         return self._head + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
     def exchange(self, bodies: list[bytes]) -> None:
-        """Send all bodies, and take as many answers. If an answer closes the connection, send the
+        """Send all bodies, and read as many answers. If an answer closes the connection, send the
         rest again."""
         waiting = bodies
         for _ in range(len(bodies) + 1):
@@ -107,8 +107,8 @@ class Line:
         raise AssertionError(f"no answer to {waiting[0]!r}")
 
     def shout(self, noise: bytes) -> None:
-        """Send noise that may be no request, on a connection of its own, which the server answers,
-        closes, or keeps open for more."""
+        """Send noise on a connection of its own, which the server answers, closes, or keeps open
+        for more."""
         with socket.create_connection(self._address, DEADLINE) as connection:
             connection.sendall(noise)
             connection.shutdown(socket.SHUT_WR)
@@ -126,7 +126,7 @@ class Line:
         self._socket, self._data = None, b""
 
     def _answer(self, connection: socket.socket) -> bool:
-        """Take one whole answer. Return False if the connection ended before it."""
+        """Read one whole answer. Return False if the connection ended before it."""
         while (end := self._data.find(b"\r\n\r\n")) < 0:
             if not self._more(connection):
                 return False

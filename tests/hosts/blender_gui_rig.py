@@ -29,11 +29,11 @@ from waiting import until
 ROOM = os.environ.get("CALLBOARD_BLENDER_ROOM", "").rstrip("/")
 #: Seconds that anything may take on a busy machine, drawing without a graphics card.
 DEADLINE = 120.0
-#: Seconds after which a click has been lost.
+#: Seconds after which a click counts as lost.
 _AGAIN = 3.0
 #: Without a graphics card a large window takes half a second to draw.
 _SMALL = ("--window-geometry", "0", "0", "480", "360")
-#: Blender counts from the bottom of the screen, X from its top.
+#: Blender counts from the bottom of the screen, the X server from its top.
 OVER_THE_VIEW = ("150", "600")
 
 _DRIVER = """
@@ -113,8 +113,8 @@ controls.set_consent_policy("outside_roots", "allow")
 
 
 def render(size: int) -> str:
-    """Return code that starts a render as F12 does, without a window and in the background;
-    ``size`` in pixels."""
+    """Return code that starts a render as F12 does, without a window and in the background.
+    ``size`` is in pixels."""
     return f"""
 s = bpy.context.scene
 s.render.engine = "CYCLES"
@@ -127,7 +127,7 @@ with artist():
 
 
 def missing() -> str | None:
-    """Return why this can't run here, or None."""
+    """Return the reason why these tests can't run here, or None."""
     if ROOM and not (Path(ROOM) / "usr/bin/blender").is_file():
         return f"there is no Blender in {ROOM}"
     for program in ("Xvfb", "xdotool", *([] if ROOM else ["blender"])):
@@ -166,7 +166,7 @@ class Gui:
         return outcome["value"]
 
     def wait(self, condition: Callable[[], Any], what: str, seconds: float = DEADLINE) -> Any:
-        """Wait for the condition while Blender lives."""
+        """Wait for the condition while Blender is running."""
 
         def outcome_now() -> Any:
             outcome = condition()
@@ -220,7 +220,7 @@ class Gui:
         subprocess.run(["xdotool", *words], check=True, env=environment)
 
     def send(self, code: str) -> Path:
-        """Have Blender run code, which may end it; return the path of the outcome."""
+        """Have Blender run code, which may end Blender. Return the path of the outcome."""
         self._count += 1
         path = self.folder / "driver" / f"{self._count:06}.py"
         partial = path.with_suffix(".new")
@@ -259,7 +259,7 @@ class Display(str):
     folder: Path
 
     def frame(self) -> Frame:
-        """Return what the display shows now."""
+        """Return the display's current picture."""
         return read_frame(self.folder / "Xvfb_screen0")
 
 

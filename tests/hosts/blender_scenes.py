@@ -1,8 +1,8 @@
 """Scenes like those of studios, in a Blender without a window: one process, case by case.
 
 Run as ``python blender_scenes.py FOLDER``; prints a JSON object for each case. The cases are the
-functions of the modules named in ``MODULES`` whose names begin with ``test_``; each gets a
-:class:`Rig` whose scene is empty.
+functions of the modules named in ``MODULES`` whose names begin with ``test_``. Each gets a
+:class:`Rig` with an empty scene.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ host.leave(0)
 
 
 class Rig:
-    """The tools of a case."""
+    """The tools that a case uses."""
 
     def __init__(self, host: Any, folder: Path) -> None:
         from callboard_testing.direct_calls import DirectCaller
@@ -146,7 +146,7 @@ def empty() -> None:
 
 def cases() -> Iterator[tuple[str, Case]]:
     for module in MODULES:
-        # A warning adds an entry to its module's names.
+        # A warning adds a name to its module, so a copy of the names is read.
         for name, function in list(vars(importlib.import_module(f"hosts.{module}")).items()):
             if name.startswith("test_"):
                 yield name, function

@@ -76,8 +76,8 @@ def test_a_file_that_is_missing_is_told(rig: Rig) -> None:
 
 
 def test_a_missing_file_that_nothing_uses_says_so(rig: Rig) -> None:
-    """Unused pictures are those in materials without objects, even if the file keeps them. A
-    picture in a group counts when an object's material uses the group."""
+    """Pictures in materials without objects count as unused, even if the file keeps them. A picture
+    in a group counts as used when an object's material uses the group."""
     import bpy
 
     spare, floor = bpy.data.materials.new("Spare"), bpy.data.materials.new("Floor")
@@ -99,7 +99,7 @@ def test_a_missing_file_that_nothing_uses_says_so(rig: Rig) -> None:
 
 
 def _picture(rig: Rig, name: str, material: Any) -> Any:
-    """Return a picture, missing on disk, in that material."""
+    """Return a new picture in the material. Its file is missing."""
     import bpy
 
     image = bpy.data.images.new(name, 4, 4)

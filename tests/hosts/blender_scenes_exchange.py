@@ -1,4 +1,4 @@
-"""Cases: files of other programs. See ``blender_scenes``."""
+"""Cases: files from other programs. See ``blender_scenes``."""
 
 from __future__ import annotations
 

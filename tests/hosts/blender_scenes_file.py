@@ -10,7 +10,7 @@ from typing import Any
 
 from hosts.blender_scenes import Rig
 
-#: What another process counts in a file, without callboard.
+#: Counts the contents of a file in another process, without callboard.
 _PLAIN = """
 import json, sys
 import bpy
@@ -46,8 +46,8 @@ def _plainly(path: str) -> Any:
 
 
 def _linked_shot(rig: Rig) -> str:
-    """Save ``shot.blend``, which links ``set.blend``, which links ``prop.blend``. A texture is
-    missing, and one is there with an absolute path."""
+    """Save ``shot.blend``, which links ``set.blend``, which links ``prop.blend``. One texture is
+    missing, and another one exists under an absolute path."""
     import bpy
 
     there = rig.folder / "wood.png"

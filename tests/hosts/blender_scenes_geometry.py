@@ -121,7 +121,7 @@ def test_modifiers_and_text_are_there_when_the_file_is_opened_again(rig: Rig) ->
 
 
 def _nodes(realized: bool) -> Any:
-    """Return a node group that shows a cube on each point, and only those."""
+    """Return a node group that shows a cube on each point, and only the cubes."""
     import bpy
 
     group = bpy.data.node_groups.new("Cubes", "GeometryNodeTree")

@@ -8,7 +8,7 @@ from hosts.blender_scenes import Rig, near, refused
 
 
 def _keyed(rig: Rig, name: str, **more: Any) -> Any:
-    """Return a cube that goes from 0 to 10 along X, from frame 1 to 11."""
+    """Return a cube that moves from 0 to 10 along X, from frame 1 to 11."""
     import bpy
 
     rig.cube(name, **more)
@@ -68,7 +68,7 @@ def test_a_copy_of_what_was_moved_without_a_key_stands_where_it_does(rig: Rig) -
     assert "set without a key" in copied["doubt"]
     assert rig.read.get("Mover")["translate"] == [50, 60, 70]
     saved = rig.reopened()
-    # The second time gives the same.
+    # Read again, the file gives the same values.
     assert saved["Copy"]["translate"] == saved["Mover"]["translate"] != [50, 60, 70]
     assert "doubt" not in saved["Copy"]
     assert saved["Copy"]["keys"] == saved["Mover"]["keys"]

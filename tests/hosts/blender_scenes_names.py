@@ -13,7 +13,7 @@ from hosts.blender_scenes import Rig, near, refused
 
 
 def _link(path: str, *names: str) -> list[Any]:
-    """Link those objects of the library into the scene."""
+    """Link the given objects of the library into the scene."""
     import bpy
 
     with bpy.data.libraries.load(path, link=True) as (there, wanted):
@@ -69,7 +69,7 @@ def test_changes_work_after_a_script_read_another_file(rig: Rig) -> None:
 
 
 def test_an_exact_path_means_that_object(rig: Rig) -> None:
-    """An override has the bare name of its original. It used to be skipped."""
+    """An override has the same bare name as its original. It used to be skipped."""
     path = rig.library("lib.blend", lambda: rig.cube("Cube") and None)
     (linked,) = _link(path, "Cube")
     override = linked.override_create(remap_local_usages=False)
@@ -290,8 +290,8 @@ def test_what_a_script_changed_a_moment_ago_is_seen(rig: Rig) -> None:
 
 
 def test_what_another_add_on_does_about_our_change_is_seen(rig: Rig) -> None:
-    """The other add-on's handler hangs an object below the one that is moved or renamed, during the
-    change."""
+    """During the change, the other add-on's handler parents another object to the one that is moved
+    or renamed."""
     import bpy
 
     for name in ("Moved", "Named", "First", "Second"):

@@ -11,7 +11,7 @@ from hosts.blender_scenes import Rig, near, refused
 
 
 def _camera(rig: Rig, name: str, y: float) -> Any:
-    """Return a camera that looks along Y from there."""
+    """Return a camera that looks along Y from the given place."""
     import bpy
     from mathutils import Euler
 
@@ -44,7 +44,7 @@ def _pixels(path: str) -> list[float]:
 
 
 def simple_settings() -> dict[str, Any]:
-    """Return all simple settings of the scene's pictures."""
+    """Return all simple render settings of the scene."""
     import bpy
 
     render = bpy.context.scene.render
@@ -230,7 +230,7 @@ def test_what_is_imported_is_there_after_the_next_load(rig: Rig) -> None:
         for corner in there["bounds"] or ():
             assert near(there["bounds"][corner], told[path]["bounds"][corner]), path
     box, runner = saved["Box"]["bounds"], saved["Runner"]["bounds"]
-    # One unit is a metre, Y of the file is up, and all of it is turned by a quarter.
+    # In the file, one unit is a metre and Y is up, so everything is rotated by 90 degrees.
     assert near(saved["Above"]["translate"], kept["translate"])
     assert abs((box["min"][2] + box["max"][2]) / 2 - 2) < 1
     assert near([(runner["min"][1] + runner["max"][1]) / 2], [4])
@@ -281,7 +281,7 @@ def test_an_exported_file_carries_the_artists_properties_and_none_of_ours(rig: R
     written = path.read_text("utf-8")
     assert "userProperties:shot" in written
     assert "callboard" not in written
-    # The scene still knows the kind.
+    # The scene still has the kind.
     assert rig.read.get("Tagged")["type"] == "cube"
 
 

@@ -48,7 +48,7 @@ def test_the_place_is_kept_in_a_hidden_collection(rig: Rig) -> None:
     import bpy
 
     _hidden(rig, "hidden")
-    # Objects moved since the last drawing count.
+    # Objects that have moved since the last redraw count too.
     rig.tool("scene__transform", name="Above", translate=[20, 0, 0])
     rig.tool("scene__set_parent", name="Child", parent=None)
     assert near(_shown(rig), [18, 1, 3])

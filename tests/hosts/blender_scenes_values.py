@@ -1,5 +1,5 @@
-"""Values of materials, lights and cameras: values reported as set are visible, and there after the
-next load."""
+"""Values of materials, lights and cameras: values reported as set are visible, and still there
+after the next load."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_shader_that_is_not_shown_takes_no_colour(rig: Rig) -> None:
     assert near(answer["object"]["color"], [1, 0, 0])
     assert bpy.data.objects["Box"].material_slots[0].material.name != "Odd"
     assert list(unseen.inputs["Base Color"].default_value) == before
-    # Behind another shader it is seen.
+    # It is visible behind another shader.
     mix = tree.nodes.new("ShaderNodeMixShader")
     bend = tree.nodes.new("NodeReroute")
     tree.links.new(unseen.outputs[0], bend.inputs[0])

@@ -1,4 +1,5 @@
-"""A check whether a camera, as the application itself describes it, has a box in its picture."""
+"""Checks whether a box is in a camera's picture, given the camera as the application itself
+describes it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ def holds(
     box: tuple[Sequence[float], Sequence[float]],
 ) -> bool:
     """Return whether the box is in the picture. The camera looks along its own -Z, with Y upwards.
-    ``axes`` are its own in the world; ``wide`` is the tangent of half its horizontal angle."""
+    ``axes`` are the camera's axes in the world. ``wide`` is the tangent of half its horizontal
+    angle."""
     for corner in product(*zip(*box, strict=True)):
         away = [a - b for a, b in zip(corner, eye, strict=True)]
         x, y, back = (sum(a * b for a, b in zip(away, axis, strict=True)) for axis in axes)

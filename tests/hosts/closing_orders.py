@@ -1,5 +1,5 @@
 """Closes the host's window, the panel and the plug-in of the Maya double in every order, on Qt's
-own loop, after a client has called. A test runs it in a process of its own, which a crash may
+own loop, after a client has called. A test runs this in a process of its own, which a crash may
 end."""
 
 from __future__ import annotations

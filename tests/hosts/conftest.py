@@ -53,7 +53,7 @@ def blender_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def display() -> Iterator[Display]:
-    """Yield our own screen."""
+    """Yield the tests' own display."""
     from hosts.blender_gui_rig import screen
 
     with screen() as name:

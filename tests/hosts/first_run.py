@@ -20,15 +20,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-#: Facts that only the application itself knows: a sentence, and a function that finds one.
+#: Facts that only the application itself knows: a sentence about each, and a function that finds it
+#: out.
 Probes = Mapping[str, Callable[[Any], object]]
 
 
 def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> int:
     """Try the archive in this application and write ``callboard-first-run-KIND.json`` into the
     archive's folder: the current one or, because an application may change that, this file's.
-    Return 0 when everything held, and 2 if there is no archive. Without an archive nothing is
-    written. Nothing but the report is left behind."""
+    Return 0 if everything passed, 1 if something failed, and 2 if there is no archive. Without an
+    archive nothing is written. Nothing but the report is left behind."""
     places = (Path.cwd(), Path(__file__).resolve().parent)
     place = next((each for each in places if archive and (each / archive).is_file()), None)
     if place is None:

@@ -8,7 +8,8 @@ from typing import Any
 from callboard.ground.png import Picture, decode
 
 FOLDER = Path(__file__).parent / "looks"
-#: Mean difference of a channel, of 255 steps: drivers, samples and versions differ a little.
+#: The mean difference of a channel that is allowed, in steps of 1/255: drivers, samples and
+#: versions differ a little.
 TOLERANCE = 6.0
 
 #: Arguments of ``viewport__look``, by the picture's name.
@@ -26,8 +27,8 @@ SIZE = {"width": 192, "height": 108}
 
 
 def make(call: Any) -> None:
-    """Make the scene: a red ring that rises around a box, with the objects of every new Blender
-    file."""
+    """Make the scene: a red ring that rises around a box, next to the default objects of a new
+    Blender file."""
     ring = {"kind": "torus", "name": "Ring", "major_radius": 2, "minor_radius": 0.5}
     call("scene__create_primitive", {**ring, "translate": [0, 0, 1]})
     call("scene__set_material_color", {"name": "Ring", "color": [0.8, 0.1, 0.05]})
@@ -37,8 +38,8 @@ def make(call: Any) -> None:
 
 
 def assert_known(name: str, data: bytes) -> None:
-    """Compare with the picture of that name. A missing picture is made and the test fails, so that
-    a person looks at the picture first."""
+    """Compare a picture with the reference of that name. If the reference is missing, the picture
+    is saved as one and the test fails, so that a person looks at it first."""
     file = FOLDER / f"{name}.png"
     if not file.exists():
         FOLDER.mkdir(exist_ok=True)

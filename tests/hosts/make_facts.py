@@ -1,11 +1,12 @@
-"""Writes facts/*.json, what Maya, Houdini and 3ds Max have, from public dumps and caches.
+"""Writes facts/*.json, the facts about Maya, Houdini and 3ds Max, from public dumps and caches.
 
     python tests/hosts/make_facts.py FOLDER
 
-FOLDER holds the sources, by the names in SOURCES: wheels from PyPI as they were unpacked, and
-clones. Only facts are taken: names, modes, types, menus and defaults of what the adapters and the
-doubles name, and of all that belongs to it. ``test_adapter_names.py`` compares the adapters with
-them, and the doubles answer from them. Run it again when an adapter uses something new.
+FOLDER holds the sources, under the names in SOURCES: unpacked wheels from PyPI, and git clones.
+Only facts are taken: the names, modes, types, menus and defaults of everything that the adapters
+and the doubles mention, and of everything that belongs to it. ``test_adapter_names.py`` compares
+the adapters with them, and the doubles answer from them. Run it again when an adapter uses
+something new.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SOURCES = {
     "PymxsStub": "nobodyoutside/PymxsStub, commit 24d8c60b: written beside 3ds Max 2023 to 2026",
 }
 MAYA_VERSIONS = ("2022", "2023", "2024", "2025")
-#: Types of nodes that the adapter makes or reads, and what stands near them.
+#: Types of nodes that the adapter makes or reads, and related types.
 NODES = {
     "OBJECT": "geo null cam hlight__2_0 envlight subnet",
     "SOP": (
@@ -55,7 +56,7 @@ def texts(*folders: Path) -> str:
 
 
 def shown(repository: Path, commit: str, path: str) -> str:
-    """Return a file as it was at a commit; empty if it wasn't there."""
+    """Return a file as it was at a commit, or an empty string if it wasn't there."""
     command = ["git", "-C", str(repository), "show", f"{commit}:{path}"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
@@ -92,7 +93,7 @@ def maya(folder: Path) -> dict[str, Any]:
 
 
 def _table() -> Iterable[str]:
-    """Return the commands that the double answers."""
+    """Return the commands that the double supports."""
     facts = HERE / "facts/maya.json"
     return json.loads(facts.read_text(encoding="utf-8"))["commands"] if facts.exists() else ()
 
@@ -102,7 +103,7 @@ def _cache(pymel: Path, version: str) -> dict[str, Any]:
     source = (pymel / f"pymel/cache/mayaCmdsList{version}.py").read_text(encoding="utf-8")
     for node in ast.parse(source).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "data":
-            # Types stand there as <type float>, in quotes.
+            # Types are written as <type float>, in quotes.
             module = ast.literal_eval(node.value)[0]
     return module
 
@@ -113,7 +114,7 @@ def _flags(cache: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _flag(facts: dict[str, Any], missing: list[str]) -> str:
-    """Return the short name, the modes, the types of its arguments, and versions without it."""
+    """Return a flag's short name, its modes, its arguments' types, and the versions without it."""
     modes = "".join(mode[0] for mode in facts.get("modes", ()))
     types = facts.get("args", ())
     types = types if isinstance(types, list) else [types]
@@ -131,7 +132,7 @@ def _node_types(pymel: Path) -> set[str]:
 
 
 def _classes(tree: ast.Module, words: set[str]) -> dict[str, str]:
-    """Return the members of each class that is named, with those it inherits."""
+    """Return the members of each mentioned class, including inherited ones."""
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
 
     def members(name: str) -> set[str]:
@@ -216,7 +217,7 @@ def _node(folder: Path, where: str, name: str) -> dict[str, Any]:
                 entry["default"] = default[1]
         parms[named[1]] = {key: value for key, value in entry.items() if value not in ([], None)}
     newer = _newer(folder / "houdini_ramen", _CATEGORY[where].lower(), name)
-    # What only lays out, and what is repeated, has other names there.
+    # Parameters for layout, and repeated ones, have other names there.
     return {
         "parms": parms,
         "versions": ["20.5"] * bool(parms) + ["21.0"] * bool(newer),
@@ -228,7 +229,7 @@ def _node(folder: Path, where: str, name: str) -> dict[str, Any]:
 def _newer(repository: Path, category: str, name: str) -> set[str]:
     path = f"crates/houdini_ramen_{category}/src/{name[0]}.rs"
     source = shown(repository, "2480c7b6", path)
-    # The newest version of a type stands there without its number.
+    # The newest version of a type is listed there without its number.
     end = source.find(f'\n        "{name.partition("__")[0]}"\n')
     start = source.rfind("\npub struct ", 0, end)
     return set(re.findall(r'insert\(\s*"(\w+)"', source[start:end])) if end > 0 else set()
@@ -252,7 +253,8 @@ def max_(folder: Path) -> dict[str, Any]:
 
 
 def _max_classes(source: str) -> dict[str, str]:
-    """Return the names of ``runtime`` and their members, in lower case: MAXScript has no other."""
+    """Return the names of ``runtime`` and their members, in lower case, because MAXScript ignores
+    case."""
     source = re.sub(r"^type .*$", "", source.lstrip("\ufeff"), flags=re.MULTILINE)
     classes: dict[str, set[str]] = {}
     inside = ""

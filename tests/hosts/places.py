@@ -12,7 +12,7 @@ import pytest
 from callboard.host import FILE, MODELLING
 from callboard_testing.compliance import Bench, Check, checks
 
-#: What these applications don't offer yet.
+#: The ports that these applications don't offer yet.
 ABSENT = frozenset({FILE, MODELLING})
 #: Without windows, undo is off until a host switches it on, no dialog offers to save, and another
 #: renderer renders.

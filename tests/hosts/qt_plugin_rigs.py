@@ -57,7 +57,7 @@ class Rig(ABC):
 
     @abstractmethod
     def labels(self) -> list[str]:
-        """Return the labels of the entries."""
+        """Return the labels of the menu's entries."""
 
     @abstractmethod
     def callbacks(self) -> list[Any]:
@@ -65,7 +65,7 @@ class Rig(ABC):
 
     @abstractmethod
     def status_line(self) -> str:
-        """Return the text where the application shows its messages."""
+        """Return the message that the application is showing."""
 
     @abstractmethod
     def panels(self) -> list[QWidget]: ...
@@ -91,7 +91,8 @@ class Rig(ABC):
     held_by: str
 
     def words(self) -> str:
-        """Return the text of the only panel, once Qt has deleted its widgets due for deletion."""
+        """Return the text of the only panel, once Qt has deleted the widgets that are due for
+        deletion."""
         application().sendPostedEvents(None, QEvent.Type.DeferredDelete)
         (panel,) = self.panels()
         (label,) = panel.findChildren(QLabel)
@@ -336,7 +337,8 @@ class MaxRig(Rig):
         self.host, self.plug_in = MaxHost, plug_in
 
     def macros(self) -> dict[str, tuple[str, bool]]:
-        """Return each macro's Python by name, and whether the artist's undo list stays."""
+        """Return each macro's Python code by name, and whether running it leaves the artist's undo
+        list alone."""
         text = (self.bundle / "Contents/macroscripts/callboard.mcr").read_text(encoding="utf-8")
         macro = r'macroScript (\w+)\n.*?python\.Execute "(.*?)"([^\n]*)'
         return {
@@ -400,7 +402,7 @@ RIGS = {"maya": MayaRig, "houdini": HoudiniRig, "3dsmax": MaxRig}
 
 
 def new_rig(application_name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return that application, new, with the artist's files below ``folder``."""
+    """Return a new rig of that application, with the artist's files below ``folder``."""
     monkeypatch.setenv("CALLBOARD_HOME", str(folder / "home"))
     monkeypatch.setattr(sys, "path", list(sys.path))
     application()

@@ -28,8 +28,8 @@ def application() -> QApplication:
 
 
 class Calls(QObject):
-    """Runs functions of other threads on Qt's thread, inside whatever loop runs on it. So a test
-    acts as the artist."""
+    """Runs functions of other threads on Qt's thread, inside whatever loop is running there. This
+    lets a test act as the artist."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Left, top, right, bottom, in pixels from the top left corner; right and bottom are outside.
+#: Left, top, right, bottom, in pixels from the top left corner. Right and bottom are exclusive.
 Box = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A picture. ``rows`` have four bytes a pixel: blue, green, red, nothing."""
+    """A picture. ``rows`` have four bytes per pixel: blue, green, red, and one that is unused."""
 
     rows: list[bytes]
 

@@ -4,9 +4,9 @@
 
 Each file is opened, listed and read; objects are created, transformed, renamed, put below another,
 coloured, copied and deleted; the scene is saved elsewhere and read by a process without callboard,
-which must find everything that the tools called verified. Then all is undone exactly. A process
-that dies is a failure of its file. Prints counts, refusals by reason, and every failure; exits 1 if
-there is one.
+which must find everything that the tools called verified. Then everything must be undone exactly. A
+process that dies is a failure of its file. Prints counts, refusals by reason, and every failure.
+Exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from time import monotonic
 from typing import Any
 
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
-#: Maximum objects of a file that are read, and maximum that are changed.
+#: Maximum number of objects in a file that are read, and that are changed.
 READ, CHANGED = 500, 3
 #: Seconds that one file may take before its process is ended.
 DEADLINE = 120
@@ -58,8 +58,8 @@ class Undo:
 
 
 class Sweep:
-    """The sweep of one file. ``counts`` are the changes made, ``refused`` the reasons for those
-    that weren't, and ``failed`` the errors."""
+    """The sweep of one file. ``counts`` are the changes made, ``refused`` the reasons for changes
+    that weren't made, and ``failed`` the errors."""
 
     def __init__(self, file: str, folder: Path) -> None:
         from callboard_openusd.host import OpenUsdHost

@@ -1,8 +1,9 @@
-"""What the adapters of Maya, Houdini and 3ds Max name, against what these applications have.
+"""The names that the adapters of Maya, Houdini and 3ds Max use are names that the applications
+have.
 
 The sources are parsed, not run: commands with their flags and modes, modules' members, node types,
-parameters, menus' words and properties. ``make_facts.py`` says where the facts come from. What has
-no public source is listed, with the reason, in ``facts/unsourced.json``.
+parameters, menus' words and properties. ``make_facts.py`` says where the facts come from. Names
+without a public source are listed, with the reason, in ``facts/unsourced.json``.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def unsourced(host: str) -> frozenset[str]:
 
 @cache
 def own_words() -> frozenset[str]:
-    """Return the words of callboard itself and of Python, which are no application's."""
+    """Return the words of callboard itself and of Python, which don't belong to an application."""
     text = "".join(
         path.read_text(encoding="utf-8")
         for folder in ("core/callboard", "hosts/callboard_qt")
@@ -69,7 +70,7 @@ def trees(host: str) -> dict[str, ast.Module]:
 
 
 def chain(node: ast.expr) -> list[str]:
-    """Return the names of ``a.b.c``, or nothing for other expressions."""
+    """Return the names of ``a.b.c``, or an empty list for other expressions."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -87,7 +88,7 @@ def docstrings(tree: ast.Module) -> set[int]:
 
 
 def own_names(tree: ast.Module) -> set[str]:
-    """Return what a module defines, and its functions' parameters."""
+    """Return the names that a module defines, and its functions' parameters."""
     own: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -110,7 +111,7 @@ def defined(host: str) -> frozenset[str]:
 
 
 def members(host: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield where, and each dotted name that begins with a module of the application."""
+    """Yield each dotted name that begins with a module of the application, after its place."""
     for where, tree in trees(host).items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and {*chain(node)[:1]} & {*ROOTS[host]}:
@@ -118,7 +119,7 @@ def members(host: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def attributes(host: str) -> Iterator[tuple[str, str]]:
-    """Yield where, and each attribute of a value, whose type isn't known here."""
+    """Yield each attribute of a value whose type isn't known here, after its place."""
     for where, tree in trees(host).items():
         known = {"self", *ROOTS[host], *others(tree)}
         for node in ast.walk(tree):
@@ -137,7 +138,8 @@ def others(tree: ast.Module) -> set[str]:
 
 
 def words(host: str) -> Iterator[tuple[str, str]]:
-    """Yield where, and each text that may name something: a word, or the last one of a plug."""
+    """Yield each word that may name something, after its place. The parts of a plug are words of
+    their own."""
     for where, tree in trees(host).items():
         prose = docstrings(tree)
         for node in ast.walk(tree):
@@ -152,7 +154,7 @@ def words(host: str) -> Iterator[tuple[str, str]]:
 
 
 def keywords(host: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield where, each call of the application, and its keywords."""
+    """Yield the place, the name and the keywords of each call to the application."""
     for where, tree in trees(host).items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
@@ -295,7 +297,7 @@ def unknown(host: str, named: Iterator[tuple[str, str]]) -> Iterator[str]:
     ours = own_words() | defined(host)
     theirs = unsourced(host) | known(host)
     for where, name in named:
-        # MAXScript doesn't tell capital letters apart.
+        # MAXScript ignores case.
         spelled = {name, name.lower()} if host == "max" else {name}
         if name not in ours and not spelled & theirs:
             yield f"{where}: {name}"
@@ -329,7 +331,7 @@ def test_every_word_is_the_applications(host: str) -> None:
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_what_has_no_source_is_used(host: str) -> None:
-    """A reason that nothing needs any more goes."""
+    """A reason that is no longer needed must be removed."""
     text = "\n".join(
         path.read_text(encoding="utf-8")
         for path in sorted((PROJECT / f"hosts/callboard_{host}").rglob("*.py"))

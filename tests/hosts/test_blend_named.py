@@ -67,7 +67,7 @@ def test_only_two_slashes_stand_for_the_files_folder(root: Path, text: str) -> N
         (b"TX\0\0", 1, b"LI"),
         (b"ZZ\0\0", 1, b"LI"),  # an unknown kind, with the name of a library
         (b"LI\0\0", 1, b"IM"),
-        (b"LIXX", 1, b"LI"),  # Blender takes each unknown code for a datablock's
+        (b"LIXX", 1, b"LI"),  # Blender takes any unknown code for a datablock's
         (b"LI\0\0", 9, b"LI"),
     ],
 )
@@ -111,7 +111,7 @@ def test_a_path_counts_in_a_block_with_another_label(root: Path, tmp_path: Path)
     path = root / "a.blend"
     texts = {b"//../out.ies": True, b"//../none.ies": False, b"//a.blend": False}
     if os.name != "nt":
-        texts[b"\\//../out.ies"] = True  # parts of Blender turn the backslash over first
+        texts[b"\\//../out.ies"] = True  # parts of Blender make it a slash first
     for text, leaves in texts.items():
         content = b"\0" * 4 + text.ljust(1024, b"\0")
         path.write_bytes(_with(blend_file([b"//in.blend"]), content))
@@ -137,7 +137,7 @@ def test_a_path_that_the_layout_calls_something_else_is_refused(root: Path) -> N
 
 
 def test_a_packed_file_that_is_not_there_does_not_count(root: Path, tmp_path: Path) -> None:
-    """Blender opens the path then."""
+    """Blender opens the path if the packed file is missing."""
     out = str(tmp_path / "out.blend").encode()
     good = blend_file([out])
     at = good.index(b"LI\0\0") + 24 + 66 + 1024

@@ -1,4 +1,4 @@
-"""Tests special to Blender: its process ends, and other programs read its exports."""
+"""Tests specific to Blender: its process ends, and other programs read its exports."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def in_blender(script: str, folder: Path) -> str:
 
 
 def test_the_process_ends_after_rendering(tmp_path: Path) -> None:
-    """A handler left behind used to keep it waiting forever."""
+    """A handler left behind used to keep the process waiting forever."""
     in_blender('host.ports[RENDER].still(str(folder / "a.png"), 32, 32, None)\n', tmp_path)
     assert (tmp_path / "a.png").stat().st_size > 0
 
@@ -126,7 +126,7 @@ assert near(found["scale"], [1, 2, 3]), found
 
 
 def test_a_stage_s_objects_arrive_where_they_are_in_metres(tmp_path: Path) -> None:
-    """The stage has centimeters and Y up; Blender's scene has meters and Z up."""
+    """The stage has centimeters and Y up. Blender's scene has meters and Z up."""
     pytest.importorskip("pxr.Usd", reason="usd-core is not installed")
     from hosts.openusd_rig import Scene
 

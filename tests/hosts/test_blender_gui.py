@@ -166,7 +166,8 @@ def test_disabling_leaves_nothing_behind(gui: Gui) -> None:
         left.append(gui.run(classes))
     assert gui.run(state) == first
     assert list(instances.iterdir()) == []
-    # Each time makes some 240. Python's record of overloads keeps a few of the last ones.
+    # Each round makes some 240 classes and instances. Python's record of overloads keeps the last
+    # few.
     assert left[-1] <= left[0]
 
 

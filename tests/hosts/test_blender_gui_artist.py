@@ -53,7 +53,7 @@ def waiting(gui: Gui) -> Callable[[], Any]:
     return lambda: gui.run(code)
 
 
-#: Code like that of other add-ons. The list that it reads exists since Blender 4.2.
+#: Code like that of other add-ons. The list that it reads has existed since Blender 4.2.
 READER = """
 for window in bpy.context.window_manager.windows:
     read = [*getattr(window, "modal_operators", ())]
@@ -174,8 +174,8 @@ for call in [*addon.residence.app.dispatcher.calls]:
 
 
 def prepared(gui: Gui, samples: int) -> list[Any]:
-    """Make a scene that takes long to render; return its settings. Skips the test where no render
-    runs in the background."""
+    """Make a scene that takes long to render, and return its settings. Skips the test where no
+    render runs in the background."""
     if not gui.run("answer = bpy.app.version >= (4, 0)"):
         pytest.skip("this Blender takes a render by itself for a change of the artist's")
     gui.run(PERMIT)
@@ -261,7 +261,7 @@ def test_a_call_works_in_each_mode_and_leaves_it_as_it_was(
     assert gui.run("answer = list(bpy.data.objects['Cube'].location)") == [1, 2, 3]
 
 
-#: A tool in many slices that changes nothing.
+#: A tool that runs in many slices and changes nothing.
 LOOKS = """
 from callboard_blender import addon
 
@@ -330,7 +330,8 @@ bpy.utils.register_class(CALLBOARD_OT_endless)
 
 
 def asks_to_stop(gui: Gui, client: FakeClient) -> None:
-    """Ask as `callboard stop` does, which takes a Blender in a room for another machine's."""
+    """Ask as `callboard stop` does. The command itself takes a Blender in a room for another
+    machine's."""
     over, bodies = threading.Event(), []
 
     def ask() -> None:

@@ -67,7 +67,7 @@ def test_a_thousand_calls_while_the_artist_works(gui: Gui, client: FakeClient) -
     for join in joins:
         join()
     assert sorted(answers) == list(range(1000))
-    # The number of late ones depends on how long this machine's renders take.
+    # The number of late calls depends on how long this machine's renders take.
     assert "done" in answers.values()
     assert set(answers.values()) <= {"done", "busy"}
     objects = client.call("scene__list_objects")["structuredContent"]["objects"]
@@ -155,7 +155,7 @@ def test_after_a_file_is_opened_the_rest_waits_for_the_next_tick(gui: Gui) -> No
 
 
 def outcome(response: dict[str, Any], name: str) -> str:
-    """Return ``done`` with its own result, or ``busy``; anything else is a failure."""
+    """Return ``done`` for a call with its own result, or ``busy``. Anything else is a failure."""
     if "error" in response:
         assert response["error"]["code"] == -31001, response
         return "busy"

@@ -21,12 +21,12 @@ if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
 FACTOR = int(os.environ.get("CALLBOARD_FUZZ", "1"))
-#: The minimum acts in a round, the calls in a round, and the number of rounds.
+#: The number of calls in a round, which is also its minimum of acts, and the number of rounds.
 COUNT, ROUNDS = 20, 10 * FACTOR
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + 900 * FACTOR)]
 
-#: The artist's keys, one act a line; ``>`` moves the mouse, ``!`` types a name. These leave the
-#: objects as they were.
+#: The artist's keys, one act per line. ``>`` moves the mouse, and ``!`` types a name. These leave
+#: the objects as they were.
 HARMLESS = (
     "g > > Escape",
     "r > Escape",
@@ -53,7 +53,7 @@ CHANGING = (
     "F3 ! Escape",
     "open",
 )
-#: Without a graphics card, Eevee of Blender 4 and 5 draws one picture for minutes.
+#: Without a graphics card, Eevee of Blender 4 and 5 takes minutes to draw one picture.
 SETTINGS = """
 bpy.context.preferences.view.render_display_type = "NONE"
 scene = bpy.context.scene
@@ -107,7 +107,8 @@ def ask(client: FakeClient, chance: random.Random) -> Asked:
     names = [one["name"] for one in listed] or ["Nothing"]
     name = chance.choice(names)
     spot = [chance.uniform(-3, 3) for _ in range(3)]
-    # Without a dot: some names that end in one and a number are refused up to Blender 4.4.
+    # The name has no dot, because up to 4.4 Blender refuses some names that end in a dot and a
+    # number.
     new_name = f"Renamed {chance.randrange(10**9)}"
     calls: tuple[tuple[str, dict[str, Any]], ...] = (
         ("scene__create_primitive", {"kind": "cube", "name": "Made", "size": 1}),
@@ -153,7 +154,7 @@ def same(expected: Places, places: Places) -> bool:
 def play(
     gui: Gui, agent: random.Random, artist: random.Random, acts: Sequence[str]
 ) -> tuple[int, list[Asked]]:
-    """Play one round; return the number of acts, and the calls."""
+    """Play one round. Return the number of acts, and the calls."""
     asked: list[Asked] = []
     own = gui.client()
 

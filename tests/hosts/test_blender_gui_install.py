@@ -54,7 +54,7 @@ def callboard(home: dict[str, str]) -> Run:
 
 
 def listed(callboard: Run, count: int) -> list[dict[str, Any]]:
-    """Return the entries of ``callboard list`` once there are that many."""
+    """Wait until ``callboard list`` has that many entries. Return them."""
 
     def serving_now() -> list[dict[str, Any]] | None:
         listings.append(json.loads(callboard("list", "--json")))

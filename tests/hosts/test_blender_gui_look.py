@@ -41,10 +41,10 @@ def test_each_kind_of_picture_is_as_it_was_and_the_artist_sees_nothing_of_it(
     failed = []
     for name, asked in MODES.items():
         if ROOM and name == "material":
-            continue  # without a graphics card Eevee of 4.2 and later draws it for minutes
+            continue  # without a graphics card Eevee of 4.2 and later takes minutes
         result = client.call("viewport__look", {**SIZE, **asked})
         assert not result.get("isError"), result
-        if ROOM:  # others have other themes and tones; the pictures are 3.4's
+        if ROOM:  # the pictures have the theme and tones of Blender 3.4
             assert result["structuredContent"]["empty"] < 1
             continue
         try:
@@ -53,7 +53,7 @@ def test_each_kind_of_picture_is_as_it_was_and_the_artist_sees_nothing_of_it(
             failed.append(str(different))
     assert gui.run(_ARTIST) == before
     assert failed == []
-    # No look was an undo step: the newest one is the box.
+    # No look has added an undo step: the newest step made the box.
     gui.key("ctrl+z")
     gui.wait(lambda: gui.names() == sorted(set(names) - {"Box"}), "the box undone")
 

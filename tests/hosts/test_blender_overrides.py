@@ -1,5 +1,5 @@
 """Scripts that call operators inside an override during other calls. Up to Python 3.11 that crashed
-Blender within seconds, docs/decisions/0392."""
+Blender within seconds (docs/decisions/0392)."""
 
 from __future__ import annotations
 

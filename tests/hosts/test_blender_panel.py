@@ -24,7 +24,7 @@ assert _qt.origin is not None
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-#: The folder of this Python's Qt, which any newer one can load.
+#: The folder of this Python's Qt, which any newer Python can load.
 SITE = str(Path(_qt.origin).parents[1])
 #: The windows are side by side, because there is no window manager here.
 BLENDER = ("--window-geometry", "0", "0", "800", "700")

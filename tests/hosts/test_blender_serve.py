@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="there is no signal to end it by"),
 ]
 
-#: Blender as a module crashed or hung at some exits, not at all.
+#: Blender as a module crashed or hung at some exits, but not at every one.
 PROCESSES, AT_ONCE = 4, 2
 
 

@@ -17,7 +17,8 @@ from needed import need
 need("blender")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
-#: Each pair, then the pair without its first name, whose number Blender takes for the second's.
+#: Pairs of names. The object with the first name is removed, and Blender takes that name's number
+#: for the second's.
 PAIRS = (
     ("Renamed 0.4405491248890", "Renamed 0.8811277298137"),
     ("a.1", "a.001"),

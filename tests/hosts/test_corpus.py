@@ -1,6 +1,6 @@
-"""Every changing tool, on a file of what artists' files hold: nothing else is lost, and undo is
-exact. The tools are those that the host has, so a new one is tried without being named here.
-``benchmarks/corpus.py`` does the same with any folder of files."""
+"""Every tool that makes changes, tried on a file with the kinds of content that artists' files
+have: nothing else is lost, and undo is exact. The tools come from the host, so a new one is tried
+without being named here. ``benchmarks/corpus.py`` does the same with any folder of files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from e2e.serving import PROJECT, environment
 from needed import need
 
-#: Each tool once and a half.
+#: Enough changes to try each tool one and a half times.
 CHANGES = "80"
 
 

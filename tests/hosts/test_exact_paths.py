@@ -54,7 +54,7 @@ LEAVES = [
     "{root}/down/../../out/{name}",
     "{out}/{name}",
 ]
-#: Paths that stay inside or are refused, because some application would replace parts.
+#: Paths of which some application would replace parts. Each must stay inside or be refused.
 ODD = [
     "~/{name}",
     "$OUT/{name}",
@@ -193,7 +193,7 @@ def test_nothing_outside_the_root_is_read_or_written(place: Place, patterns: lis
     before = place.outside()
     passed = []
     for pattern in patterns:
-        if patterns is ODD:  # of these many pass
+        if patterns is ODD:  # many of these pass
             place.open_anew()
         for tool, how in tools.items():
             name = file_name(tool, place.kind)

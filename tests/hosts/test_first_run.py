@@ -1,4 +1,4 @@
-"""The first run inside an application, on its double: a report, and nothing else, is left."""
+"""The first run inside an application, on its double: it leaves a report, and nothing else."""
 
 from __future__ import annotations
 

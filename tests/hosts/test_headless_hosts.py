@@ -19,7 +19,7 @@ from needed import need
 pytestmark = pytest.mark.slow
 
 PROJECT = Path(__file__).resolve().parents[2]
-#: 3dsmaxbatch runs one file.
+#: The one file that 3dsmaxbatch runs.
 BATCH = PROJECT / "hosts/callboard_max/bundle/Contents/batch/callboard_batch.py"
 
 

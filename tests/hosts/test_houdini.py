@@ -69,7 +69,7 @@ def _in_a_take(bench: Bench) -> str:
 
 
 def _in_two_takes(bench: Bench) -> str:
-    """Return the same, except that the take includes the hero's place."""
+    """Return the hero of ``_in_a_take``, with its place included in the take."""
     hero = _in_a_take(bench)
     place = hou.node(hero).parmTuple("t")
     hou.takes.currentTake().addParmTuple(place)
@@ -109,7 +109,7 @@ def test_a_format_that_houdini_would_write_as_its_own_is_not_offered(bench: Benc
 
 def test_the_project_is_job_and_hip(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     if not REAL:
-        # $JOB isn't set: it is the home folder, which isn't a project.
+        # $JOB isn't set, so it is the home folder, which isn't a project.
         assert bench.host.project_roots() == []
         hou._session.session.variables["JOB"] = "/projects/show"
         assert bench.host.project_roots() == [str(Path("/projects/show"))]

@@ -325,7 +325,7 @@ def test_a_broken_file_is_an_error(bench: Bench) -> None:
     file.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 nothing that anybody can read")
     with pytest.raises(HostError, match="may be closed"):
         bench.port("filesystem.read").open(str(file))
-    # It doesn't stay busy forever, because a failure has an event of its own.
+    # The host doesn't stay busy forever, because a failure has an event of its own.
     assert bench.host.blocked_by() is None
 
 

@@ -1,4 +1,4 @@
-"""Tests special to 3ds Max's bundle. The rest is in ``test_qt_plugins.py``."""
+"""Tests specific to 3ds Max's bundle. The rest is in ``test_qt_plugins.py``."""
 
 from __future__ import annotations
 

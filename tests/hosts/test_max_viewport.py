@@ -44,7 +44,7 @@ def state() -> list[Any]:
 
 
 def drawn_size(picture: Picture) -> tuple[int, int]:
-    """Return the size of everything but the background: across and down."""
+    """Return the width and height of everything but the background."""
     ground = picture.rgb[:3]
     lit = [
         (at % picture.width, at // picture.width)

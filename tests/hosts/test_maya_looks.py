@@ -95,7 +95,7 @@ def test_a_copy_for_one_object_keeps_textures_faces_and_the_selection(bench: Ben
     assert port.assigned(two) == {path: None}
     assert port.get(copy)["textures"] == port.get(path)["textures"] != {}
     assert bench.reader.selection() == [two]
-    # The picture that both have stays when one of them drops it.
+    # A picture that both materials use stays when one of them drops it.
     bench.call("materials__set_texture", {"name": copy, "slot": "color", "path": None})
     assert port.get(path)["textures"]["color"]["path"]
 

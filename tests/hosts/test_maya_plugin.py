@@ -1,4 +1,4 @@
-"""Tests special to Maya's plug-in. The rest is in ``test_qt_plugins.py``."""
+"""Tests specific to Maya's plug-in. The rest is in ``test_qt_plugins.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests special to the OpenUSD host: stages of other tools, exact undo, relative references."""
+"""Tests specific to the OpenUSD host: stages from other tools, exact undo, relative references."""
 
 from __future__ import annotations
 

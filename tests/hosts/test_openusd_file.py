@@ -1,4 +1,4 @@
-"""``file__…`` over stages, compared with plain ``pxr`` in another process."""
+"""The ``file__…`` tools on USD stages, compared with plain ``pxr`` in another process."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def test_what_is_made_deleted_and_imported_is_in_the_saved_file(tmp_path: Path) 
                 [*told["bounds"]["min"], *told["bounds"]["max"]]
             ), kind
     lid = next(path for path in imported["created"] if path.endswith("/Lid"))
-    # It is in the middle of its parent cube.
+    # The lid is in the middle of its parent cube.
     assert file[lid]["world"] == near(file[below]["world"])
     assert scene.call("scene__open_file", {"path": saved})["verified"] is True
     assert scene.read.names() == [path for path in file if path != "/World"]

@@ -44,7 +44,8 @@ class QtFakeHost(FakeHost):
 
 
 def test_the_binding_is_the_one_in_which_the_application_runs(tmp_path: Path) -> None:
-    """Another lies on the path and was imported, and the environment asks for a third."""
+    """Another binding is on the path and has been imported, and the environment asks for a
+    third."""
     stray = tmp_path / "PySide2"
     stray.mkdir()
     (stray / "__init__.py").write_text("__version__ = '5.15.2'", encoding="utf-8")
@@ -253,7 +254,7 @@ def test_an_idle_server_does_not_wake_the_application(server: Callboard) -> None
     QTimer.singleShot(400, loop.quit)
     loop.exec_()
     dispatcher.awake.disconnect()
-    # These few are the test's own timer, and Qt's own events when a loop starts.
+    # These few come from the test's own timer, and from Qt's own events when a loop starts.
     assert len(wakes) <= 5
     assert host.posts - before <= 1
     spin_while(lambda: client.__exit__(None, None, None))

@@ -1,5 +1,6 @@
-"""callboard inside Maya, Houdini and 3ds Max with windows: one suite for the three. Tests special
-to one are in ``test_maya_plugin.py``, ``test_houdini_plugin.py`` and ``test_max_plugin.py``."""
+"""callboard inside Maya, Houdini and 3ds Max with windows: one suite for the three. Tests specific
+to one of them are in ``test_maya_plugin.py``, ``test_houdini_plugin.py`` and
+``test_max_plugin.py``."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ def watchers() -> list[str]:
 # -- the contract, on Qt's own loop -------------------------------------------------------------
 
 
-#: One of each kind of work. The whole suite runs without Qt's loop in test_maya.py and the like.
+#: One check for each kind of work. The whole suite runs without Qt's loop in test_maya.py and the
+#: like.
 ON_QTS_LOOP = (
     "Rendering.test_a_cancel_keeps_what_is_finished_and_stops",
     "SceneSkill.test_each_edit_answers_with_the_object_as_it_is",
@@ -383,7 +385,7 @@ def test_its_own_skills_are_loaded_and_scripts_wait_for_somebody(rig: Rig, serve
 
 
 def run_workflow(server: Any, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Run the workflow; return how it ended."""
+    """Run the workflow. Return how it ended."""
 
     def talk() -> dict[str, Any]:
         with Client(server.url, server.token) as client:

@@ -1,5 +1,5 @@
-"""Small scenes shaped like studios' files. Each is its files by name; ``shot.usda`` is the one to
-open."""
+"""Small scenes shaped like studios' files. Each scene is a dict of its files by name. ``shot.usda``
+is the one to open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def world(body: str) -> str:
 
 
 def moved(kind: str, name: str, ops: dict[str, str], resets: bool = False) -> str:
-    """Return a prim with those ops, each ``type name`` and its value."""
+    """Return a prim with the given transform ops, each a ``type name`` with its value."""
     lines = [f"    {op} = {value}" if value[0] != "{" else f"    {op}.timeSamples = {value}"
              for op, value in ops.items()]  # fmt: skip
     names = ["!resetXformStack!"] * resets + [op.split()[-1] for op in ops]

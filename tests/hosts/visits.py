@@ -13,8 +13,8 @@ from callboard.errors import SkillError
 def check_visits(
     undo: Any, ours: Callable[[str], object], theirs: Callable[[], object], names: Callable[[], Any]
 ) -> None:
-    """``ours`` makes an object as a tool does, ``theirs`` one called Theirs as the artist does;
-    ``names`` returns those of all objects. The artist's object is there at the end."""
+    """``ours`` makes an object the way a tool does. ``theirs`` makes one called Theirs, the way the
+    artist does. ``names`` returns the names of all objects. The artist's object must survive."""
     call = UndoStep(undo, "Callboard: visits")
     call.enter()
     ours("First")
@@ -55,7 +55,7 @@ def check_undone_by_the_artist(
     again: Callable[[], object],
 ) -> None:
     """``back`` and ``again`` are the artist's Undo and Redo. Each returns once the application has
-    reported it."""
+    reported the change."""
     undone: set[str] = set()
 
     def stepped(ids: Any, gone: bool) -> None:

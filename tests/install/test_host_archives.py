@@ -316,7 +316,7 @@ def test_every_houdini_that_was_started(
 def test_on_windows_both_documents_folders_count(
     host: str, home: Path, archive: Archive, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """OneDrive has moved one of them, and some versions still use the old one."""
+    """OneDrive has moved the documents folder, but some versions still use the old one."""
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("OneDrive", str(home / "OneDrive"))
     below = {"maya": "maya/2026", "houdini": "houdini21.0"}[host]

@@ -1,4 +1,4 @@
-"""``jobs__status`` that waits, and results that are too large for its answer."""
+"""Calls of ``jobs__status`` that wait, and results that are too large for its answer."""
 
 from __future__ import annotations
 
@@ -178,8 +178,8 @@ def test_a_client_that_asks_for_a_job_gets_one() -> None:
 
 
 def test_a_job_whose_tool_failed_is_failed() -> None:
-    """As a task it counts as completed, because the tasks extension requires that when there is a
-    result."""
+    """As a task, the job counts as completed, because the tasks extension requires that when there
+    is a result."""
 
     def fails() -> None:
         raise RuntimeError("the lamp is out")

@@ -109,7 +109,7 @@ def start(client, **inputs):
 
 
 def poll(client, id, ready):
-    """Return the run once ``ready`` is true for it. A client of jobs waits by asking again."""
+    """Return the run once ``ready`` is true for it. A client waits for a job by asking again."""
     latest = []
 
     def ready_run():
@@ -117,7 +117,7 @@ def poll(client, id, ready):
         latest[:] = [result["structuredContent"]]
         if not result["isError"] and ready(latest[0]):
             return latest[0]
-        client.call("s__names")  # a round trip through the main thread, so that it isn't starved
+        client.call("s__names")  # a trip through the main thread, so that the run isn't starved
         return None
 
     return until(ready_run, lambda: f"the run to get on: {latest}", seconds=60)
@@ -240,7 +240,7 @@ def test_a_check_without_an_id_is_told_by_its_line(tmp_path):
 
 
 def test_who_waits_at_a_shell_can_ask_what_each_step_did(tmp_path, capsys):
-    """The failure names the run, in the records too."""
+    """The failure names the run, both on the command line and in the records."""
     text = CHECKED + '    else: [{fail: "{{count.n}} things to publish"}]\n'
     with server(tmp_path, text, announce=True, records=True) as running:
         arguments = json.dumps({"name": "s.w"})
@@ -280,7 +280,7 @@ def test_a_failed_step_undoes_the_earlier_ones_as_a_group(tmp_path):
         assert run["undone"] == {"steps": 2, "left": 0}
         assert [step["status"] for step in run["steps"]] == ["completed", "completed", "failed"]
         assert objects(running) == before
-        # So the panel shows them too.
+        # The panel shows these changes as undone too.
         assert [one.undone for one in running.app.dispatcher.changed.all()] == [True, True]
 
 

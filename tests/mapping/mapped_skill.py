@@ -1,4 +1,5 @@
-"""A skill that a farm's hosts and the agent's own have: quick work, and work that never ends."""
+"""A skill that a farm's hosts and the agent's own host have: quick work, and work that never
+ends."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def twenty(agent: Agent, work: Path) -> None:
     }
     (failed,) = agent.call("farm__results", run=id, failed_only=True)["results"]
     assert failed["index"] == 13
-    # A map with the same name runs again only the tasks that aren't done.
+    # A map with the same name runs only the tasks that aren't done yet.
     assert agent.ended(agent.map("maths__square", range(20), run="squares"))["done"] == 19
     assert len((work / "journal.txt").read_text().split()) == 21
 
@@ -152,7 +152,7 @@ def nobody_elses(bob: FakeClient) -> None:
 
 
 def asked_by(home: Path) -> None:
-    """Return the client that the hosts' records name."""
+    """Check that the hosts' records name the agent's client."""
     report = subprocess.run(
         callboard("report", "--json"), env=environment(home), capture_output=True, timeout=60
     )
@@ -189,7 +189,7 @@ def certificates(folder: Path, name: str) -> list[str]:
     named = ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1"]
     command = [*make, *named, "-keyout", key, "-out", certificate]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
-    shutil.copyfile(certificate, ca)  # it is signed by itself
+    shutil.copyfile(certificate, ca)  # it is self-signed
     return [ca, certificate, key]
 
 

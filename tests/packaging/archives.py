@@ -1,5 +1,5 @@
-"""The archives ``packaging/build.py`` makes, built once for all tests, or found in the folder that
-``CALLBOARD_ARCHIVES`` names: a Windows under Wine has no pip to build with."""
+"""The archives that ``packaging/build.py`` makes, built once for all tests, or found in the folder
+that ``CALLBOARD_ARCHIVES`` names: a Windows under Wine has no pip to build with."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Plays an application, in a process of its own. Its other plug-ins have already imported old
-versions of the packages that callboard carries. Then it loads a bundle.
+"""Acts as an application, in a process of its own. The application's other plug-ins have already
+imported old versions of the packages that callboard carries. Then the application loads a bundle.
 
     python -I -S beside_others.py HOST OLD FOLDER SITE...
 
@@ -204,7 +204,7 @@ HOSTS: dict[str, Callable[[Path], dict[str, Any]]] = {
 
 
 def already_imported(old: str, host: str) -> dict[str, ModuleType]:
-    """Add the other plug-ins' modules to ``sys.modules``. Return them."""
+    """Add the other plug-ins' modules to ``sys.modules``, and return the modules."""
     if not host.startswith("blender"):
         # The other plug-ins' qtpy has changed Qt's classes already.
         import_module("qtpy.QtGui")

@@ -47,7 +47,7 @@ def test_probe_describes_the_running_python() -> None:
 
 
 def fake_python(folder: Path, body: str) -> Path:
-    """Return a program that answers like some Python."""
+    """Write a program that answers in place of a Python interpreter. Return its path."""
     script = folder / "python"
     script.write_text("#!/bin/sh\n" + body + "\n", encoding="utf-8")
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
@@ -58,7 +58,7 @@ def fake_python(folder: Path, body: str) -> Path:
 @pytest.mark.parametrize(
     "body",
     [
-        "exit 127",  # a version manager's shim without that version behind it
+        "exit 127",  # a version manager's shim for a version that isn't installed
         "echo Python 2.7",
         'echo \'{"version": "3.11"}\'',
         "echo '[1, 2]'",

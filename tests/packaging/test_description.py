@@ -1,4 +1,4 @@
-"""The description PyPI shows: README.md, without the files beside it."""
+"""The description that PyPI shows: README.md, without the files beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places in which a Python is looked for."""
+"""The places where a Python interpreter is searched for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each host's archive goes into a user's folders and out again."""
+"""Each host's archive is installed into a user's folders, and removed again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLACES = {
         "callboard_addon/lib",
     ),
 }
-#: How many folders above that place ``--dir`` names, if it isn't the place itself.
+#: The number of folders by which ``--dir`` is above that place, if it isn't the place itself.
 CHOSEN = {"maya": 1, "blender": 2}
 
 

@@ -77,7 +77,7 @@ def installed(bundle: Path, tmp_path: Path) -> StdioServerParameters:
 
 
 async def created(server: StdioServerParameters) -> Any:
-    """Return what the official client gets for a cube."""
+    """Return the result that the official client gets for making a cube."""
     with anyio.fail_after(DEADLINE):
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()
@@ -104,7 +104,7 @@ def test_it_reaches_a_host_until_it_is_revoked(
         assert made.structuredContent["created"] == ["/World/Box"]
         monkeypatch.setenv("CALLBOARD_HOME", str(home))
         assert main(["clients", "revoke", "mcpb"]) == 0
-        # When it is started again, it isn't admitted automatically.
+        # When the bridge is started again, it isn't admitted automatically.
         refused = anyio.run(created, server)
         assert refused.isError
         assert "may not connect" in refused.content[0].text

@@ -43,7 +43,7 @@ finish
 
 
 def ci(folder: Path, condition: str, names: list[str]) -> tuple[int, str]:
-    """Run it over the test, which gets each of the names. Return the exit code and the output."""
+    """Run ``RUN`` over a test for each of the names. Return the exit code and the output."""
     (folder / "tests").mkdir()
     (folder / "tests" / "test_it.py").write_text(TEST.format(names=names, condition=condition))
     (folder / "logs").mkdir()

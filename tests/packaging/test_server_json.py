@@ -33,7 +33,7 @@ def listed() -> dict[str, Any]:
 
 
 def stated(key: str) -> str:
-    """Return the project's table in pyproject.toml."""
+    """Return the value of a key in pyproject.toml."""
     text = (PROJECT / "pyproject.toml").read_text("utf-8")
     match = re.search(rf'(?m)^{key} = "([^"]+)"', text)
     assert match is not None
@@ -53,7 +53,7 @@ def test_the_readme_that_is_published_names_the_same_server(listed: dict[str, An
 
 
 def test_the_registry_takes_it(listed: dict[str, Any]) -> None:
-    """The registry's own checks at publishing, made on our file."""
+    """These are the registry's own checks at publishing, made on our file."""
     assert listed["$schema"].endswith("/2025-12-11/server.schema.json")
     assert listed.keys() == {"$schema", *TEXTS, "packages"}
     word = "[a-zA-Z0-9](?:[a-zA-Z0-9{}-]*[a-zA-Z0-9])?"

@@ -1,4 +1,4 @@
-"""The tests picked for a change are those that have to do with it."""
+"""The tests picked for a change are the ones related to it."""
 
 from __future__ import annotations
 

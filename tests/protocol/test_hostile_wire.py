@@ -80,7 +80,7 @@ class Wire:
                 return self._read(self._connection)
             except (ConnectionError, http.client.BadStatusLine):
                 self.hang_up()
-                # A kept connection may have been closed before this request came.
+                # A kept connection may have been closed before this request arrived.
                 if fresh:
                     return None
         raise AssertionError("unreachable")
@@ -122,7 +122,8 @@ class Wire:
         return {**HEADERS, "Mcp-Session-Id": self.session("2025-11-25")}
 
     def session(self, revision: str) -> str:
-        """Return a session that speaks the revision. It is the last one, unless that has ended."""
+        """Return a session that speaks the revision. It is the last such session, unless that one
+        has ended."""
         if self._sessions.get(revision) not in {s.id for s in self.app.endpoint.sessions}:
             params = {"protocolVersion": revision, "capabilities": {}}
             answer = self.post(encoded(request("initialize", params)), HEADERS)

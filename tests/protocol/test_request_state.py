@@ -63,7 +63,7 @@ class Asking:
         return self.post(method, {"name": name, **params})
 
     def state(self) -> str:
-        """Return the state of a call that waits for its first answer."""
+        """Return the state of a call that is waiting for its first answer."""
         result = self.call()["result"]
         assert result["resultType"] == "input_required"
         assert list(result["inputRequests"]) == ["first"]

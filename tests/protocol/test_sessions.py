@@ -1,4 +1,4 @@
-"""Sessions as plain values, without sockets: a list stands for the channel."""
+"""Sessions as plain values, without sockets: a list replaces the channel."""
 
 from __future__ import annotations
 

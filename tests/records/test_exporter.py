@@ -23,9 +23,9 @@ from waiting import until
 
 
 class Ingest:
-    """A local ingest. ``answers`` are for the next requests, one each; later requests get 200. An
-    answer is a status, ``hang`` (never answers), ``drop`` (closes), or the bytes it sends. It
-    stores what it answers with 200."""
+    """A local ingest. ``answers`` are for the next requests, one each. Later requests get 200. An
+    answer is a status, ``hang`` (never answers), ``drop`` (closes), or the bytes to send. The
+    ingest stores the records that it answers with 200."""
 
     def __init__(self) -> None:
         self.answers: list[int | str | bytes] = []
@@ -243,7 +243,7 @@ def test_an_exporter_that_restarts_goes_on_where_it_was(store: Store, ingest: In
         wanted = len(ids)
         ingest.wait(lambda wanted=wanted: len(ingest.stored) >= wanted)  # type: ignore[misc]
         exporter.close()
-        ids += record(store, 7)  # while no ingest runs
+        ids += record(store, 7)  # while no ingest is running
     assert ingest.stored == ids[: len(ingest.stored)]
     assert len(ingest.stored) == len(ids) - 7
 

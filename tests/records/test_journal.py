@@ -1,4 +1,4 @@
-"""Lines in a file that another process, or a killed one's successor, reads while it grows."""
+"""Lines in a growing file, read by another process, or by a killed process's successor."""
 
 from __future__ import annotations
 

@@ -152,8 +152,7 @@ def test_names_of_secrets() -> None:
 
 
 def test_a_hidden_text_goes_wherever_it_stands() -> None:
-    """A token consists of letters like any text. Only the program that made it knows that it is
-    one."""
+    """A token looks like any other text. Only the program that made it knows that it is a token."""
     token = "kT3-x_9aPq" * 4
     redactor = Redactor(home="/home/jdoe", user="jdoe")
     redactor.hide(token)

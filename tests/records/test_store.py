@@ -508,7 +508,7 @@ def test_the_oldest_records_go_when_it_is_too_much(folder: Path) -> None:
     left = ids_in_database(folder)
     assert 0 < len(left) < 2500
     assert left == [call.call_id for call in calls][-len(left) :]
-    assert (folder / DATABASE).stat().st_size <= 1.25 * limit  # looked at now and then
+    assert (folder / DATABASE).stat().st_size <= 1.25 * limit  # checked now and then
 
 
 def test_paging_meets_every_call_once_and_newest_first(folder: Path) -> None:

@@ -22,7 +22,8 @@ from double_server import DoubleServer
 
 
 class RefusingHost:
-    """A host that says that it serves, and refuses every client. ``refused`` counts them."""
+    """A host that claims to be serving but refuses every client. ``refused`` counts the
+    refusals."""
 
     def __init__(self, id: str) -> None:
         self.refused = 0

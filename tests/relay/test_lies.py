@@ -1,4 +1,4 @@
-"""False answers of a host, an instance's file or a client, and what they leave behind."""
+"""False answers from a host, an instance's file or a client, and the traces that they leave."""
 
 from __future__ import annotations
 

@@ -327,7 +327,7 @@ def test_a_report_is_there_where_records_are_kept(tmp_path):
         report = v1.get("report")
         schema = v1.get("openapi.json")["components"]["schemas"]["Report"]
         Validator(schema, name="report").check(report)
-        # The document names exactly the paths that exist, also further down.
+        # The document names exactly the members that exist, at every level.
         assert report.keys() == schema["properties"].keys()
         for name in ("topMissingCapabilities", "unknownTools", "slowestTools", "callsPerDay"):
             for entry in report[name]:

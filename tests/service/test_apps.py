@@ -44,7 +44,7 @@ def server() -> Iterator[Served]:
 
 @contextmanager
 def asking(server: Served, era: str, capabilities: Json) -> Iterator[tuple[Ask, Json]]:
-    """Return the client, and the server's introduction."""
+    """Yield a function that sends a request, and the server's introduction."""
     if era == "stateless":
         own = Stateless(server.client(), capabilities)
         yield lambda m, p: own.request(m, p), own.request("server/discover")["result"]

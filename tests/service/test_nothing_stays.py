@@ -9,7 +9,7 @@ from callboard.clients.owner import Owner
 from serving import Served, served
 from waiting import until
 
-#: The packages whose objects a server makes for each of them.
+#: The packages whose objects a server makes for each session, call and failure.
 MAKERS = ("callboard", "tornado", "asyncio", "_asyncio", "socket")
 SOME = 25
 
@@ -29,7 +29,7 @@ def held() -> Counter[str]:
     return Counter(
         f"{kind.__module__}.{kind.__name__}"
         for kind in kinds
-        # The log's last records, which are few, refer to their owners.
+        # The log's last few records refer to their owners.
         if str(kind.__module__).partition(".")[0] in MAKERS and kind is not Owner
     )
 

@@ -34,7 +34,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for variable in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
         monkeypatch.setenv(variable, str(folder))
     if sys.platform == "win32":
-        # Windows itself is asked for the folder, and knows no variables.
+        # On Windows, the system itself is asked for the folder, and it ignores variables.
         monkeypatch.setenv("CALLBOARD_HOME", str(folder / "AppData" / "callboard"))
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -74,7 +74,7 @@ def test_what_it_would_do_is_only_told(run: Run, home: Path) -> None:
     ]
     told = json.loads(run("--dry-run", "--json")[1])
     assert {each["client"] for each in told["clients"]} == {"cursor", "codex", "zed"}
-    # There is no person at this terminal.
+    # There is no person here who could be asked.
     status, _, err = run()
     assert status == 1
     assert "--yes" in err

@@ -1,10 +1,10 @@
-"""Questions of artists in their own words, each with what a right answer names: a tool, or a part
-of Blender. Written before the recipes."""
+"""Artists' questions in their own words, each with the names that a right answer contains: a tool,
+or a part of Blender. They were written before the recipes."""
 
 from __future__ import annotations
 
 QUESTIONS: dict[str, tuple[str, ...]] = {
-    # Those that were asked of other servers.
+    # Questions that were asked of other servers.
     "How do I bake a normal map?": ("object.bake",),
     "shade smooth by angle": ("shade", "shade_auto_smooth", "shade_smooth_by_angle"),
     "My mesh is not deformed by its armature": ("ARMATURE", "parent_set", "vertex_groups"),
@@ -15,7 +15,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "find missing files": ("file__references",),
     "bind a character to a skeleton": ("parent_set", "ARMATURE"),
     "What uses this material?": ("scene__find",),
-    # New ones.
+    # New questions.
     "make it look smooth without adding more polygons": ("geometry__shade",),
     "why is my texture pink": ("file__references",),
     "some faces are black or inside out": ("geometry__normals",),

@@ -1,5 +1,5 @@
-"""The skill ``assets`` over a whole server: the folders in which it looks, and those in which it
-may not."""
+"""The skill ``assets`` on a complete server: the folders that it searches, and those that it may
+not search."""
 
 from __future__ import annotations
 

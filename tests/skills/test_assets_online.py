@@ -1,5 +1,5 @@
 """Poly Haven's assets, from a server on this machine that speaks its API. The faults that Poly
-Haven lists of other integrations don't occur here, and no answer of a server can lead elsewhere."""
+Haven lists for other integrations don't occur here, and no server's answer can lead elsewhere."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def tool(tmp_path, source, entry="", name="go"):
 
 
 def takes(tmp_path, annotation, before=""):
-    """Return the schema of one parameter with that annotation."""
+    """Return the schema of a parameter with the given annotation."""
     source = f"{before}\ndef main(x: {annotation}): pass\n"
     return tool(tmp_path, source).input_schema["properties"]["x"]
 

@@ -1,4 +1,4 @@
-"""A folder full of traps: each is named, and the healthy neighbour works."""
+"""A folder full of traps: each trap is reported by name, and the healthy neighbour works."""
 
 import logging
 import os
@@ -56,7 +56,7 @@ def tree(tmp_path):
 
 @pytest.fixture
 def plain_user_folder():
-    """Return a folder made and used by a plain user, who may not read everything as root may."""
+    """Return a folder made and used by a plain user, who, unlike root, may not read everything."""
     if not hasattr(os, "geteuid"):
         pytest.skip("the system has no file modes")
     was = os.geteuid()

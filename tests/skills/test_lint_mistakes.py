@@ -320,7 +320,7 @@ def test_several_folders_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_all_mistakes_of_one_tool_are_told_at_once(tmp_path: Path) -> None:
-    """The mistakes in its entry, and those in its script, which the former don't hide."""
+    """The mistakes in the tool's entry don't hide those in its script."""
     folder = written(tmp_path)
     tools = RIGHT["tools.yaml"].replace("timeout_hint_secs: 60", "timeout_hint_secs: long")
     tools = tools.replace(
@@ -351,7 +351,7 @@ def test_an_undeclared_port_is_told_beside_the_misspelt_key(tmp_path: Path) -> N
 
 
 def test_all_mistakes_of_one_workflow_are_told_at_once(tmp_path: Path) -> None:
-    """No mistake that only follows from another is reported."""
+    """A mistake that only follows from another one isn't reported."""
     folder = written(tmp_path)
     flow = """\
 name: release

@@ -19,7 +19,7 @@ from waiting import until
 
 
 def theirs(server: Served, **options: Any) -> None:
-    """Write a skill's tool that reaches the scene without asking for a port."""
+    """Add a skill's tool that reaches the scene without asking for a port."""
 
     def delete_object(name: str) -> dict[str, Any]:
         server.host.scene.create("cube", name, {})
@@ -194,7 +194,7 @@ FILE_NAMES = [
 def test_under_strict_what_is_called_as_a_file_stays_inside_whatever_the_tool_says(
     tmp_path: Path, name: str, affinity: Any
 ) -> None:
-    """A published tool that marks no argument as a path, and declares nothing."""
+    """The tool is like a published one, which marks no argument as a path, and declares nothing."""
     root, out = tmp_path / "root", tmp_path / "out"
     (root / "deep").mkdir(parents=True)
     out.mkdir()

@@ -46,7 +46,7 @@ def known(server: Served, name: str) -> bool:
 def test_a_script_that_nobody_called_is_a_finding(
     server: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The host's own messages report it, and so does doctor."""
+    """The host's own messages report the script, and so does doctor."""
     files = {**FINE, "scripts/second.py": "import json, no_such_module\n\ndef main() -> :\n"}
     write_skill(tmp_path / "skills", "broken", files=files)
     write_skill(
@@ -155,7 +155,7 @@ def test_what_ran_goes_on_though_another_file_was_saved(
         write_files(folder, {saved: "def main(): pass\n"})
         catalog.refresh()
         write_files(tmp_path, {"broken.py": "def main(:\n    return 1\n"})
-        (tmp_path / "broken.py").replace(folder / "scripts/first.py")  # no client sees half of it
+        (tmp_path / "broken.py").replace(folder / "scripts/first.py")  # nobody sees half of it
         catalog.refresh()
         result = client.call("old__first")
     assert result.get("structuredContent") == {"it": "works"}, text_of(result)
@@ -197,7 +197,7 @@ def test_a_broken_script_that_was_never_imported_is_not_called_older(
 def test_a_tool_whose_entry_is_broken_is_told_with_its_line(
     server: Served, tmp_path: Path, entries: str, told: str
 ) -> None:
-    # It appears at once, because no client may see half of it.
+    # The skill appears all at once, because no client may see half of it.
     made = write_skill(tmp_path / "made", "half", files={**FINE, "tools.yaml": entries})
     made.rename(tmp_path / "skills" / "half")
     until(lambda: known(server, "half"), "the new skill")

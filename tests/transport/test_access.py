@@ -29,7 +29,7 @@ NOWHERE = [
     "/.well-known/oauth-authorization-server/mcp",
     *("/register", "/", "/mcp/../mcp", "/favicon.ico", "/mcpx"),
 ]
-#: A listener that often looks for expired connections. A test shortens the time limits only after
+#: A listener that often checks for expired connections. A test shortens the time limits only after
 #: its own part, because its client may be slow.
 OFTEN = HttpLimits(sweep_every=0.02)
 #: A listener that gives a request's head little time.
@@ -60,7 +60,7 @@ def test_where_no_token_would_help_none_is_asked_for(server: Served, path: str) 
             answer = client.send(method, PING, {"Authorization": token}, path)
             assert answer.status == 404, (method, token)
             assert "www-authenticate" not in answer.headers
-    # A client that isn't allowed in at all isn't told that either.
+    # A client from a forbidden host or origin doesn't even learn that there is nothing here.
     assert client.send("GET", b"", {"Host": "evil.example:80"}, path).status == 421
     assert client.send("GET", b"", {"Origin": "http://evil.example"}, path).status == 403
 
@@ -318,7 +318,8 @@ def test_connections_are_bounded() -> None:
 
 
 def test_there_is_room_for_what_select_bears() -> None:
-    # 512 sockets, plus the 128 that are accepted before one is shed, plus the server's own.
+    # ``select`` takes 512 sockets: the connections, the 128 that are accepted before one is shed,
+    # and the server's own.
     assert most_connections(selectors.SelectSelector) + 128 + 32 < 512
     assert HttpLimits().connections == most_connections(selectors.DefaultSelector)
 
@@ -341,7 +342,7 @@ def served_again(server: Served) -> bool:
 
 
 def _preflight(raw: RawConnection) -> None:
-    """Return a request that is answered without a token."""
+    """Send a request that is answered without a token."""
     raw.send_head("OPTIONS", Origin=f"http://{raw.host}", Access_Control_Request_Method="POST")
     assert raw.status() == 204
 
@@ -351,7 +352,7 @@ def test_answers_to_a_stranger_do_not_keep_its_connection() -> None:
         _preflight(raw)
         server.app._listener.limits = HttpLimits(sweep_every=0.02, header_time=0.3)
         assert raw.closed_by_the_server()
-        # However often the client asks.
+        # The connection is closed however often the client asks.
         with (
             RawConnection(server.app.url) as busy,
             contextlib.suppress(OSError, http.client.HTTPException),

@@ -36,7 +36,7 @@ class Server:
         self.handshakes = handshakes
 
     async def silent(self, sent: bytes = b"") -> asyncio.StreamReader:
-        """Return a connection that begins no handshake."""
+        """Open a connection that begins no handshake. Return its reader."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
         writer.write(sent)
         self._silent.append(writer)

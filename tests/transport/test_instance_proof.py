@@ -38,11 +38,11 @@ TOKEN = "the-instances-own-token"
 
 
 class Stranger:
-    """A listener where an instance was. It notes everything that it is sent."""
+    """A listener at an instance's former port. It notes everything that it receives."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []
-        #: The answer that it gives to everything.
+        #: Its answer to every request.
         self.answer: dict[str, object] = {}
         stranger = self
 

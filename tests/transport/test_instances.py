@@ -1,4 +1,5 @@
-"""The instances that are listed: never a dead one, even when another process has got its number."""
+"""The instances that are listed: never a dead one, even when another process has got its process
+id."""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ def test_one_whose_number_another_process_has_now_is_gone(nobody: str) -> None:
         {"skill_paths": [7]},
         {"id": "../kept"},
     ],
-    ids=" ".join,  # without values: processes that share the tests must name them alike
+    ids=" ".join,  # no values: parallel test processes must use the same ids
 )
 def test_a_file_that_says_nonsense_hides_nobody_and_removes_nothing(
     nobody: str, home: Path, wrong: dict[str, Any]

@@ -434,7 +434,7 @@ def test_the_list_is_sorted_paged_and_complete(server: Served, client: FakeClien
     assert len(names) == len(set(names))
     assert {f"tool_{number:04}" for number in range(1, count + 1)} <= set(names)
     assert walk() == names
-    # If a tool goes between two pages, no other tool is left out.
+    # If a tool is removed between two pages, no other tool is left out.
     first = client.request("tools/list", {})["result"]
     server.app.tools.replace([first["tools"][-1]["name"]], [])
     second = client.request("tools/list", {"cursor": first["nextCursor"]})["result"]

@@ -11,13 +11,14 @@ import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-#: Messages of Qt's platform without a screen about itself.
+#: Messages of Qt's offscreen platform about itself.
 _HARMLESS = ("This plugin does not support", "QStandardPaths: XDG_RUNTIME_DIR not set")
 
 
 @pytest.fixture
 def open_panel(qtbot: Any, home: Path) -> Iterator[Any]:
-    """Return a function that opens servers with panels. All are shut when the test ends."""
+    """Return a function that opens servers with panels. All of them are closed when the test
+    ends."""
     from panel_rig import Opened
 
     opened = Opened(qtbot)

@@ -37,7 +37,7 @@ class Shown:
         return future.result()
 
     def call(self, client: FakeClient, tool: str, **arguments: Any) -> Any:
-        """Return the whole answer to a call. Qt runs until it comes."""
+        """Return the whole answer to a call. Qt runs until the answer arrives."""
         return self.wait(self.begin(client, tool, **arguments))
 
     def begin(self, client: FakeClient, tool: str, **arguments: Any) -> Future[Any]:

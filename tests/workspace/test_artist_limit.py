@@ -42,7 +42,7 @@ def offer(server: Served) -> Served:
 
 @pytest.fixture
 def named(tmp_path: Path) -> Iterator[Served]:
-    """Yield a server whose artist named ``/show``."""
+    """Yield a server whose artist has named ``/show``."""
     (tmp_path / "show" / "shots").mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()
     with served(roots=[str(tmp_path / "show")]) as server:

@@ -27,8 +27,8 @@ def write(path: str) -> str:
 
 @contextmanager
 def writing(*roots: str | Root, policy: str = "advisory") -> Iterator[FakeClient]:
-    """Yield a client of a server with the tools that ship, and one that writes as the hosts' own
-    do."""
+    """Yield a client of a server with the tools that ship, and a tool that writes as the hosts' own
+    tools do."""
     with served(skills=True, roots=list(roots), roots_policy=policy) as server:
         server.tool("write", write, PATH, required_capabilities=("filesystem.write",))
         with server.client() as client:
@@ -36,7 +36,7 @@ def writing(*roots: str | Root, policy: str = "advisory") -> Iterator[FakeClient
 
 
 def refusal(client: FakeClient, path: str, tool: str = "write") -> str:
-    """Return the error's text, or an empty text if there is none."""
+    """Return the error's text, or an empty string if there is none."""
     answer: Json = client.request("tools/call", {"name": tool, "arguments": {"path": path}})
     if "error" in answer:
         return str(answer["error"]["message"])

@@ -18,7 +18,7 @@ from waiting import until
 
 
 def a_call(name: str) -> Peer:
-    """Each request of a client without a session is a peer of its own."""
+    """Return a peer. Each request of a client without a session has a peer of its own."""
     return Peer("any", REVISION_2026_07_28, ClientInfo(), {}, TokenHolder(name, name))
 
 

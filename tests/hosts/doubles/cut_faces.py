@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def triangles_of(points):
-    """Return triangles as indices of the face's corners; no triangle leaves the face."""
+    """Return triangles as indices of the face's corners. No triangle extends beyond the face."""
     across = [
         sum(
             (a[i] - b[i]) * (a[j] + b[j])

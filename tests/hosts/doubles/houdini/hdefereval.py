@@ -1,4 +1,4 @@
-"""Functions deferred to Houdini's own loop, which doesn't run behind a message window."""
+"""Functions deferred to Houdini's own loop, which doesn't run while a message window is open."""
 
 from __future__ import annotations
 

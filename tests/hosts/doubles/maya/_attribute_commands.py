@@ -19,7 +19,7 @@ _ENUMS = {
 _FILES = ("fileTextureName",)
 
 
-#: Centimetres in one of the channels' units. Matrices are always in centimetres.
+#: Centimetres in each unit that channels can have. Matrices are always in centimetres.
 _CM = {"mm": 0.1, "cm": 1.0, "m": 100.0, "in": 2.54, "ft": 30.48}
 
 
@@ -32,7 +32,7 @@ def _unit() -> str:
 
 
 def centimetres() -> float:
-    """Return the centimeters in one of the channels' units."""
+    """Return the centimeters in the channels' current unit."""
     return _CM[_unit()]
 
 

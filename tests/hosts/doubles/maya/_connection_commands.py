@@ -8,7 +8,7 @@ from ._registry import command
 from ._scene import Node
 from ._session import session
 
-#: The nodes that list all others of a kind.
+#: The nodes that list all nodes of a kind.
 _LISTS = {
     "shaders": "defaultShaderList1",
     "textures": "defaultTextureList1",
@@ -162,7 +162,8 @@ def _leave(shape: Node, group: int | None = None) -> None:
 
 
 def _move_faces(shape: Node, moved: set[int], group: Node) -> None:
-    """Move faces to the group. The rest of a whole object stays in its group face by face."""
+    """Move faces to the group. If the whole object was in a group, its other faces stay there, face
+    by face."""
     scene = session.scene
     there = {c[2] for c in scene.connections if c[0] == shape.id and c[3] == "dagSetMembers"}
     for id in there:

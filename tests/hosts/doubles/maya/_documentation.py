@@ -25,7 +25,7 @@ _FLAGS = {
 @command()
 def help(name):
     if session.undo_on:
-        # The manual calls it undoable.
+        # The manual calls this command undoable.
         session.undo.append(("help", copy.deepcopy(session.scene)))
     if name not in COMMANDS:
         raise RuntimeError(f"Command '{name}' not found.")

@@ -6,7 +6,7 @@ from math import asin, atan2, cos, degrees, radians, sin, sqrt
 
 Matrix = list[list[float]]
 
-#: Axes in the order in which they turn, by the number of ``rotateOrder``.
+#: Axes in the order in which they turn, by the value of ``rotateOrder``.
 ORDERS = ((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (1, 0, 2), (2, 1, 0))
 
 

@@ -46,7 +46,7 @@ class Mesh:
             each[:] = [row[:1] + row[:0:-1] if i in faces else row for i, row in enumerate(each)]
 
     def triangulate(self) -> list[int]:
-        """Cut faces into triangles; return the original face of each."""
+        """Cut faces into triangles. Return the original face of each triangle."""
         faces, uvs, came_from = [], [], []
         for number, face in enumerate(self.faces):
             for triangle in triangles_of([self.points[i] for i in face]):
@@ -59,7 +59,7 @@ class Mesh:
         return came_from
 
     def soften(self, angle: float) -> None:
-        """Make edges soft that turn by less than the angle."""
+        """Soften the edges whose faces meet at less than the angle."""
         beside: dict[tuple[int, int], list[list[float]]] = {}
         for face in self.faces:
             for a, b in zip(face, [*face[1:], face[0]], strict=True):

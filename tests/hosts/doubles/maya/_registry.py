@@ -15,7 +15,8 @@ COMMANDS: dict[str, Callable[..., Any]] = {}
 #: Each command's flags as the newest Maya has them: short name, modes, types (make_facts.py).
 _FACTS = json.loads((Path(__file__).parents[2] / "facts/maya.json").read_text(encoding="utf-8"))
 
-#: Commands of plug-ins, whose flags are in no stubs; from the plug-in's own documentation.
+#: Flags of plug-ins' commands, which are in no stubs. They are from the plug-ins' own
+#: documentation.
 PLUGIN_FLAGS = {
     "mayaUSDImport": "file f parent p primPath pp readAnimData ani shadingMode shd frameRange fr",
     "mayaUSDExport": "file f selection sl defaultUSDFormat duf exportDisplayColor dsp",
@@ -34,8 +35,8 @@ LACKING = {
 
 
 def command(*, windows: bool = False, undoable: bool = False) -> Callable[..., Any]:
-    """Make a function a command. It is called with long flags only, and with ``mode`` (create,
-    query or edit) if it accepts that."""
+    """Make a function a command. The function is called with long flags only, and with ``mode``
+    (create, query or edit) if it accepts a mode."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__.rstrip("_")

@@ -36,7 +36,7 @@ def arnoldRender(batch=False, camera="", height=0, width=0):
     if not batch:
         if session.batch:
             raise NotImplementedError("the render view without windows")
-        return None  # Arnold's own window has the picture, and no file
+        return None  # the picture is only in Arnold's own window
     files = one("defaultArnoldDriver").attributes
     if files["prefix"]:
         raise NotImplementedError("a prefix of Arnold's own")

@@ -1,5 +1,5 @@
-"""The scene: nodes, their attributes, connections, keys, selection and time. Copied as a whole for
-each step of undo."""
+"""The scene: nodes, their attributes, connections, keys, selection and time. It is copied as a
+whole for each undo step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import _matrices as mx
 from ._meshes import Mesh
 
 AXES = "XYZ"
-#: Some attributes' other names.
+#: Short names of some attributes.
 SHORT = {
     f"{letter}{axis.lower()}": f"{whole}{axis}"
     for letter, whole in (("t", "translate"), ("r", "rotate"), ("s", "scale"))
@@ -20,16 +20,16 @@ SHORT = {
 }
 ASSEMBLY_TYPES = ("assemblyDefinition", "assemblyReference")
 TRANSFORM_TYPES = ("transform", "joint", *ASSEMBLY_TYPES)
-#: A display layer's settings for its members, by their name in the layer.
+#: Attributes of members that their display layer overrides, with the names in the layer.
 OVERRIDES = {"overrideEnabled": "enabled", "overrideVisibility": "visibility"}
-#: The attributes of each node that is drawn.
+#: The attributes of every node that can be drawn.
 _DRAWN: dict[str, Any] = {
     "overrideEnabled": False,
     "overrideVisibility": True,
     "drawOverride": None,
 }
 
-#: Attributes by node type: name to its value in a new node.
+#: Attributes by node type: each name with its value in a new node.
 ATTRIBUTES: dict[str, dict[str, Any]] = {
     "transform": {
         "translate": [0.0, 0.0, 0.0],
@@ -175,7 +175,7 @@ class Node:
     faces: dict[int, list[int]] = field(default_factory=dict)
 
     def split(self, attribute: str) -> tuple[str, int | None]:
-        """Split ``translateX`` into the attribute and its part; parts of colors are R, G and B.
+        """Split ``translateX`` into the attribute and its part. The parts of colors are R, G and B.
         Short names work too."""
         attribute = SHORT.get(attribute, attribute)
         whole = attribute[:-1]

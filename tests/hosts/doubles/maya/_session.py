@@ -18,7 +18,8 @@ class Session:
 
     def __init__(self) -> None:
         self.reset()
-        #: As under mayapy, where Maya has hardly any commands before it is initialised.
+        #: False at first, as under mayapy, where Maya has hardly any commands before it is
+        #: initialised.
         self.running = False
 
     def reset(self, batch: bool = False) -> None:
@@ -42,10 +43,10 @@ class Session:
         self.workspace = "/projects/default"
         self.file_rules = {"images": "images"}
         self.graphics_card = True
-        #: True for a window that is hidden or minimised: its views draw black.
+        #: True if the window is hidden or minimised, so that its views draw black.
         self.blank_views = False
         self.plugins: dict[str, Any] = {}
-        #: Settings of the FBX plug-in, those that count last.
+        #: Settings of the FBX plug-in. The last ones apply.
         self.fbx: list[dict[str, dict[str, str]]] = []
         self.callbacks: dict[int, tuple[str, Any, Callable[..., object]]] = {}
         self.last_callback = 0

@@ -90,7 +90,7 @@ def cutKey(*names, attribute=(), clear=False, time=None):
 
 
 def _curve(names, attribute) -> tuple:
-    """Return the node, and the only channel, of one curve."""
+    """Return a curve's node and its only channel."""
     (name,) = flat(names)
     (channel,) = _channels(attribute)
     return one(name), channel

@@ -29,7 +29,7 @@ TRANSLATORS = {
     "AbcExport": {},
 }
 _FBX, _ALEMBIC = b"Kaydara FBX Binary  \x00\x1a\x00", b"Ogawa\xff"
-#: The plug-in's first settings, to which it is reset.
+#: The plug-in's default settings, to which it is reset.
 _FBX_DEFAULTS: dict[str, dict[str, str]] = {
     "Import": {
         "Mode": "merge",
@@ -115,7 +115,7 @@ def fbx() -> dict[str, dict[str, str]]:
 
 
 def fbx_command(code: str) -> bool:
-    """Run the code if it is an FBX command; return whether it was one."""
+    """Run the code if it is an FBX command. Return whether it was one."""
     matched = re.fullmatch(r"FBX(\w+)(?: -v (\w+))?;", code)
     if matched is None:
         return False
@@ -183,7 +183,7 @@ def AbcExport(jobArg=None):
         raise RuntimeError("roots have an ancestor relationship.")
     if "-ws" not in flags:
         raise NotImplementedError("roots in their own space")
-    # Maya counts in centimetres inside, and so does the file.
+    # Maya uses centimetres internally, and so does the file.
     _put(file, _ALEMBIC + _own({"parts": _parts(roots, centimetres())}))
 
 

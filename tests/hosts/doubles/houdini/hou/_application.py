@@ -97,7 +97,8 @@ def _tell(name):
 
 
 def _remove(callbacks, callback):
-    # Compared by identity: Python makes a new object at each access to a method.
+    # Callbacks are compared by identity, although Python makes a new object at each access to a
+    # method.
     for index, each in enumerate(callbacks):
         if each is callback:
             del callbacks[index]

@@ -39,7 +39,7 @@ class NodeTypeCategory:
 
 
 class NodeType:
-    """A type of nodes; ``hou.ApexNodeType`` is the other kind."""
+    """A type of nodes. ``hou.ApexNodeType`` is the other kind."""
 
 
 @guarded
@@ -281,7 +281,7 @@ class OpNode(Node):
         return self._is_inside_locked()
 
     def isEditableInsideLockedHDA(self):
-        # No node is marked as editable there.
+        # No node is marked as editable inside an asset.
         return not self._is_inside_locked()
 
     def createDigitalAsset(self, name=None, hda_file_name=None, description=None):
@@ -508,7 +508,7 @@ def node(path):
 
 
 def fileReferences(project_dir_variable="HIP", include_all_refs=True):
-    """Return the files, without those that come with Houdini."""
+    """Return the referenced files, except those that come with Houdini."""
     return tuple(
         (parm, parm.unexpandedString())
         for data in list(session.scene.nodes.values())

@@ -1,4 +1,5 @@
-"""The scene: nodes, parameters, wires, keys and time. Copied as a whole for each step of undo."""
+"""The scene: nodes, parameters, wires, keys and time. It is copied as a whole for each undo
+step."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class Channel:
     locked: bool = False
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Channel:
-        # There are thousands of channels, and hardly any holds more than a number or a text.
+        # There are thousands of channels, and hardly any holds more than a number or a string.
         plain = isinstance(self.value, (str, int, float, type(None)))
         value = self.value if plain else copy.deepcopy(self.value, memo)
         return Channel(value, dict(self.keys), self.locked)

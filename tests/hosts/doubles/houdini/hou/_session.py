@@ -51,7 +51,7 @@ class Session:
         self.interfaces: dict[str, Any] = {}
         self.preferences = ""
         self.graphics_card = True
-        #: True for a window that is hidden or minimised: its views draw black.
+        #: True if the window is hidden or minimised, so that its views draw black.
         self.blank_views = False
         self.not_installed: set[str] = set()
         #: Suffixes of geometry that this Houdini can't translate.
@@ -59,14 +59,14 @@ class Session:
         self.view_camera = ""
         #: The artist's viewpoint without a camera.
         self.view_from = (0.0, 0.0, 20.0)
-        #: The style of each kind of object in a view, and True with materials.
+        #: The view's style for each kind of object, and whether it shows materials.
         self.view_modes: dict[str, Any] = {}
         self.view_materials = True
         #: The functions deferred with hdefereval, and whether a message window keeps Houdini from
         #: running them.
         self.deferred: list[Any] = []
         self.message_window = False
-        #: Called while something renders. The node type and the frames of each render.
+        #: The functions called while something renders, and each render's node type and frames.
         self.rendering: list[Any] = []
         self.rendered: list[tuple[Any, ...]] = []
         self.unloaded = False
@@ -107,7 +107,8 @@ class Session:
         return copy.deepcopy(self.scene)
 
     def put_back(self, scene: Any) -> None:
-        """Restore the scene. Houdini doesn't undo selecting; restored nodes aren't selected."""
+        """Restore the scene. Houdini doesn't undo selection changes, and restored nodes aren't
+        selected."""
         chosen = {node.id for node in self.scene.nodes.values() if node.selected}
         self.scene = scene
         for node in scene.nodes.values():

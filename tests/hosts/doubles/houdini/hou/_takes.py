@@ -1,6 +1,6 @@
-"""Takes: other values of the parameters that each includes. Only the parameters that the current
-take includes can be changed. The first take includes all of them. Nodes, names and wires belong to
-all takes."""
+"""Takes: each has its own values for the parameters that it includes. Only the parameters that the
+current take includes can be changed. The first take includes all of them. Nodes, names and wires
+belong to all takes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The node types that are modelled. Their parameters, with kinds, defaults and menus, are those of
-``facts/houdini.json``; the few that no public source has are written out here."""
+``facts/houdini.json``. The few that no public source has are written out here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SUFFIXES = {"XYZW": "xyzw", "RGBA": "rgba", "Base1": "1234"}
 
 @dataclass(frozen=True)
 class Parm:
-    """A parameter. ``default`` is a list for a tuple; ``suffixes`` name its parts."""
+    """A parameter. ``default`` is a list for a tuple. ``suffixes`` name the tuple's parts."""
 
     default: Any
     suffixes: str | tuple[str, ...] = XYZ
@@ -78,7 +78,7 @@ class Type:
     parms: dict[str, Parm] = field(default_factory=dict)
     label: str = ""
     inputs: int = 1
-    #: The parameters of each entry by the parameter that counts the entries, which are numbered
+    #: By the parameter that counts the entries, the parameters of each entry. Entries are numbered
     #: from 1.
     multi: dict[str, dict[str, Parm]] = field(default_factory=dict)
     #: The inputs of shader nodes.

@@ -167,7 +167,8 @@ class SceneViewer(PaneTab):
         first, last = values["frameRange"]
         if first != last or not values["useResolution"]:
             raise NotImplementedError("other flipbooks")
-        # If the name has no variable for it, the frame's number goes before the ending.
+        # If the file's name has no variable for the frame number, the number goes before the
+        # ending.
         output = Path(values["output"])
         numbered = output.with_name(f"{output.stem}.{int(first):04}{output.suffix}")
         numbered.write_bytes(_picture(*values["resolution"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ._objects import Node
 from ._values import Array, Name, Strict, single
 
-#: The first value of a parameter of each type.
+#: The initial value of a parameter, by its type.
 BEGIN = {"boolean": False, "integer": 0, "float": 0.0, "string": "", "intTab": [], "floatTab": []}
 
 
@@ -31,7 +31,7 @@ def definitions(node):
 
 
 class Held(Strict):
-    """One node's values of one definition."""
+    """One node's values for one definition."""
 
     def __init__(self, node, name) -> None:
         self._node, self._name = node, name

@@ -162,7 +162,7 @@ def getFaceSmoothGroup(mesh, number):
 
 
 def update(node):
-    """Show changes of a mesh."""
+    """Show changes to a mesh."""
     node._data  # noqa: B018
 
 
@@ -180,7 +180,7 @@ def free(mesh):
 
 
 def collapse(node, lowest) -> None:
-    """Collapse everything up to that place of the stack into the object."""
+    """Collapse the stack up to the given place into the object."""
     data = node._data
     made, type = data.polygons(), data.type
     for modifier in reversed(data.modifiers[lowest:]):

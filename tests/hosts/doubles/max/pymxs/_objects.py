@@ -54,8 +54,8 @@ class Node(Wrapper):
 
     @property
     def fov(self):
-        """The field of view. A physical camera's follows from its lens, a little longer with
-        breathing."""
+        """The field of view. A physical camera's is computed from its lens, which breathing makes a
+        little longer."""
         values = self._data.values
         if self._data.type != "Physical":
             return self.__getattr__("fov")

@@ -31,9 +31,9 @@ class Polygons:
         return sum(len(face) - 2 for face in self.faces)
 
     def fits_a_poly(self) -> bool:
-        """Return whether a poly can hold it, as the manual says of ``polyop.createPolygon``: "At
-        most one edge might exist between the vertices, and that edge must not go from the first to
-        the second"."""
+        """Return whether a poly can hold these faces, as the manual says of
+        ``polyop.createPolygon``: "At most one edge might exist between the vertices, and that edge
+        must not go from the first to the second"."""
         edges = Counter(edge for face in self.faces for edge in around(face))
         return all(count == 1 for count in edges.values())
 
@@ -43,7 +43,7 @@ def around(face):
 
 
 def cut(of: Polygons) -> Polygons:
-    """Return triangles, as a mesh has them and as it shows a poly."""
+    """Return the polygons cut into triangles, as a mesh stores them and as a mesh shows a poly."""
     made = Polygons(of.points, map_points=of.map_points)
     for number, face in enumerate(of.faces):
         for corners in triangles_of([of.points[at] for at in face]):
@@ -145,7 +145,8 @@ _BOX = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1
 
 
 def outline(type, of):
-    """Return points that enclose the object as 3ds Max makes it: on the ground, its pivot below."""
+    """Return points that enclose the object as 3ds Max makes it: on the ground, with its pivot at
+    the bottom."""
     if type in ("Sphere", "GeoSphere"):
         rings = [pi * i / 16 for i in range(17)]
         return [p for a in rings for p in circle(of["radius"] * sin(a), of["radius"] * cos(a))]

@@ -192,7 +192,7 @@ def classOf(what):
         kinds = {"Position": "Position_XYZ", "Rotation": "Euler_XYZ", "Scale": "Bezier_Scale"}
         return values.Class(kinds.get(what._component or "", what._data.controller))
     if isinstance(what, values.Class):
-        return what  # a renderer: it has nothing else
+        return what  # a renderer, modelled only by its class
     raise NotImplementedError(f"the class of {what!r}")
 
 
@@ -481,7 +481,8 @@ class _Hold(_Struct):
 
 class _Refs(_Struct):
     def dependentNodes(self, what):
-        """Return the nodes with this object, at most one: instances aren't modelled."""
+        """Return the nodes with this object. There is at most one, because instances aren't
+        modelled."""
         if isinstance(what, objects._Base):
             return [objects.Node(what._id)]
         return [

@@ -1,5 +1,5 @@
-"""The scene: nodes, their objects, modifiers, materials, transforms and keys. Copied as a whole for
-each step of undo."""
+"""The scene: nodes, their objects, modifiers, materials, transforms and keys. It is copied as a
+whole for each undo step."""
 
 from __future__ import annotations
 
@@ -135,8 +135,8 @@ MATERIALS: dict[str, dict[str, Any]] = {
     "Standardmaterial": {"diffuse": (150.0, 150.0, 150.0), "diffuseMap": None},
     "Multimaterial": {"materialList": [], "materialIDList": []},
 }
-#: Maps are materials to pymxs: they have a name and properties. A property with _ belongs to a part
-#: of the map.
+#: In pymxs, maps are like materials: they have a name and properties. A property that begins with _
+#: belongs to a part of the map.
 MAPS: dict[str, dict[str, Any]] = {
     "Checker": {},
     "BitmapTexture": {"filename": "", "_gamma": 2.2, "_U_Tiling": 1.0, "_V_Tiling": 1.0},
@@ -184,7 +184,7 @@ class NodeData:
     type: str
     values: dict[str, Any]
     parent: int | None = None
-    #: Relative to the parent, for components without keys.
+    #: The transform relative to the parent, for components without keys.
     local: list[list[float]] = field(default_factory=lambda: [list(row) for row in IDENTITY])
     keys: dict[str, dict[float, list[float]]] = field(default_factory=dict)
     controller: str = "prs"
@@ -194,13 +194,13 @@ class NodeData:
     poly: Polygons | None = None
     hidden: bool = False
     xray: bool = False
-    #: The locked ones of nine: position, rotation and scale, each by X, Y and Z.
+    #: The locked ones of nine channels: position, rotation and scale, each by X, Y and Z.
     locks: list[int] = field(default_factory=list)
     modifiers: list[Modifier] = field(default_factory=list)
     layer: int | None = None
     #: An XRef's object in the other file: its class and parameters.
     source: tuple[str, dict[str, Any]] | None = None
-    #: Custom attributes: by the definition, its one parameter with type and value.
+    #: Custom attributes: by the definition, the name, type and value of its one parameter.
     own: dict[str, tuple[str, str, Any]] = field(default_factory=dict)
 
     @property
@@ -229,13 +229,14 @@ class Layer:
 class Scene:
     nodes: dict[int, NodeData] = field(default_factory=dict)
     materials: dict[int, Material] = field(default_factory=dict)
-    #: The root's custom attributes, by the definition's name and their own.
+    #: The root's custom attributes, by the names of the definition and the attribute.
     kept: dict[str, dict[str, Any]] = field(default_factory=dict)
     environment_map: int | None = None
     use_environment_map: bool = False
     layers: dict[int, Layer] = field(default_factory=dict)
     selection: list[int] = field(default_factory=list)
-    #: Named selection sets, in no undo step, because the manual doesn't say that they are in one.
+    #: Named selection sets. They aren't part of undo steps, because the manual doesn't say that
+    #: they are.
     sets: dict[str, list[int]] = field(default_factory=dict)
     frame: float = 0.0
     range: tuple[float, float] = (0.0, 100.0)

@@ -11,7 +11,7 @@ from typing import Any
 
 HERE = str(Path(__file__).parent)
 
-#: The general events that 3ds Max knows, as far as they are modelled.
+#: The general events of 3ds Max that are modelled.
 EVENTS = {
     *("systemPreNew", "systemPostNew", "systemPreReset", "systemPostReset"),
     *("filePreOpen", "filePostOpen", "fileOpenFailed", "filePreSave", "filePostSave"),
@@ -51,7 +51,7 @@ class Session:
         self.bitmaps = 0
         self.renderer = "Arnold"
         self.arnold = True
-        #: Controllers by their owner's number, and the property.
+        #: Controllers by their owner's number and their property.
         self.controllers: dict[tuple[int, str], Any] = {}
         self.view_camera = ""
         #: Each view's type, transform and angle. The camera belongs to the second view.
@@ -67,21 +67,22 @@ class Session:
         self.grids = {1: True, 2: True}
         self.hidden = {"lights": False, "cameras": False, "helpers": False}
         self.cancel_renders = False
-        #: The manual describes an offset for the artist's changes, and says nothing about scripts.
+        #: True if scripts can move an XRef. The manual describes an offset for the artist's
+        #: changes, and says nothing about scripts.
         self.xrefs_move = True
-        #: True for a window that is hidden or minimised: its views draw black.
+        #: True if the window is hidden or minimised, so that its views draw black.
         self.blank_views = False
-        #: True where 3ds Max reports an undo only after its events were handled.
+        #: True if 3ds Max reports an undo only once its events have been handled.
         self.late_notices = False
         #: The reports that are still to come.
         self.owed: list[str] = []
         #: Plug-ins that were loaded before their first use.
         self.loaded: set[Any] = set()
-        #: Settings of the FBX plug-in that stay as they are.
+        #: Settings of the FBX plug-in that can't be changed.
         self.stubborn: set[str] = set()
         #: The settings of the FBX plug-in's dialogs; empty when it isn't installed.
         self.fbx: dict[str, dict[str, Any]] = {}
-        #: Copies of meshes that were not freed.
+        #: The number of mesh copies that haven't been freed.
         self.snapshots = 0
         #: The frames that were rendered, each with its camera.
         self.rendered: list[tuple[float, int]] = []
@@ -152,7 +153,7 @@ class Session:
             self.tell(event)
 
     def handle_events(self) -> None:
-        """Make the late reports."""
+        """Send the late reports."""
         owed, self.owed = self.owed, []
         for event in owed:
             self.tell(event)

@@ -72,7 +72,7 @@ class Array(list):
 
 
 class BitArray:
-    """Set bits, counted from 1. Runs of them are written as MAXScript does."""
+    """Set bits, counted from 1. Runs of them are written as MAXScript writes them."""
 
     def __init__(self, on) -> None:
         self._on = sorted(on)
@@ -99,7 +99,7 @@ class Class:
 
 
 class Strict:
-    """A value of which only declared names can be read or set, as with 3ds Max's own."""
+    """A value of which only declared names can be read or set, as in 3ds Max."""
 
     _settable: tuple[str, ...] = ()
 

@@ -82,7 +82,8 @@ def mapScreenToWorldRay(pixel):
     if Viewport().isPerspView():
         way = [a * across + b * down - c for a, b, c in zip(*rows[:3], strict=True)]
         return values.Ray(values.Point3(*rows[3]), values.Point3(*way))
-    # Distance from the plane of the view through the world's middle.
+    # The eye's distance from the plane that is parallel to the view and contains the world's
+    # origin.
     deep = sum(a * b for a, b in zip(rows[2], rows[3], strict=True))
     place = (
         at + deep * (a * across + b * down - c)
@@ -101,7 +102,7 @@ def intersectRay(node, ray):
     if not hits:
         return None
     place = (a + min(hits) * b for a, b in zip(start, along, strict=True))
-    # Nothing uses its direction, the face's normal.
+    # Nothing uses the hit's direction, which would be the face's normal.
     return values.Ray(values.Point3(*place), ray.dir)
 
 
@@ -133,7 +134,7 @@ def _eye():
 
 
 def _lens():
-    """Return the place of the active view, and the tangent of half its angle across."""
+    """Return the place of the active view, and the tangent of half its horizontal angle."""
     camera = Viewport().getCamera()
     _, place, angle = session.views[session.active_view - 1]
     if camera is not None:
