@@ -60,10 +60,10 @@ def _links_that_are_links() -> Iterator[None]:
         except OSError as error:
             if link.name.endswith("current"):
                 raise
-            pytest.skip(f"this user may make no links: {error}")
+            pytest.skip(f"this user may not make links: {error}")
         # pytest makes a link of its own, and can do without it.
         if not link.is_symlink() and not link.name.endswith("current"):
-            pytest.skip("this system says that it made a link, and made none")
+            pytest.skip("this system claims to have made a link, but hasn't")
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "symlink_to", symlink_to)

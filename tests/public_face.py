@@ -218,4 +218,4 @@ def default(value: Any) -> Any:
 
 if __name__ == "__main__":
     SNAPSHOT.write_text(described(), encoding="utf-8")
-    print(f"{SNAPSHOT} is written; look at its diff before you commit it")
+    print(f"{SNAPSHOT} has been written; read its diff before you commit it")

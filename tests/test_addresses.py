@@ -102,7 +102,7 @@ def test_addresses_of_other_sites_are_whole_and_known() -> None:
         if (wrong := mistake(address))
     ] == []
     named = {host for _, address in listed for _, host in _SITE.findall(address)}
-    assert SITES.keys() - named == set(), "nobody is sent there any more"
+    assert SITES.keys() - named == set(), "no text leads there any more; remove it from SITES"
 
 
 def test_an_address_on_a_page_can_be_clicked() -> None:

@@ -12,4 +12,4 @@ from public_face import COMMAND, SNAPSHOT, described
 def test_the_public_face_is_what_the_snapshot_says() -> None:
     kept, now = SNAPSHOT.read_text("utf-8"), described()
     changes = difflib.unified_diff(kept.splitlines(), now.splitlines(), "kept", "now", lineterm="")
-    assert kept == now, "\n".join([f"if this is meant, run `{COMMAND}`:", *changes])
+    assert kept == now, "\n".join([f"if this is intended, run `{COMMAND}`:", *changes])

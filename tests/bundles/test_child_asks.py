@@ -302,13 +302,13 @@ def test_the_clients_own_files_reach_it(kid: Kid, tmp_path: Path, era: str) -> N
 def test_one_that_needs_files_goes_and_comes_with_them(kid: Kid, tmp_path: Path, era: str) -> None:
     with kid(era, files=True, roots=[str(tmp_path)]) as running, running.client() as client:
         running.on_main(lambda: running.app.capabilities.withdraw("filesystem.read"))
-        until(lambda: "kid__echo" not in running.app.tools, "its end")
+        until(lambda: "kid__echo" not in running.app.tools, "the end of the bundle's tools")
         until(lambda: running.app.bundles.in_use()[0][0].missing, "the gate")
         ((bundle, why),) = running.app.bundles.in_use()
         assert bundle.missing == (CAPABILITY,)
         assert f"it requires {CAPABILITY}" in str(why)
         running.on_main(lambda: running.app.capabilities.restore("filesystem.read"))
-        until(lambda: "kid__echo" in running.app.tools, "its return")
+        until(lambda: "kid__echo" in running.app.tools, "the return of the bundle's tools")
         assert CAPABILITY in answer_of(client.call("kid__offered"))["extensions"]
         assert running.app.bundles.in_use()[0][0].missing == ()
 
@@ -327,5 +327,5 @@ def test_one_that_would_like_files_is_told_when_there_are_none(kid: Kid, tmp_pat
             answer = client.request("tools/call", {"name": "kid__pid", "arguments": {}})
             return "result" in answer and text_of(answer["result"]) != before
 
-        until(opened_anew, "the server to be opened anew")
+        until(opened_anew, "the server to be started again")
         assert CAPABILITY not in answer_of(client.call("kid__offered"))["extensions"]

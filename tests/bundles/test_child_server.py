@@ -21,7 +21,7 @@ from waiting import until
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(os.name == "nt", reason="asks processes by POSIX signals"),
+    pytest.mark.skipif(os.name == "nt", reason="checks processes with POSIX signals"),
 ]
 
 
@@ -74,7 +74,7 @@ def test_its_prompts_and_resources_are_served(kid: Kid, era: str) -> None:
             assert (content["uri"], content["text"]) == (uri, f"of {uri}")
         user_bundles().uninstall("kid")
         running.app.bundles.keeper.refresh()
-        until(lambda: running.app.resources.get("demo://notes") is None, "its end")
+        until(lambda: running.app.resources.get("demo://notes") is None, "the end of the resource")
         gone = client.request("prompts/get", {"name": "kid.brief", "arguments": {"shot": "s"}})
         assert gone["error"]["code"] == -32602
 
@@ -137,7 +137,7 @@ def test_cancel_reaches_it(kid: Kid) -> None:
         hanging = client.start("tools/call", {"name": "kid__hang", "arguments": {}}, id=77)
         until(lambda: running.app.dispatcher.calls, "the call")
         call = next(iter(running.app.dispatcher.calls.values()))
-        until(lambda: call.state != "asking" and call.tool.name == "kid__hang", "the call")
+        until(lambda: call.state != "asking" and call.tool.name == "kid__hang", "the call to hang")
         client.call("kid__echo", {"text": "the first has been sent"})
         client.notify("notifications/cancelled", {"requestId": 77})
         assert text_of(client.call("kid__cancelled")) == "yes"
@@ -186,10 +186,10 @@ def test_it_is_killed_from_outside_and_comes_back(kid: Kid) -> None:
     with kid() as running, running.client() as client:
         pid = int(text_of(client.call("kid__pid")))
         os.kill(pid, signal.SIGKILL)
-        until(lambda: gone(pid), "its end")
+        until(lambda: gone(pid), "the end of the server")
         until(
             lambda: text_of(client.call("kid__pid")) not in ("", str(pid)),
-            "another one in its place",
+            "another server in its place",
         )
 
 
@@ -199,7 +199,7 @@ def test_nothing_is_left_when_the_host_stops(kid: Kid, manner: str) -> None:
         pid = int(text_of(client.call("kid__pid")))
         helper = int(text_of(client.call("kid__helper")))
     until(lambda: gone(pid), "the end of the bundle's server")
-    until(lambda: gone(helper), "the end of what it had started")
+    until(lambda: gone(helper), "the end of the server's helper")
 
 
 def test_nothing_is_left_when_the_host_is_killed(home: Path, tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_the_search_finds_its_tools_while_it_is_there(kid: Kid) -> None:
         assert [hit["name"] for hit in hits("grown")] == ["kid__grown"]
         user_bundles().uninstall("kid")
         running.app.bundles.keeper.refresh()
-        until(lambda: "kid__echo" not in running.app.tools, "the end of its tools")
+        until(lambda: "kid__echo" not in running.app.tools, "the end of the bundle's tools")
         assert hits("kid echo") == []
 
 
@@ -266,14 +266,14 @@ def test_a_version_whose_server_does_not_start_is_taken_back(
     caplog.set_level(logging.WARNING)
     server_bundle(tmp_path, "session")
     with served(skills=True) as running:
-        until(lambda: not user_bundles().installed()[0].pending, "the first to be confirmed")
+        until(lambda: not user_bundles().installed()[0].pending, "the first version's confirmation")
         server_bundle(tmp_path, "session", manner, version="2.0.0")
         until(
             lambda: user_bundles().installed()[0].manifest.version == "1.0.0",
-            "the first to be back",
+            "the first version to be back",
         )
         with running.client() as client:
-            until(lambda: "kid__echo" in running.app.tools, "its tools")
+            until(lambda: "kid__echo" in running.app.tools, "the bundle's tools")
             assert text_of(client.call("kid__echo", {"text": "back"})) == "back"
     assert "1.0.0 is in use again" in caplog.text
 

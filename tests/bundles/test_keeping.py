@@ -77,12 +77,17 @@ def test_installed_upgraded_and_removed_under_a_running_server(
         assert (status, err) == (0, "")
         assert "rig 1.0.0 is installed" in out
         until(lambda: version_served(running) == "1.0.0", "the first version")
-        until(lambda: "not yet seen" not in command("skills", "--installed")[1], "confirmation")
+        until(
+            lambda: "not yet seen" not in command("skills", "--installed")[1],
+            "the first version's confirmation",
+        )
         assert command("install-skill", bundle(tmp_path, "2.0.0"))[0] == 0
         until(lambda: version_served(running) == "2.0.0", "the second version")
-        until(lambda: not user_bundles().installed()[0].pending, "its confirmation")
+        until(
+            lambda: not user_bundles().installed()[0].pending, "the second version's confirmation"
+        )
         assert command("uninstall-skill", "rig")[0] == 0
-        until(lambda: version_served(running) is None, "its end")
+        until(lambda: version_served(running) is None, "the end of the bundle's tool")
     assert "No bundle is installed" in command("skills", "--installed")[1]
     status, _, err = command("uninstall-skill", "rig")
     assert status == 1
@@ -145,7 +150,10 @@ def test_a_preferred_one_installs_and_is_shown_as_missing(command: Any, tmp_path
         assert told["missing_capabilities"] == ["com.example/paint"]
         controls = running.app.controls
         controls.status.watch(lambda snapshot: None)
-        shown = until(lambda: [s for s in controls.status.snapshot.skills if s.name == "rig"], "it")
+        shown = until(
+            lambda: [s for s in controls.status.snapshot.skills if s.name == "rig"],
+            "the bundle in the panel",
+        )
         assert shown[0].missing == ("com.example/paint",)
 
 

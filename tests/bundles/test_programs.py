@@ -9,7 +9,7 @@ import pytest
 
 from callboard.bundles.running.programs import as_called_here
 
-POSIX_PATHS = pytest.mark.skipif(sys.platform == "win32", reason="folders with a drive's ':' here")
+POSIX_PATHS = pytest.mark.skipif(sys.platform == "win32", reason="on Windows folders contain ':'")
 
 
 def folder(at: Path, *programs: str) -> str:

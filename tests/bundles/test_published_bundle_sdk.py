@@ -76,7 +76,7 @@ class Client:
                 self._send({"jsonrpc": "2.0", "id": message["id"], **self._answer(message)})
             elif message.get("id") == self._ids:
                 return message["result"]  # type: ignore[no-any-return]
-        raise AssertionError("the bundle went away")
+        raise AssertionError("the bundle ended without an answer")
 
     def _answer(self, message: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -245,7 +245,7 @@ def test_an_encrypted_archive_says_so(tmp_path: Path, target: Path) -> None:
         unpack(path, target)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no executable bits there")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no executable bits")
 def test_programs_stay_programs_and_nothing_else_is_kept_of_the_mode(
     tmp_path: Path, target: Path
 ) -> None:

@@ -203,7 +203,7 @@ def test_a_server_runs_with_its_answers(home: Path, tmp_path: Path) -> None:
     status = main(["install-skill", str(source(tmp_path)), "--set", "key=k=1", "--set", "loud=on"])
     assert status == 0
     with served(skills=True) as running:
-        until(lambda: "asks__told" in running.app.tools, "its tool")
+        until(lambda: "asks__told" in running.app.tools, "the bundle's tool")
         with running.client() as client:
             args, key, loud = json.loads(text_of(client.call("asks__told")))
     assert args == [str(Path.home()), "--size=3", "end"]

@@ -166,7 +166,7 @@ def test_a_tool_that_ships_lacks_what_the_host_has_no_port_for(
         heard = len(client.received)
         usd = FakeHost().ports["usd"]
         server.on_main(lambda: server.host.set_ports({**server.host.ports, "usd": usd}))
-        until(lambda: len(client.received) > heard, "the news")
+        until(lambda: len(client.received) > heard, "the notification")
         tools = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}
         assert "missing_capabilities" not in tools["usd__read_stage_metadata"]["_meta"]["dcc"]
 
@@ -722,7 +722,7 @@ def test_a_script_that_holds_the_application_is_told_to_other_clients(kind: str)
         held = own.start("tools/call", {"name": "holds"})
         assert gate.entered.wait(DEADLINE)
         (call,) = server.app.dispatcher.calls.values()
-        assert call.seconds(300.0) == (30.0 if kind == "script" else 300.0), "a window is held"
+        assert call.seconds(300.0) == (30.0 if kind == "script" else 300.0), "wrong time limit"
         until(lambda: server.app.guest.stalled_for() > 0, "the stand-in")
         mine = own.start("tools/call", {"name": "wait"})
         asked = other.start("tools/call", {"name": "wait"})
@@ -895,7 +895,7 @@ def test_stop_ends_what_runs_and_waits_and_asks_and_says_how_many(
     until(lambda: not dispatcher.calls, "the calls to end")
     assert (dispatcher.paused, dispatcher.stopped, ran) == (True, 3, [])
     server.app.controls.resume()
-    until(lambda: not dispatcher.paused, "the server to go on")
+    until(lambda: not dispatcher.paused, "the server to resume")
     assert not client.call("change")["isError"]
 
 
@@ -947,7 +947,9 @@ def test_a_stop_for_one_client_ends_what_is_its_own_and_says_how_many(
             assert counted.get(timeout=DEADLINE) == 3
             for call in ending:
                 assert call.result(DEADLINE)["error"]["code"] == REFUSED_BY_ARTIST
-            until(lambda: server.app.jobs.get(job, Owner(LOCAL)).ended, "the end of its job")
+            until(
+                lambda: server.app.jobs.get(job, Owner(LOCAL)).ended, "the end of the client's job"
+            )
             (question,) = dispatcher.consent.questions.values()
             controls.answer(question.id, "allow")
             assert not asking.result(DEADLINE)["result"]["isError"]

@@ -85,7 +85,7 @@ def test_programs_are_told_the_kind_of_error(bench: SkillBench) -> None:
     assert failed.value.result["_meta"]["callboard/error"] == "ObjectNotFound"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there such a file just isn't there")
+@pytest.mark.skipif(sys.platform == "win32", reason="on Windows such a file simply doesn't exist")
 @pytest.mark.parametrize(
     ("tool", "argument"), [("assets__search", "folder"), ("lights__set_environment", "path")]
 )
@@ -102,7 +102,7 @@ def test_a_bug_still_shows_the_lines_of_the_skill() -> None:
         raise ValueError("nobody foresaw this")
 
     def foreseen() -> Any:
-        raise SkillError("mend the rig first") from KeyError("spine")
+        raise SkillError("fix the rig first") from KeyError("spine")
 
     def wrong() -> Any:
         raise WrongArgument("give a rig")
@@ -113,7 +113,7 @@ def test_a_bug_still_shows_the_lines_of_the_skill() -> None:
         first = client.call("broken")["content"]
         assert first[0]["text"] == "ValueError: nobody foresaw this"
         assert Path(__file__).name in first[1]["text"]
-        assert client.call("foreseen")["content"][0]["text"] == "mend the rig first"
+        assert client.call("foreseen")["content"][0]["text"] == "fix the rig first"
         assert client.call("wrong")["content"] == [{"type": "text", "text": "give a rig"}]
 
 

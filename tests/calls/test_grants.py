@@ -150,7 +150,7 @@ def test_another_projects_rules_are_its_own(book: ClientBook, tmp_path: Path) ->
         script("refuse")
         opened("newer")
         artist.controls.set_consent_policy("destructive", "ask")
-        until(lambda: dict(artist.seen.policies)["destructive"] == "ask", "ask")
+        until(lambda: dict(artist.seen.policies)["destructive"] == "ask", "the policy")
         script("refuse")
         opened("lax")
         script("allow")

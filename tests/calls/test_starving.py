@@ -106,7 +106,7 @@ def test_readyz_says_that_calls_starve(server: Served, gate: threading.Event) ->
             starving = facts.get("starving", {})
             return answer.status == 503 and starving.get("running") == ["hang"]
 
-        until(told, "readyz to tell")
+        until(told, "readyz to report the stalled calls")
         gate.set()
         for caller in callers:
             caller.join(DEADLINE)
@@ -114,7 +114,7 @@ def test_readyz_says_that_calls_starve(server: Served, gate: threading.Event) ->
 
 def test_a_call_after_the_end_is_told_that_it_did_not_begin() -> None:
     def late() -> None:
-        raise AssertionError("it began")
+        raise AssertionError("the call began after the end")
 
     tool = Tool("late", "Comes late.", {"type": "object"}, lambda: entry_of(late, "late", "late"))
 

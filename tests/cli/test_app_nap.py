@@ -18,7 +18,7 @@ import pytest
 from callboard.transport.instances import Instance, announce
 from callboard_programs.cli import app_nap, doctor_command
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="its paths are a Mac's")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows can't have macOS paths")
 
 MAYA = {"CFBundleIdentifier": "com.autodesk.Maya"}
 SET = "defaults write com.autodesk.Maya NSAppSleepDisabled -bool YES"

@@ -68,7 +68,7 @@ def test_a_killed_worker_loses_nothing_and_a_failure_is_one_files(tmp_path: Path
     assert looked["sc04"] == ["/box"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows can't kill without a word")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
 def test_a_killed_batch_is_resumed_and_leaves_no_host_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,7 +99,7 @@ def program(path: Path, lines: str) -> str:
     return str(path)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
 @pytest.mark.usefixtures("home")
 def test_where_one_host_does_not_start_the_others_do_its_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -125,7 +125,7 @@ def test_what_a_tool_changed_and_nobody_saves_is_told(
     assert capsys.readouterr().err.count("add --save, which saves each scene") == 1
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
 @pytest.mark.parametrize("line", ["hello", '{"event": "ready"}', '["url"]'])
 def test_a_host_that_says_something_else_first_is_ended_and_quoted(
     tmp_path: Path, line: str, monkeypatch: pytest.MonkeyPatch
@@ -193,7 +193,7 @@ def test_numbers_that_cannot_be_meant_are_refused(
 
 
 def test_a_report_that_can_not_be_written_on_says_so(tmp_path: Path) -> None:
-    resource = pytest.importorskip("resource", reason="no limits for files here")
+    resource = pytest.importorskip("resource", reason="this system has no file limits")
     path = tmp_path / "out.jsonl"
     report = ReportFile(path, {})
     report.open([])

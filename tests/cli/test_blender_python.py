@@ -11,7 +11,7 @@ import pytest
 
 from callboard_programs.cli import main
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there Blenders bring their Python")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it has its own Python")
 Told = Callable[..., str]
 
 

@@ -141,7 +141,7 @@ def test_questions_are_answered_on_the_command_line(
         assert "--answer is not JSON" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no terminals to make")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 def test_questions_are_answered_at_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

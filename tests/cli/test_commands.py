@@ -294,7 +294,7 @@ def test_ctrl_c_while_a_command_is_imported_shows_no_traceback(tmp_path: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="Windows sends no signal to one process")
+@pytest.mark.skipif(os.name == "nt", reason="Windows can't send a signal to one process")
 def test_ctrl_c_while_a_host_is_imported_ends_serve(tmp_path: Path) -> None:
     """OpenUSD's modules print the interruption and carry on."""
     swallows = """

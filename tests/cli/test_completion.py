@@ -138,7 +138,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals to type into")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_shell_itself_completes(shell: str, place: Path) -> None:
     """The page's line is written into the file that the page names, or typed if the page names

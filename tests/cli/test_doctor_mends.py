@@ -113,7 +113,7 @@ def test_a_folder_of_instances_that_is_none(wrong: Wrong, tmp_path: Path) -> Non
     assert wrong() == []
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows keeps lists instead of modes")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has access lists instead of modes")
 def test_a_folder_of_tokens_that_others_read(wrong: Wrong, tmp_path: Path) -> None:
     folder = tmp_path / "home" / "instances"
     folder.mkdir(mode=0o755)

@@ -19,7 +19,7 @@ from shots import Shots
 pytestmark = pytest.mark.slow
 CLEARED = "\r\x1b[K"
 
-terminals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no terminals to make")
+terminals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 
 
 def works(ctx: Any) -> dict[str, str]:

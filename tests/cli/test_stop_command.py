@@ -48,7 +48,7 @@ def catches_everything() -> None:
             time.sleep(600)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a wait runs to its end there")
+@pytest.mark.skipif(os.name == "nt", reason="Windows can't interrupt a wait")
 @pytest.mark.parametrize(
     "holds", [spins, lambda: time.sleep(600), lambda: threading.Event().wait(), catches_everything]
 )

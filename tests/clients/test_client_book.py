@@ -163,7 +163,7 @@ def test_a_file_that_others_may_write_lets_nobody_in(path: Path) -> None:
 
 
 @posix
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root gives away")
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="chown needs root")
 def test_a_file_of_another_user_lets_nobody_in(path: Path) -> None:
     book = ClientBook(path)
     _, token = book.make("cursor")

@@ -137,8 +137,8 @@ def test_a_revoked_token_is_refused_at_once_on_every_path_and_open_stream(
         sessions, streams = server.app.endpoint.sessions, server.app.endpoint.subscriptions
         assert (len(sessions), len(streams)) == (len(one.sessions) + len(other.sessions), 1)
         server.app.controls.revoke_client("one")
-        until(lambda: len(sessions) == len(other.sessions), "the end of its sessions")
-        until(lambda: not len(streams), "the end of its stream")
+        until(lambda: len(sessions) == len(other.sessions), "the end of the client's sessions")
+        until(lambda: not len(streams), "the end of the client's stream")
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL}
         for client in (*one.sessions, one.raw):
             assert client.post(message).status == 401
@@ -152,4 +152,4 @@ def test_a_revoked_token_is_refused_at_once_on_every_path_and_open_stream(
         heard = [len(session.received) for session in other.sessions]
         server.tool("new", lambda: None)
         for session, before in zip(other.sessions, heard, strict=True):
-            until(lambda s=session, n=before: len(s.received) > n, "the news")  # type: ignore[misc]
+            until(lambda s=session, n=before: len(s.received) > n, "the notification")  # type: ignore[misc]

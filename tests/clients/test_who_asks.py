@@ -176,9 +176,9 @@ def test_a_revoked_client_is_refused_at_once_and_has_nothing_open_any_more(
         for _ in range(4):
             assert ended.acquire(timeout=10)
         for each in running:
-            until(each.done, "the end of what was open")
-        until(lambda: len(server.app.endpoint.sessions) == 1, "the end of its session")
-        until(lambda: len(server.app.endpoint.subscriptions) == 0, "the end of its stream")
+            until(each.done, "the end of the open requests")
+        until(lambda: len(server.app.endpoint.sessions) == 1, "the end of the client's session")
+        until(lambda: len(server.app.endpoint.subscriptions) == 0, "the end of the client's stream")
         assert server.app.jobs.get(job, Owner(LOCAL)).status == "cancelled"
         for method, path in (("POST", "/mcp"), ("GET", "/mcp"), ("GET", "/v1/tools")):
             assert client_of(server, token).send(method, b"{}", path=path).status == 401
@@ -199,7 +199,7 @@ def test_a_host_serves_on_while_the_panel_waits_for_the_file_of_clients(
         assert other.request("ping")["result"] == {}
         assert complaints.empty()
     assert complaints.get(timeout=20) is None
-    until(lambda: client_of(server, token).post(PING).status == 401, "its end")
+    until(lambda: client_of(server, token).post(PING).status == 401, "the end of the token")
 
 
 def test_a_token_made_while_a_host_runs_counts_at_once_and_survives_its_restart(

@@ -40,8 +40,8 @@ def read_arguments(given: Sequence[str], hosts: Sequence[str]) -> argparse.Names
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--auth", choices=("token", "none"), default="none")
     parser.add_argument("--host", choices=hosts, default=hosts[0])
-    parser.add_argument("--announce", action="store_true", help="for a gateway to find")
-    parser.add_argument("--only", choices=ERAS, help="speaks one era alone")
+    parser.add_argument("--announce", action="store_true", help="announce the server to gateways")
+    parser.add_argument("--only", choices=ERAS, help="speak only this era")
     # Our arguments follow Blender's own.
     own = given[given.index("--") + 1 :] if "--" in given else given
     return parser.parse_args(own)

@@ -182,7 +182,7 @@ def blender_program() -> list[str]:
     ).stdout
     ours = f"python {sys.version_info.major} {sys.version_info.minor}"
     if ours not in answer:
-        pytest.skip("what callboard needs is installed for another Python than Blender's")
+        pytest.skip("callboard's requirements are installed for a Python other than Blender's")
     script = ["--python-exit-code", "1", "--python", str(HERE / "server.py")]
     command = [blender, "-b", "--factory-startup", "--python-use-system-env", *script]
     return [*command, "--", "--host", "blender"]
@@ -198,7 +198,7 @@ def windows() -> list[str]:
     CALLBOARD_WINDOWS."""
     made = os.environ.get("CALLBOARD_WINDOWS")
     if made is None:
-        pytest.skip("CALLBOARD_WINDOWS names no folder of packaging/windows_python.py")
+        pytest.skip("CALLBOARD_WINDOWS must name a folder made by packaging/windows_python.py")
     runner = str(PROJECT / "packaging" / "windows_python.py")
     return [
         sys.executable,
@@ -246,12 +246,12 @@ def server(host: str, home: Path, *options: str) -> Iterator[str]:
         reader.start()
         try:
             url = ready.get(timeout=START)
-            assert url is not None, f"it ended with {process.wait(STOP)} before it was ready"
+            assert url is not None, f"server ended with {process.wait(STOP)} before it was ready"
             yield url
             process.send_signal(signal.SIGTERM)
             code = process.wait(STOP)
             # Windows has no signal that a process could handle.
-            assert code == 0 or on_windows, f"it ended with {code}"
+            assert code == 0 or on_windows, f"server ended with {code}"
         except BaseException:
             print(written(log), file=sys.stderr)
             raise
@@ -300,7 +300,7 @@ def test_they_pass_through_the_gateway_with_one_era_behind_it(
     era: str, suite: Path, tmp_path: Path
 ) -> None:
     if "CALLBOARD_EVERY_SCENARIO" not in os.environ:
-        pytest.skip("45 s each: by hand, with CALLBOARD_EVERY_SCENARIO=1")
+        pytest.skip("takes 45 s for each era; set CALLBOARD_EVERY_SCENARIO=1 to run it")
     with one_era_behind_a_gateway(era, tmp_path) as url:
         for revision in NOT_OURS:
             outcome = run_suite(suite, url, revision, tmp_path / revision)

@@ -149,7 +149,7 @@ class Reader:
         elif block.language == "python":
             exec(compile(block.text, str(block), "exec"), self._names)
         else:
-            raise AssertionError(f"{block}: nobody knows what to do with it")
+            raise AssertionError(f"{block}: no rule says how to follow this block")
 
     def _see(self, block: Block, expected: list[str]) -> None:
         texts = []
@@ -179,7 +179,7 @@ class Reader:
         ready = self.servers[-1].line if self.servers else ""
         printed = printed_values(self._printed) + printed_values(ready)
         fitting = [each for each in printed if alike(shape, each)]
-        assert fitting, f"{block}: nothing has this shape: {shape}\n{self._printed}"
+        assert fitting, f"{block}: no output has this shape: {shape}\n{self._printed}"
         self.here.update(differing(shape, fitting[0]))
 
     def _call(self, tool: str, arguments: str) -> None:

@@ -180,4 +180,4 @@ def test_no_link_to_another_site_is_dead() -> None:
     assert done.returncode == 0 or complaints, done.stderr
     assert [each for each in complaints if re.match("404|410|Anchor", each[1])] == []
     if complaints:
-        pytest.skip(f"can't be asked from here: {', '.join(link for link, _ in complaints)}")
+        pytest.skip(f"can't be checked from here: {', '.join(link for link, _ in complaints)}")

@@ -109,7 +109,7 @@ def looked_up(folder: Path, acknowledged: list[int]) -> Outcome:
     store.close()
     folded = numbers_in(folder)
     if left != folded:
-        raise AssertionError("what was read before it was folded was something else")
+        raise AssertionError("the store gave other calls before its journal was folded")
     db = sqlite3.connect(folder / DATABASE)
     try:
         if db.execute("PRAGMA integrity_check").fetchone() != ("ok",):

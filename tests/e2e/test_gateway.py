@@ -126,7 +126,10 @@ def test_a_killed_host_is_told_of_soon_and_its_return_is_not_noticed(
     scene.write_text("#usda 1.0\n", "utf-8")
     third = serve(home, "--scene", str(scene)).__enter__()
     client = at(gateway, "openusd_3")
-    until(lambda: "result" in client.initialize() and bool(client.call("probe__add", ONE)), "it")
+    until(
+        lambda: "result" in client.initialize() and bool(client.call("probe__add", ONE)),
+        "the new host to answer",
+    )
     client.notify("notifications/initialized")
     client.listen()
 
@@ -137,7 +140,9 @@ def test_a_killed_host_is_told_of_soon_and_its_return_is_not_noticed(
     assert lost["isError"]
     assert "how far the call got is not known" in str(lost)
     # The host's process may outlive its sockets by a moment.
-    until(lambda: "openusd_3 is gone" in str(client.call("probe__add", ONE)), "its end")
+    until(
+        lambda: "openusd_3 is gone" in str(client.call("probe__add", ONE)), "the end of openusd_3"
+    )
 
     with serve(home), serve(home, "--scene", str(scene)):
         client.wait_for("notifications/tools/list_changed")
@@ -155,7 +160,7 @@ def call(tool: str, *, progress: bool = False) -> dict[str, Any]:
     return {"name": tool, "arguments": {}, **meta}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there a browser isn't named by a variable")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no variable for its browser")
 def test_its_page_opens_in_the_browser_of_the_user(tmp_path: Path) -> None:
     opened = tmp_path / "opened"
     browser = tmp_path / "browser"

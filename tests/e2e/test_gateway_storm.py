@@ -16,7 +16,7 @@ from needed import need
 SECONDS = 12
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system halts no process")
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="this system can't halt a process")
 def test_every_call_is_answered_once_and_truly(tmp_path: Path) -> None:
     need("pxr")
     storm = PROJECT / "benchmarks" / "gateway_storm.py"

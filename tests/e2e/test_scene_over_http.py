@@ -56,7 +56,7 @@ def blender_4_5() -> str:
 
 def blender_5_0() -> str:
     if sys.version_info[:2] != (3, 11):
-        pytest.skip("Blender 5.0 as a module exists for Python 3.11 alone")
+        pytest.skip("Blender 5.0 as a module exists only for Python 3.11")
     return python_with(
         "bpy==5.0.1", "tornado", "PyYAML", "fastjsonschema", "platformdirs", "watchdog", "qtpy"
     )

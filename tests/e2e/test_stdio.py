@@ -484,7 +484,9 @@ def test_among_several_hosts_the_agent_chooses_and_may_choose_again(
                 await session.call_tool("scene__create_primitive", {"kind": "cube"})
                 scene = await session.call_tool("scene__list_objects", {})
                 assert scene.structuredContent is not None
-                assert len(scene.structuredContent["objects"]) == 1, f"host {number} is new"
+                assert len(scene.structuredContent["objects"]) == 1, (
+                    f"host {number} should have only its own object"
+                )
                 listed = await session.call_tool(choose.name, {})
                 assert chosen_now(listed) == {each: each == id for each in two_hosts}
 

@@ -18,7 +18,7 @@ SECONDS = 12
 
 @pytest.mark.skipif(
     not sys.platform.startswith("linux") or os.geteuid() != 0 or not shutil.which("unshare"),
-    reason="only root on Linux makes a machine of a network and a host's name",
+    reason="only root on Linux can imitate a machine with a network and a host name",
 )
 def test_no_record_is_lost_and_no_stranger_is_sent_a_token(tmp_path: Path) -> None:
     pytest.importorskip("pxr")
@@ -26,5 +26,5 @@ def test_no_record_is_lost_and_no_stranger_is_sent_a_token(tmp_path: Path) -> No
     command = [sys.executable, str(storm), "--seconds", str(SECONDS)]
     done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True)
     if "a separate network can't be made" in done.stderr:
-        pytest.skip("this root may not make a separate network")
+        pytest.skip("root may not make a separate network here")
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -26,7 +26,7 @@ need("distributed")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(240),
-    pytest.mark.skipif(os.name == "nt", reason="signals of this kind are POSIX's"),
+    pytest.mark.skipif(os.name == "nt", reason="only POSIX has these signals"),
 ]
 
 
@@ -65,7 +65,7 @@ class FarmShots(Shots):
         with subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE) as run:
             assert run.stdout is not None
             told = [json.loads(run.stdout.readline()) for _ in range(lines)]
-            until(after, "the moment to end it", seconds=30)
+            until(after, "the moment to end the run", seconds=30)
             run.send_signal(signal_number)
             told += map(json.loads, run.stdout)
             assert run.wait(30) == (130 if signal_number == signal.SIGINT else -signal_number)
@@ -188,7 +188,7 @@ def test_two_runs_share_their_hosts_and_one_that_is_stopped_frees_them(tmp_path:
         assert (one.wait(60), other.wait(60)) == (0, 0)
         assert (shots.done("sc0"), shots.done("sc1")) == (10, 10)
 
-        until(lambda: out_on(ready) == 0, "the end of both", seconds=60)
+        until(lambda: out_on(ready) == 0, "the end of both runs", seconds=60)
         stopped = begin("sc2[01]")
         shots.wait_begun("sc20", "sc21")
         other = begin("sc2[23]")

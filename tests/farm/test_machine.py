@@ -13,7 +13,7 @@ from needed import need
 need("distributed")
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(os.name == "nt", reason="a shell script stands for the driver's program"),
+    pytest.mark.skipif(os.name == "nt", reason="a shell script replaces the driver's program"),
 ]
 
 

@@ -91,7 +91,7 @@ def test_a_job_is_valid_and_its_results_are_those_of_a_live_run(tmp_path: Path) 
         assert theirs == line
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals of this kind are POSIX's")
+@pytest.mark.skipif(os.name == "nt", reason="only POSIX has these signals")
 def test_a_host_ends_with_its_session_however_that_ends(tmp_path: Path) -> None:
     job = Job(tmp_path, 1)
     (tmp_path / "sc00.endless").touch()

@@ -80,7 +80,7 @@ def test_a_stolen_instance_file_opens_neither_the_gateway_nor_the_next_instance(
             assert client.send("POST", b"{}", {}, "/mcp").status == 401
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="who may write is no mode of a file there")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such file modes")
 def test_a_file_that_others_may_write_is_no_instance(tmp_path: Path) -> None:
     with lying_host():
         (file,) = instances.folder().glob("*.json")

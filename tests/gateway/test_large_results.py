@@ -118,7 +118,7 @@ def peak_memory(program: Program) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the peak of another process")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows another process's memory")
 def test_100_mib_pass_without_100_mib_of_memory(gateway_process: Program) -> None:
     body = response(100 * MIB)
     url, token = f"{gateway_process.url}/liar", str(gateway_process.token)
@@ -131,4 +131,4 @@ def test_100_mib_pass_without_100_mib_of_memory(gateway_process: Program) -> Non
         host.kind, host.lie = EVENTS, as_event(body)
         answer_to_call(url, token)
     grown = peak_memory(gateway_process) - before
-    assert grown < 16, f"the peak grew by {grown:.1f} MiB"
+    assert grown < 16, f"the peak memory grew by {grown:.1f} MiB"

@@ -49,9 +49,12 @@ class Scenes:
         self.changed: list[str] = []
         with running_gateway() as gateway, served(announce=True) as first:
             open_scene(first, GONE)
-            until(lambda: listed(gateway) == {"fake": GONE}, "its name")
+            until(lambda: listed(gateway) == {"fake": GONE}, "the first scene's name")
             self.heir = self.start(THERE)
-            until(lambda: listed(gateway) == {"fake": GONE, "fake_2": THERE}, "its name")
+            until(
+                lambda: listed(gateway) == {"fake": GONE, "fake_2": THERE},
+                "the second scene's name",
+            )
 
     def start(self, scene: str) -> Served:
         server = self._stack.enter_context(served(announce=True))

@@ -236,7 +236,7 @@ def test_the_bridge_of_another_machine_says_why_it_is_refused_and_gets_in_once_a
     check("the bearer token is missing, unknown or revoked")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="who may read is no mode of a file there")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such file modes")
 def test_a_token_that_others_may_read_is_not_used(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -86,7 +86,7 @@ class Page:
             self.tab.keyboard.press(key)
             if self.focus().startswith(label):
                 return
-        raise AssertionError(f"no key leads to {label!r}; the last is {self.focus()!r}")
+        raise AssertionError(f"the focus never reached {label!r}; it is on {self.focus()!r}")
 
     def focus(self) -> str:
         name = "(e => e.ariaLabel || e.textContent || e.id)(document.activeElement)"

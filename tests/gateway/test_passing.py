@@ -197,7 +197,7 @@ def test_a_client_without_a_stream_is_asked_on_that_of_its_call(
         calling = client.in_thread(lambda: client.post({**message, "params": params}))
         client.wait_for("notifications/progress")
         client.notify("notifications/roots/list_changed")
-        until(lambda: len(asked) > before, "the question while the call runs")
+        until(lambda: len(asked) > before, "a question during the call")
         client.notify("notifications/cancelled", {"requestId": "c"})
         assert probe.cancelled.wait(DEADLINE)
         calling.result(DEADLINE)

@@ -71,7 +71,7 @@ class Scene:
         return self.objects[name]
 
     def export(self, path: str, allow_missing_uvs: bool, objects: Any = None) -> Any:
-        assert allow_missing_uvs, "one texture without UVs would stop all the rest"
+        assert allow_missing_uvs, "a texture without UVs must not stop the transfer"
         if self.before_export is not None:
             self.before_export()
         file = Path(path)
@@ -305,7 +305,7 @@ def test_a_host_without_exchange_uses_its_usd_tools_and_keeps_the_selection(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="Windows stops no process halfway")
+@pytest.mark.skipif(os.name == "nt", reason="Windows can't halt a process")
 def test_a_far_side_that_dies_in_the_middle_leaves_no_file(
     client: FakeClient, home: Path, work: Path
 ) -> None:
@@ -380,8 +380,8 @@ def test_cancelled_while_an_artist_is_asked_it_leaves_both_as_they_were(
         client.start("tools/call", call, id="going")
         question_of(host)
         client.notify("notifications/cancelled", {"requestId": "going"})
-        until(lambda: not host.app.dispatcher.consent.questions, "nobody asks any more")
-        until(lambda: not list(work.iterdir()), "no file is left")
+        until(lambda: not host.app.dispatcher.consent.questions, "no question")
+        until(lambda: not list(work.iterdir()), "no file to be left")
         leave()
         assert (list(source.objects), list(far.objects)) == (["Cube"], [])
         # Neither side hangs.
@@ -406,13 +406,13 @@ def test_cancelled_while_the_source_writes_no_file_stays(client: FakeClient, wor
         calls = both[0].app.dispatcher.calls
         until(
             lambda: "exchange__export" not in [one.tool.name for one in list(calls.values())],
-            "the call has ended",
+            "the end of the call",
         )
         # A main thread that is writing can't be stopped. The file comes later, unless writing it
         # took so long that it was interrupted.
         goes_on.set()
         both[0].on_main(lambda: None)
-        until(lambda: not list(work.iterdir()), "no file is left")
+        until(lambda: not list(work.iterdir()), "no file to be left")
         assert far.files == []
 
 

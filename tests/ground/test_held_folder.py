@@ -17,7 +17,7 @@ from callboard.ground.held_folder import CAN_HOLD, recheck
 from callboard.workspace.containment import Root, WorkspaceRoots
 from callboard.workspace.found_paths import FoundPaths
 
-pytestmark = pytest.mark.skipif(not CAN_HOLD, reason="files can't be named from a folder here")
+pytestmark = pytest.mark.skipif(not CAN_HOLD, reason="files can't be opened by dir_fd here")
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def test_a_folder_that_was_swapped_since_the_check_is_refused(ground: Ground) ->
                 pytest.raises(CallboardError, match="moved out of the workspace"),
                 write(ground.path),  # type: ignore[operator]
             ):
-                raise AssertionError("entered")
+                raise AssertionError("the block was entered")
     assert ground.untouched()
 
 
@@ -81,7 +81,7 @@ def test_one_that_leads_into_a_read_only_root_is_refused(ground: Ground) -> None
             pytest.raises(CallboardError, match="read-only root 'out'"),
             replacing_bytes(ground.path),
         ):
-            raise AssertionError("entered")
+            raise AssertionError("the block was entered")
     assert ground.untouched()
 
 
@@ -115,7 +115,7 @@ def test_links_that_lead_nowhere_else_are_fine(tmp_path: Path) -> None:
     assert (tmp_path / "store" / "shots" / "a.usda").read_text() == "ours"
 
 
-@pytest.mark.skipif(not hasattr(os, "O_PATH") or os.getuid() == 0, reason="needs rights to lack")
+@pytest.mark.skipif(not hasattr(os, "O_PATH") or os.getuid() == 0, reason="needs O_PATH, not root")
 def test_a_folder_on_the_way_need_not_be_readable(tmp_path: Path) -> None:
     folder = tmp_path / "closed" / "open"
     folder.mkdir(parents=True)

@@ -66,7 +66,7 @@ def test_another_refusal_is_said_at_once(
 ) -> None:
     monkeypatch.setattr(os, "replace", held_for(100, 19)[0])
     with pytest.raises(PermissionError):
-        rename_over(*files, pause=lambda _: pytest.fail("it waited"))
+        rename_over(*files, pause=lambda _: pytest.fail("it waited anyway"))
 
 
 def test_tokens_and_what_is_known_of_hosts_survive_a_virus_scanner(

@@ -11,7 +11,7 @@ import pytest
 from callboard_programs.cli import main
 from needed import need
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 
 
 @pytest.fixture

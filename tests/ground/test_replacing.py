@@ -63,7 +63,7 @@ def test_what_a_killed_save_left_is_gone_after_the_next(tmp_path: Path) -> None:
 def test_places_that_can_not_be_written(tmp_path: Path) -> None:
     for place in (tmp_path / "missing" / "a.usda", tmp_path):
         with pytest.raises(HostError), replacing(str(place)):
-            raise AssertionError("entered")
+            raise AssertionError("the block was entered")
 
 
 def test_a_read_only_file_is_left_as_it_is(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_read_only_file_is_left_as_it_is(tmp_path: Path) -> None:
     target.write_text("old")
     target.chmod(0o444)
     with pytest.raises(HostError, match="read-only"), replacing(str(target)):
-        raise AssertionError("entered")
+        raise AssertionError("the block was entered")
     assert target.read_text() == "old"
 
 
@@ -108,4 +108,4 @@ def test_a_link_that_leads_back_to_itself_is_an_error(tmp_path: Path) -> None:
     link = tmp_path / "scene.usda"
     linked(link, link)
     with pytest.raises(HostError, match="itself"), replacing(str(link)):
-        raise AssertionError("entered")
+        raise AssertionError("the block was entered")

@@ -33,7 +33,7 @@ class Windowed(Host):
         return HostIdentity("windowed", "Windowed", "1", headless=False)
 
     def post(self, fn: Callable[[], None]) -> None:
-        raise AssertionError("nobody posts here")
+        raise AssertionError("nothing may be posted here")
 
 
 def test_a_budget_is_kept_while_the_common_clock_stands_still(

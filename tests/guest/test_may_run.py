@@ -84,7 +84,7 @@ def test_who_began_what_the_host_is_busy_with_looks_while_others_wait() -> None:
         guest.on_loop(lambda: guest.main.cancel(turn))
         host.tick_until(ended.done)
         assert isinstance(ended.exception(), CallCancelled)
-        assert closed.is_set(), "a cancel reaches it while the host is busy with it"
+        assert closed.is_set(), "the cancelled call was not closed while the host was busy with it"
 
 
 def test_a_change_waits_for_the_drag_to_end_while_reading_goes_on() -> None:
@@ -100,7 +100,7 @@ def test_a_change_waits_for_the_drag_to_end_while_reading_goes_on() -> None:
         assert reasons == ["dragging Cube"]
         host.doing = None
         host.tick_until(lambda: first.done() and second.done())
-        assert ran == ["read", "first", "second"], "the queue's order is kept"
+        assert ran == ["read", "first", "second"], "the queue's order must be kept"
         assert reasons == ["dragging Cube", None]
 
 

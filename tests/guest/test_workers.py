@@ -46,9 +46,9 @@ def test_no_more_run_at_once_than_there_are_threads(
 ) -> None:
     held = [workers.submit(gate.wait, DEADLINE) for _ in range(2)]
     waiting = workers.submit(pow, 2, 2)
-    until(lambda: all(future.running() for future in held), "both to run")
+    until(lambda: all(future.running() for future in held), "both workers to run")
     assert not waiting.running()
-    until(lambda: workers.waited() > 0, "work that waits")
+    until(lambda: workers.waited() > 0, "waiting work")
     gate.set()
     assert waiting.result(DEADLINE) == 4
     assert workers.waited() == 0
@@ -60,7 +60,7 @@ def test_another_takes_the_place_of_one_that_was_given_up(
 ) -> None:
     for _ in range(20):
         hung = workers.submit(gate.wait, DEADLINE)
-        until(hung.running, "it to run")
+        until(hung.running, "the work to run")
         workers.abandon(hung)
     assert workers.submit(pow, 2, 2).result(DEADLINE) == 4
     gate.set()
@@ -72,7 +72,7 @@ def test_what_was_given_up_before_it_began_never_runs(
     workers: Workers, gate: threading.Event
 ) -> None:
     held = [workers.submit(gate.wait, DEADLINE) for _ in range(2)]
-    until(lambda: all(future.running() for future in held), "both to run")
+    until(lambda: all(future.running() for future in held), "both workers to run")
     ran: list[int] = []
     waiting = workers.submit(ran.append, 1)
     workers.abandon(waiting)
@@ -88,10 +88,10 @@ def test_replacements_have_an_end(gate: threading.Event) -> None:
     workers = Workers(1, "test-workers")
     for _ in range(MOST_ABANDONED + 1):
         hung = workers.submit(gate.wait, DEADLINE)
-        until(hung.running, "it to run")
+        until(hung.running, "the work to run")
         workers.abandon(hung)
     waiting = workers.submit(pow, 2, 2)
-    until(lambda: workers.waited() > 0, "work that waits")
+    until(lambda: workers.waited() > 0, "waiting work")
     gate.set()
     assert waiting.result(DEADLINE) == 4
     workers.shutdown()
@@ -102,7 +102,7 @@ def test_after_a_shut_down_nothing_is_taken_and_what_waits_is_dropped(
 ) -> None:
     workers = Workers(1, "test-workers")
     held = workers.submit(gate.wait, DEADLINE)
-    until(held.running, "it to run")
+    until(held.running, "the work to run")
     waiting = workers.submit(pow, 2, 2)
     workers.shutdown(cancel_futures=True)
     assert waiting.cancelled()

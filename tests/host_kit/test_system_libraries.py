@@ -10,7 +10,7 @@ import pytest
 
 from callboard.host_kit.system_libraries import BLENDER_LINKS, missing_for_blender
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere bpy brings them all")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere bpy includes them all")
 
 ABSENT = {"libof-nobody.so.7": ("libof-nobody7", "libof-nobody")}
 START = f"""

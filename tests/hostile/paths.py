@@ -46,7 +46,7 @@ def check(random: Random, folder: Path) -> Iterator[str]:
             assert "\0" not in resolved, resolved
         resolved = _resolved(advisory, path)
         if resolved is not None and not resolved.startswith("/") and not _of_windows(resolved):
-            raise AssertionError(f"{resolved} is relative, and means something else elsewhere")
+            raise AssertionError(f"{resolved} is relative, so it depends on the current folder")
         if (resolved := _resolved(windows, path)) is not None:
             real = ntpath.normcase(ntpath.normpath(resolved))
             start = ntpath.normcase(drive)

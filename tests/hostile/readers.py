@@ -80,7 +80,7 @@ class Opened:
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._watch = self._libc.inotify_init1(os.O_NONBLOCK)
         if self._libc.inotify_add_watch(self._watch, os.fsencode(folder), 0x20) < 0:
-            raise OSError(ctypes.get_errno(), "nothing tells what is opened")
+            raise OSError(ctypes.get_errno(), "inotify can't watch the folder")
 
     def names(self) -> list[str]:
         """Return the names opened since the last call."""

@@ -182,14 +182,14 @@ class ToolsUnderFire:
             self.outcomes["refused"] += 1
             assert not isinstance(refusal, (KeyError, IndexError)), repr(refusal)
             assert str(refusal).strip(), repr(refusal)
-            assert after == before, f"refused, and changed: {refusal}"
+            assert after == before, f"a refused call changed the scene: {refusal}"
             return
         self.outcomes["done"] += 1
         undo, step = self.host.undo, self.call.undo_id
         if after == before:
             return  # the step may be an earlier call's
         if undo is not None and step and undo.undo(step):
-            assert self.state() == before, "undone, and not as before"
+            assert self.state() == before, "the undo did not restore the scene"
         else:
             self.build()
 

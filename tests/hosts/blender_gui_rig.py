@@ -357,7 +357,7 @@ def in_background(work: Callable[[], None], seconds: float = DEADLINE) -> Callab
 
     def join() -> None:
         thread.join(seconds)
-        assert not thread.is_alive(), "it did not end"
+        assert not thread.is_alive(), "the work in the background did not end"
         if failed:
             raise failed[0]
 

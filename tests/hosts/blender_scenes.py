@@ -129,7 +129,7 @@ def refused(do: Callable[[], object]) -> str:
         do()
     except HostError as error:
         return str(error)
-    raise AssertionError("it was done")
+    raise AssertionError("the host did not refuse")
 
 
 def near(a: Any, b: Any, tolerance: float = 1e-3) -> bool:

@@ -24,7 +24,7 @@ def test_assets_of_poly_haven_are_whole(rig: Rig) -> None:
             rig.tool("assets__download", id=id, folder=folder)
     make_missing.reset(made)
     crate = rig.tool("assets__import", id="crate_1k", folder=folder)
-    assert near(crate["measured"], [0.5, 0.5, 0.5]), "glTF counts in metres, and so does Blender"
+    assert near(crate["measured"], [0.5, 0.5, 0.5]), "glTF and Blender both count in metres"
     assert crate["verified"] is True
 
     rig.cube("Wall")
@@ -82,7 +82,7 @@ def test_assets_of_blenders_own_come_with_what_is_known_of_them(rig: Rig) -> Non
         (wide / str(number)).mkdir(parents=True)
     told = rig.tool("blender_library__list_assets", folder=str(wide))
     assert told["problems"] == ["more than 5000 folders; give a folder further down"]
-    assert rig.host.undo.undo(undo_id), "looking is no change"
+    assert rig.host.undo.undo(undo_id), "listing assets must not count as a change"
     assert mine not in bpy.data.objects
 
     made = rig.tool("blender_library__append_asset", path=path, type="object", name="Crate")
@@ -95,8 +95,10 @@ def test_assets_of_blenders_own_come_with_what_is_known_of_them(rig: Rig) -> Non
 
     rig.tool("blender_library__append_asset", path=path, type="material", name="Oak")
     assert "Oak" in rig.port("materials").names()
-    assert not any(isinstance(block, Image) for block in rig.call.content), "it is too large"
-    assert rig.host.undo.undo(rig.call.undo_id), "a material alone is a change, too"
+    assert not any(isinstance(block, Image) for block in rig.call.content), (
+        "a picture that is too large must be left out"
+    )
+    assert rig.host.undo.undo(rig.call.undo_id), "a new material alone must be undoable"
     assert "Oak" not in rig.port("materials").names()
     linked = rig.tool(
         "blender_library__append_asset", path=path, type="object", name="Crate", link=True

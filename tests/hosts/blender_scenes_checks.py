@@ -137,5 +137,5 @@ def test_a_shared_mesh_is_counted_once(rig: Rig) -> None:
     reading = checks.mesh
     checks.mesh = lambda path: counted.append(path) or reading(path)
     told = rig.tool("check__run", rules=["uvs_missing"])
-    assert told["total"] == 4, "each object is told"
+    assert told["total"] == 4, "each object must be reported"
     assert counted == ["First"]

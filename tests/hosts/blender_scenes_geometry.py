@@ -174,7 +174,7 @@ def test_applying_keeps_what_belongs_to_the_mesh(rig: Rig) -> None:
         obj.modifiers.new("Round", "SUBSURF").levels = 1
         rig.tool(tool, name=tool)
         obj = bpy.data.objects[tool]
-        assert obj.data == mesh, "it is the same datablock"
+        assert obj.data == mesh, "the mesh must stay the same datablock"
         assert (mesh["note"], mesh.use_fake_user, mesh.animation_data.action.name[:5]) == (
             "keep",
             True,

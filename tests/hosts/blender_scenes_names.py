@@ -373,7 +373,7 @@ def test_what_one_call_creates_is_worked_out_once(rig: Rig) -> None:
         assert rig.read.info()["object_count"] == 3 + 2 * number
     assert not updates
     rig.edit.set_parent("Box", "Old", True)
-    assert rig.read.get("Old")["children"] == ["Box"], "what isn't new is worked out"
+    assert rig.read.get("Old")["children"] == ["Box"], "outdated relations must be worked out again"
     rig.edit.delete(["Old"])
     assert rig.read.names() == ["Point", "Box.001", "Point.001", "Box.002", "Point.002"]
     rig.host.undo.rollback(token)

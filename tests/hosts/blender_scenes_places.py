@@ -210,7 +210,7 @@ def test_what_strips_and_drivers_move_is_refused(rig: Rig) -> None:
     refusal = refused(lambda: rig.tool("scene__transform", name="Driven", translate=[1, 2, 3]))
     assert "the location of 'Driven' is animated" in refusal
     turned = rig.tool("scene__transform", name="Driven", rotate=[0, 0, 30], scale=[1, 1, 2])
-    assert turned["verified"] is True, "the channels that nothing drives are free"
+    assert turned["verified"] is True, "channels that nothing drives must stay free"
     turn = {"frame": 1, "rotate": [0, 0, 30]}
     assert rig.tool("animation__set_keys", name="Driven", keys=[turn])["verified"] is True
 
@@ -325,7 +325,7 @@ def test_what_only_other_scenes_hold_is_never_touched(rig: Rig) -> None:
     there.collection.objects.link(hanging)
     assert rig.tool("scene__get_object", name="Top")["children"] == []
     gone = rig.tool("scene__delete", names=["Both", "Apart", "Top"])["deleted"]
-    assert sorted(gone) == ["Apart", "Both", "Top"], "and nothing that isn't in this scene"
+    assert sorted(gone) == ["Apart", "Both", "Top"], "only objects of this scene may be deleted"
     assert sorted(o.name for o in here.objects) == ["Bound", "Shared"]
     assert sorted(o.name for o in there.objects) == ["Both", "Hanging", "Shared"]
     assert [o.name for o in bpy.data.collections["Kept"].objects] == ["Apart"]

@@ -148,7 +148,7 @@ def test_what_was_undone_is_done_again_unless_somebody_changed_the_scene(rig: Ri
     for _ in range(2):
         assert undo.undo(two)
         assert not undo.undo(two)
-        assert undo.redo(two), "what lies below it is the artist's, and as it was"
+        assert undo.redo(two), "the artist's step below it is unchanged, so this can be redone"
         assert "Two" in bpy.data.objects
     assert undo.undo(two)
     _theirs("More")
@@ -192,18 +192,18 @@ def test_what_the_artist_undoes_by_himself_is_told_and_what_he_does_again(rig: R
     assert undone == {three, two}
     redo_until_there("Two")
     assert undone == {three}
-    assert undo.undo(two), "it's the newest again"
+    assert undo.undo(two), "it is the newest step again"
     redo_until_there("Theirs")
     assert undone == {three}
-    assert not undo.undo(two), "what the artist did lies on top of it"
+    assert not undo.undo(two), "the artist's change lies on top of it, so it can't be undone"
     four = _ours(rig, "Four")
     undo_until_gone("Theirs")
     assert undone == {three, four}
     redo_until_there("Four")
-    assert undone == {three}, "what was done instead of it can't come back"
+    assert undone == {three}, "a step that was replaced can't be redone"
     joined = undo.join([four, _ours(rig, "Five")])
     bpy.ops.ed.undo()
-    assert joined not in undone, "half of it is there"
+    assert joined not in undone, "half of the joined step is still there"
     assert undo.undo(joined)
     assert "Four" not in bpy.data.objects
     assert "Theirs" in bpy.data.objects
@@ -257,7 +257,7 @@ def test_each_kind_of_call_works_in_each_mode_and_is_one_step(rig: Rig) -> None:
             steps.append(call(work))
             assert bpy.data.objects[name].mode == mode, (mode, bpy.data.objects[name].mode)
         assert all(steps[:3]), (mode, steps)
-        assert steps[3:] == [None, None], "saving and looking leave nothing to undo"
+        assert steps[3:] == [None, None], "saving and looking must leave nothing to undo"
         assert undo.undo(steps[2]), mode
         assert "ran" not in bpy.data.objects[name], mode
         assert undo.undo(steps[1]), mode

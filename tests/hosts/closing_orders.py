@@ -77,7 +77,7 @@ def one(order: tuple[Any, ...]) -> None:
     for step in order:
         step(window)
         settle()
-    assert not status.wanted, "somebody still listens"
+    assert not status.wanted, "something is still listening"
     assert not plug_in.loaded
     assert session.callbacks == {}
 

@@ -53,7 +53,7 @@ def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> 
     written = place / f"callboard-first-run-{kind}.json"
     written.write_text(_without_names(json.dumps(report, indent=1), folder), encoding="utf-8")
     good = "broke" not in report and not report["failed"] and report["served"] == "ok"
-    print(f"callboard in {kind}: {'all held' if good else 'something did not hold'}")
+    print(f"callboard in {kind}: {'every check passed' if good else 'some checks failed'}")
     print(f"Please send this file back: {written}")
     return 0 if good else 1
 
@@ -64,7 +64,7 @@ def _unpacked(archive: Path, folder: Path) -> Path:
         packed.extractall(folder / "unpacked")
     callboard = next((folder / "unpacked").rglob("python/callboard/__init__.py"), None)
     if callboard is None:
-        raise FileNotFoundError(f"{archive} is no archive that packaging/build.py made")
+        raise FileNotFoundError(f"{archive} isn't an archive made by packaging/build.py")
     return callboard.parents[1]
 
 

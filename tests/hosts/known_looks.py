@@ -48,7 +48,7 @@ def assert_known(name: str, data: bytes) -> None:
     kept, now = decode(file.read_bytes()), decode(data)
     assert (kept.width, kept.height) == (now.width, now.height)
     differing = mean_difference(kept, now)
-    assert differing <= TOLERANCE, f"{name}: {differing:.1f} of 255 steps"
+    assert differing <= TOLERANCE, f"{name} differs by {differing:.1f} of 255 steps"
 
 
 def mean_difference(a: Picture, b: Picture) -> float:

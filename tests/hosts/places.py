@@ -50,7 +50,7 @@ def every_check(real: bool) -> pytest.MarkDecorator:
 def run_check(check: Check, bench: Bench, real: bool) -> None:
     """Run one check. A double offers every capability of its application, so a check is never
     skipped on it."""
-    assert ABSENT.isdisjoint(bench.host.ports), "then its checks belong to every_check()"
+    assert ABSENT.isdisjoint(bench.host.ports), "the host offers a port in ABSENT; remove it there"
     missing = bench.missing(check)
     if missing and (real or find_spec("pxr") is None):
         pytest.skip(f"the host doesn't offer {', '.join(missing)}")

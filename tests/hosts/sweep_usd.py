@@ -316,8 +316,8 @@ def swept(files: list[str]) -> Iterator[tuple[str, Any]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--limit", type=int, help="how many files at most")
-    parser.add_argument("--match", default="", help="only files whose path holds this")
+    parser.add_argument("--limit", type=int, help="maximum number of files")
+    parser.add_argument("--match", default="", help="only files whose path contains this")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:

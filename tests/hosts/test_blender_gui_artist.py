@@ -81,7 +81,7 @@ def test_what_the_artist_holds_is_deleted_when_it_is_let_go(
     assert doing in words[0], words
     assert "Cube" in gui.names()
     listed = client.call("scene__list_objects")["structuredContent"]["objects"]
-    assert "Cube" in [one["name"] for one in listed], "reading goes on"
+    assert "Cube" in [one["name"] for one in listed], "reading must go on"
     gui.key("Escape")
     asked.wait()
     assert "result" in asked.answer, asked.answer
@@ -89,7 +89,7 @@ def test_what_the_artist_holds_is_deleted_when_it_is_let_go(
     gui.key("ctrl+z")
     gui.wait(lambda: "Cube" in gui.names(), "the delete undone")
     place = gui.run("answer = list(bpy.data.objects['Cube'].location)")
-    assert place == [0, 0, 0], "the drag that was left is in nobody's undo step"
+    assert place == [0, 0, 0], "the cancelled drag must not be in an undo step"
 
 
 def test_the_splash_screen_holds_up_nothing(gui: Gui, client: FakeClient) -> None:
@@ -177,7 +177,7 @@ def prepared(gui: Gui, samples: int) -> list[Any]:
     """Make a scene that takes long to render, and return its settings. Skips the test where no
     render runs in the background."""
     if not gui.run("answer = bpy.app.version >= (4, 0)"):
-        pytest.skip("this Blender takes a render by itself for a change of the artist's")
+        pytest.skip("this Blender reports a render as a change by the artist")
     gui.run(PERMIT)
     gui.run(PREPARED.format(samples=samples))
     settings: list[Any] = gui.run(OWN)
@@ -193,7 +193,7 @@ def test_a_still_by_itself_is_whole_and_changes_nothing(gui: Gui, client: FakeCl
     assert png_size(path.read_bytes()) == (256, 128)
     assert gui.run(OWN) == before
     done(client, "scene__undo")
-    assert gui.names() == ["Camera", "Cube", "Light"], "a render is nothing that was changed"
+    assert gui.names() == ["Camera", "Cube", "Light"], "a render must not count as a change"
 
 
 @pytest.mark.parametrize("act", ["Escape", CANCEL], ids=["escape", "cancel"])
@@ -205,11 +205,11 @@ def test_the_window_goes_on_while_a_still_is_rendered(
     gui.wait(lambda: gui.run(RENDERING) or asked.answer, "the render")
     assert not asked.answer, asked.answer
     # Blender's own timers run, and the artist's actions and saves have the artist's settings.
-    assert gui.run(OWN)[:-1] == before[:-1], "handlers apart, of which it has one more"
+    assert gui.run(OWN)[:-1] == before[:-1], "settings other than the handlers have changed"
     if act == "Escape":
         delete = in_background(lambda: done(client, "scene__delete", names=["Cube"]))
         words = gui.wait(waiting(gui), "the call that waits")
-        assert words == ["waiting: busy with rendering"], "its own call doesn't wait for it"
+        assert words == ["waiting: busy with rendering"], "only the other call must wait"
         gui.key(act)
         delete()
         asked.wait()
@@ -255,7 +255,7 @@ def test_a_call_works_in_each_mode_and_leaves_it_as_it_was(
     assert gui.run(MODE) == mode
     gui.run("with artist(): bpy.ops.ed.undo()")
     assert not gui.run("answer = bpy.data.objects['Cube'].get('was in')")
-    assert "Ball" in gui.names(), "one undo takes back one call"
+    assert "Ball" in gui.names(), "one undo must revert only one call"
     gui.run("with artist(): bpy.ops.ed.undo()")
     assert "Ball" not in gui.names()
     assert gui.run("answer = list(bpy.data.objects['Cube'].location)") == [1, 2, 3]
@@ -366,7 +366,7 @@ def test_the_artist_ends_what_holds_blender(
     act: Callable[[Gui, FakeClient], None],
 ) -> None:
     if "ops" in hold and act is holds_escape and gui.run(STANDS_STILL):
-        pytest.skip("callboard's threads stand still during operators in this Blender")
+        pytest.skip("callboard's threads are paused during operators in this Blender")
     gui.run(PERMIT)
     began = gui.folder / "held"
     began.unlink(missing_ok=True)

@@ -150,7 +150,10 @@ def test_after_a_file_is_opened_the_rest_waits_for_the_next_tick(gui: Gui) -> No
         "post(opens)\n"
         "post(lambda: seen.append(bpy.context.window is not None))\n"
     )
-    gui.wait(lambda: gui.run("answer = seen") == ["opening a file", True], "both")
+    gui.wait(
+        lambda: gui.run("answer = seen") == ["opening a file", True],
+        "a question while a file is opened",
+    )
     gui.run("asked.close()")
 
 

@@ -218,7 +218,9 @@ def test_without_qt_or_what_it_needs_the_sidebar_says_what_to_do(fresh: Gui) -> 
     )
     fresh.run("bpy.ops.callboard.window()")
     problem = f"{RESIDENCE}answer = residence.window.problem"
-    assert "Install the package libxcb-cursor0" in fresh.wait(lambda: fresh.run(problem), "word")
+    assert "Install the package libxcb-cursor0" in fresh.wait(
+        lambda: fresh.run(problem), "the message of the problem"
+    )
     fresh.run(f"sys.path.append({SITE!r})\nbpy.ops.callboard.window()")
     opened(fresh)
 

@@ -16,7 +16,7 @@ from needed import needs
 pytestmark = [
     pytest.mark.slow,
     needs("bpy"),
-    pytest.mark.skipif(sys.platform == "win32", reason="there is no signal to end it by"),
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal to end it with"),
 ]
 
 #: Blender as a module crashed or hung at some exits, but not at every one.

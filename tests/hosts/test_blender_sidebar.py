@@ -92,8 +92,8 @@ def test_a_question_shows_in_the_header_and_is_allowed_once_all_of_it_was_shown(
     gone = f"{DRAWN}answer = drawn(asking.draw_line, None)"
     gui.wait(lambda: gui.run(gone) == [], "the end of the notice")
     mark = gui.run(f"{DRAWN}answer = drawn(asking.draw_mark, None)")
-    assert mark == [["callboard.details", "", False]], "it keeps its room"
-    assert "callboard_addon/" not in gui.output(), "a traceback of ours"
+    assert mark == [["callboard.details", "", False]], "the mark must keep its place"
+    assert "callboard_addon/" not in gui.output(), "callboard printed a traceback"
 
 
 def test_a_pop_up_closes_when_its_question_ends(gui: Gui) -> None:
@@ -105,13 +105,13 @@ def test_a_pop_up_closes_when_its_question_ends(gui: Gui) -> None:
         )
         params = {"name": "script__execute", "arguments": {"code": "1"}}
         client.start("tools/call", params, id=41)
-        gui.wait(lambda: gui.run("answer = len(residence.snapshot.questions)") == 1, "it")
+        gui.wait(lambda: gui.run("answer = len(residence.snapshot.questions)") == 1, "the question")
         gui.key("Escape")  # the pointer is over the view
         gui.run("with artist(): bpy.ops.callboard.details('INVOKE_DEFAULT')")
         gui.wait(lambda: gui.run(held), "the pop-up")
         client.notify("notifications/cancelled", {"requestId": 41})
-        gui.wait(lambda: not gui.run(held), "its end")
-        assert "callboard_addon/" not in gui.output(), "a traceback of ours"
+        gui.wait(lambda: not gui.run(held), "the end of the hold")
+        assert "callboard_addon/" not in gui.output(), "callboard printed a traceback"
 
 
 def client_name(gui: Gui) -> str:
@@ -137,7 +137,7 @@ def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> 
             lambda: not gui.run("answer = bool(residence.snapshot.calls)"), "the end of the call"
         )
         idle = gui.run(PANEL)
-        assert "Review" not in [text for _, text, _ in idle], "nothing is asked"
+        assert "Review" not in [text for _, text, _ in idle], "there is no question to review"
         calls = [
             client.start("tools/call", {"name": "script__execute", "arguments": {"code": LONG}})
             for _ in range(5)
@@ -151,7 +151,8 @@ def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> 
             gui.wait(call.done, "answer")
             assert "error" in call.result()
         stopped = gui.wait(
-            lambda: [text for _, text, _ in gui.run(PANEL) if text.startswith("Stopped")], "Stop"
+            lambda: [text for _, text, _ in gui.run(PANEL) if text.startswith("Stopped")],
+            "the stopped calls",
         )
         assert stopped == ["Stopped, calls ended: 5"]
         assert [kind for kind, _, _ in gui.run(PANEL)] == [kind for kind, _, _ in idle]
@@ -180,11 +181,16 @@ def test_what_was_changed_last_and_by_whom_is_taken_back(gui: Gui) -> None:
         selected = "answer = [o.name for o in bpy.context.selected_objects]"
         gui.wait(lambda: gui.run(selected) == ["One"], "the selection")
         press("undo", 2)
-        gui.wait(lambda: gui.names() == ["Camera", "Cube", "Light", "One", "Two"], "one undone")
-        gui.wait(lambda: any(text.endswith(", undone") for text in texts()), "what is undone")
+        gui.wait(
+            lambda: gui.names() == ["Camera", "Cube", "Light", "One", "Two"], "one change undone"
+        )
+        gui.wait(
+            lambda: any(text.endswith(", undone") for text in texts()),
+            "the undone change in the panel",
+        )
         press("undo", 0)
         gui.wait(lambda: gui.names() == ["Camera", "Cube", "Light"], "the turn undone")
-        assert "callboard_addon/" not in gui.output(), "a traceback of ours"
+        assert "callboard_addon/" not in gui.output(), "callboard printed a traceback"
 
 
 def client_of(gui: Gui) -> str:
@@ -236,7 +242,10 @@ def test_a_folder_is_added_and_taken_away(gui: Gui, tmp_path: Path) -> None:
     gui.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
     gui.enable()
     gui.run("from callboard_blender.addon import residence")
-    gui.wait(lambda: gui.run(roots) == [["work", str(folder), "artist"]], "it, in another server")
+    gui.wait(
+        lambda: gui.run(roots) == [["work", str(folder), "artist"]],
+        "the same root in another server",
+    )
     with gui.client() as client:
         gui.run("bpy.data.objects['Cube'].location.x = 1")
         saved = client.call("scene__save_file", {"path": "shot.blend"})
@@ -247,11 +256,11 @@ def test_a_folder_is_added_and_taken_away(gui: Gui, tmp_path: Path) -> None:
     elsewhere.mkdir()
     gui.run(f"bpy.ops.wm.save_as_mainfile(filepath={str(elsewhere / 'shot.blend')!r})")
     project = ["elsewhere", str(elsewhere), "project"]
-    gui.wait(lambda: gui.run(roots) == [lasting, project], "the scene took it to its new folder")
+    gui.wait(lambda: gui.run(roots) == [lasting, project], "the scene's new folder as the project")
     gui.run("bpy.ops.wm.read_homefile(use_factory_startup=False, load_ui=False)")
     gui.wait(lambda: gui.run(roots) == [lasting], "what was kept for scenes without a file")
     gui.run("bpy.ops.callboard.remove_folder(uri=residence.snapshot.roots[0].uri)")
-    gui.wait(lambda: gui.run(roots) == [], "its end")
+    gui.wait(lambda: gui.run(roots) == [], "no roots")
     gui.run(f"bpy.ops.wm.open_mainfile(filepath={str(elsewhere / 'shot.blend')!r})")
     gui.wait(lambda: gui.run(roots) == [lasting, project], "what was kept for that project")
 
@@ -311,4 +320,4 @@ def test_a_question_is_answered_by_mouse_with_the_sidebar_closed(
             answer = call.result()
             assert not answer.get("result", {"isError": True}).get("isError"), answer
             assert "Seen" in gui.names()
-        assert "callboard_addon/" not in gui.output(), "a traceback of ours"
+        assert "callboard_addon/" not in gui.output(), "callboard printed a traceback"

@@ -115,5 +115,5 @@ def test_the_report_lies_beside_the_archive_where_the_application_stands_elsewhe
         "3dsmax", "empty.zip", lambda: "none", {}
     )
     report = json.loads((copied / "callboard-first-run-3dsmax.json").read_text("utf-8"))
-    assert "is no archive that packaging/build.py made" in report["broke"]
+    assert "isn't an archive made by packaging/build.py" in report["broke"]
     assert list(elsewhere.iterdir()) == []

@@ -98,7 +98,7 @@ def test_a_viewport_needs_windows(bench: Bench) -> None:
     assert data[16:24] == (321).to_bytes(4, "big") + (123).to_bytes(4, "big")
 
 
-@pytest.mark.skipif(REAL, reason="Houdini has its translators")
+@pytest.mark.skipif(REAL, reason="Houdini's own translators can't be removed")
 def test_a_format_that_houdini_would_write_as_its_own_is_not_offered(bench: Bench) -> None:
     hou._session.session.no_translator.add(".ply")
     told = {each["format"]: each for each in bench.call("exchange__formats")["formats"]}
@@ -315,7 +315,7 @@ def test_a_broken_file_says_that_the_scene_is_closed(bench: Bench) -> None:
         bench.port("filesystem.read").open(str(file))
 
 
-@pytest.mark.skipif(REAL, reason="the licence is what it is")
+@pytest.mark.skipif(REAL, reason="Houdini's own licence can't be changed")
 @pytest.mark.parametrize(
     ("licence", "opens", "saves"),
     [
@@ -368,7 +368,7 @@ def _step(bench: Bench, name: str, label: str = "Callboard: same") -> str | None
     return undo.commit(token)
 
 
-@pytest.mark.skipif(REAL, reason="hython keeps undo, or does not")
+@pytest.mark.skipif(REAL, reason="hython itself decides if it keeps undo")
 def test_where_nothing_can_be_undone_a_failed_call_says_so(tmp_path: Path) -> None:
     new_houdini(windows=False)
     hou._session.session.undo_can_be_kept = False
@@ -382,7 +382,7 @@ def test_where_nothing_can_be_undone_a_failed_call_says_so(tmp_path: Path) -> No
         assert undo.rollback(step) is False
 
 
-@pytest.mark.skipif(REAL, reason="only the double starts anew")
+@pytest.mark.skipif(REAL, reason="only the double can be started again")
 def test_a_host_that_starts_leaves_the_scene_alone(tmp_path: Path) -> None:
     new_houdini(windows=False)
     with houdini_host(lambda fn: None):
@@ -682,7 +682,7 @@ def test_a_turntable_leaves_nothing_between_its_pictures(bench: Bench) -> None:
     assert len(list(bench.folder.iterdir())) == 3
 
 
-@pytest.mark.skipif(REAL, reason="nobody is told when Houdini renders")
+@pytest.mark.skipif(REAL, reason="only the double reports its renders")
 @pytest.mark.parametrize("size", [(64, 16), (16, 64)])
 def test_a_turntables_camera_sees_everything_from_all_around(
     bench: Bench, size: tuple[int, int]
@@ -749,7 +749,7 @@ def test_the_camera_that_is_looked_through_and_the_frame_and_the_renderer(bench:
     assert (seen, bench.host.blocked_by()) == (["rendering"] * len(session.rendered), None)
 
 
-@pytest.mark.skipif(REAL, reason="Houdini itself has a graphics card, or not")
+@pytest.mark.skipif(REAL, reason="Houdini's own graphics card can't be removed")
 @pytest.mark.parametrize("host", ["windows"], indirect=True)
 def test_what_the_renderer_says_is_told_and_nothing_is_left(bench: Bench) -> None:
     session = hou._session.session
@@ -776,7 +776,7 @@ def test_node_types_and_the_module_are_looked_up(bench: Bench) -> None:
     assert method["kind"] == "method"
 
 
-@pytest.mark.skipif(REAL, reason="the double alone makes smart bundles so simply")
+@pytest.mark.skipif(REAL, reason="only the double makes smart bundles like this")
 def test_a_bundle_that_follows_a_pattern_is_not_changed(bench: Bench) -> None:
     cube = bench.cube("Cube")
     hou.addNodeBundle("Smart")

@@ -12,7 +12,7 @@ from other_thread import elsewhere
 from test_adapter_names import facts
 
 if REAL:
-    pytest.skip("Houdini itself needs no proof", allow_module_level=True)
+    pytest.skip("there is no double inside Houdini", allow_module_level=True)
 
 from hou._session import session
 

@@ -47,7 +47,7 @@ def test_a_colour_replaces_the_picture_of_the_objects_own_material(bench: Bench)
     assert bench.get(path)["color"] == pytest.approx([0, 1, 0])
 
 
-@pytest.mark.skipif(REAL, reason="which colour spaces there are is up to the installation")
+@pytest.mark.skipif(REAL, reason="the available colour spaces depend on the installation")
 def test_a_colour_space_that_a_text_menu_does_not_offer_is_written(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

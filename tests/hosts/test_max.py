@@ -37,7 +37,7 @@ def host(request: pytest.FixtureRequest) -> Iterator[Any]:
     new_max(windows=place(request, REAL) == "windows", usd=find_spec("pxr") is not None)
     with max_host(lambda fn: None) as running:
         yield running
-    assert REAL or pymxs._session.session.snapshots == 0, "copies of meshes are kept for ever"
+    assert REAL or pymxs._session.session.snapshots == 0, "some copies of meshes were not freed"
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_viewport_needs_windows(bench: Bench) -> None:
     assert pymxs._session.session.bitmaps == 0
 
 
-@pytest.mark.skipif(REAL, reason="the component is there or it isn't")
+@pytest.mark.skipif(REAL, reason="3ds Max's own component can't be removed")
 def test_usd_needs_its_component() -> None:
     new_max(windows=False, usd=False)
     with max_host(lambda fn: None) as host:
@@ -108,7 +108,7 @@ def test_usd_needs_its_component() -> None:
         assert host.plug_ins[USD].name == "USD for 3ds Max"
 
 
-@pytest.mark.skipif(REAL, reason="the plug-in is there or it isn't")
+@pytest.mark.skipif(REAL, reason="3ds Max's own plug-in can't be removed")
 def test_what_fbx_can_do_is_asked(bench: Bench) -> None:
     def told() -> Any:
         return bench.call("exchange__formats")["formats"][1]
@@ -124,7 +124,7 @@ def test_what_fbx_can_do_is_asked(bench: Bench) -> None:
     assert "plug-in" in told()["missing"]
 
 
-@pytest.mark.skipif(REAL, reason="the double tells what 3ds Max was told")
+@pytest.mark.skipif(REAL, reason="only the double reports the settings it got")
 def test_an_export_is_no_change_and_leaves_the_artists_settings(bench: Bench) -> None:
     session = pymxs._session.session
     bench.cube("Crate")
@@ -211,7 +211,7 @@ def test_an_xref_is_the_scenes_own_but_for_what_it_is_made_of(bench: Bench) -> N
     assert bench.reader.names() == []
 
 
-@pytest.mark.skipif(REAL, reason="3ds Max does one or the other")
+@pytest.mark.skipif(REAL, reason="3ds Max itself can't be made to do this")
 def test_an_xref_that_a_script_does_not_move_is_no_success(bench: Bench) -> None:
     path = bench.sample(REFERENCED)
     before = bench.everything()
@@ -308,7 +308,7 @@ def test_what_the_artist_locked_is_neither_keyed_nor_baked_nor_moved_by_a_parent
     assert bench.call("scene__transform", {"name": "Still", "translate": [1, 2, 3]})["verified"]
 
 
-@pytest.mark.skipif(REAL, reason="the artist's units stay")
+@pytest.mark.skipif(REAL, reason="the artist's units may not be changed")
 def test_units_are_told(bench: Bench) -> None:
     session = pymxs._session.session
     for unit, scale, per_meter in (("inches", 1.0, 1 / 0.0254), ("centimeters", 10.0, 10.0)):
@@ -329,7 +329,7 @@ def test_a_broken_file_is_an_error(bench: Bench) -> None:
     assert bench.host.blocked_by() is None
 
 
-@pytest.mark.skipif(REAL, reason="3ds Max itself keeps what it is told")
+@pytest.mark.skipif(REAL, reason="3ds Max itself keeps its settings")
 def test_a_setting_of_the_fbx_plug_in_that_does_not_stay_is_told(bench: Bench) -> None:
     bench.cube("Crate")
     file = str(bench.folder / "crate.fbx")
@@ -376,7 +376,7 @@ def test_what_the_artist_did_since_is_not_undone(bench: Bench) -> None:
     assert len(bench.reader.names()) == 2
 
 
-@pytest.mark.skipif(REAL, reason="nobody works by hand there")
+@pytest.mark.skipif(REAL, reason="3dsmaxbatch has no artist")
 def test_nothing_is_done_again_once_the_artist_did_something(bench: Bench) -> None:
     undo_id = _step(bench, "Ours")
     assert _undo(bench).undo(undo_id) is True
@@ -402,7 +402,7 @@ def test_inside_a_step_that_somebody_opened_nothing_is_ours_to_undo(bench: Bench
     assert kept() == []
 
 
-@pytest.mark.skipif(REAL, reason="3ds Max itself reports when it does")
+@pytest.mark.skipif(REAL, reason="3ds Max's own reports can't be delayed")
 def test_an_undo_that_is_reported_late_is_none_of_the_artists(bench: Bench) -> None:
     session = pymxs._session.session
     session.late_notices = True
@@ -419,7 +419,7 @@ def test_an_undo_that_is_reported_late_is_none_of_the_artists(bench: Bench) -> N
     assert bench.reader.names() == []
 
 
-@pytest.mark.skipif(REAL, reason="3ds Max itself forgets no step")
+@pytest.mark.skipif(REAL, reason="3ds Max's own undo list can't be cleared")
 def test_an_undo_that_does_nothing_is_none(bench: Bench) -> None:
     undo_id = _step(bench, "Kept")
     pymxs._session.session.undo.clear()
@@ -610,7 +610,7 @@ def test_a_still_is_rendered_and_nothing_else_changes(bench: Bench) -> None:
     assert list(bench.folder.iterdir()) == [file]
 
 
-@pytest.mark.skipif(REAL, reason="which renderers there are is up to the installation")
+@pytest.mark.skipif(REAL, reason="the available renderers depend on the installation")
 def test_a_picture_that_arnold_renders_black_is_said_to_be(bench: Bench) -> None:
     rt.Freecamera(name="Shot")
     arguments = {"path": str(bench.folder / "still.png"), "width": 16, "height": 16}
@@ -695,7 +695,7 @@ def test_the_camera_of_the_view_and_the_frame_and_what_it_is_busy_with(bench: Be
     assert session.bitmaps == 0
 
 
-@pytest.mark.skipif(REAL, reason="nobody cancels it there")
+@pytest.mark.skipif(REAL, reason="nobody can cancel a render in 3dsmaxbatch")
 def test_a_render_that_was_cancelled_leaves_the_older_picture(bench: Bench) -> None:
     session = pymxs._session.session
     rt.Freecamera(name="Shot")

@@ -10,7 +10,7 @@ from other_thread import elsewhere
 from test_adapter_names import of_max, unsourced
 
 if REAL:
-    pytest.skip("3ds Max itself needs no proof", allow_module_level=True)
+    pytest.skip("there is no double inside 3ds Max", allow_module_level=True)
 
 from pymxs import _runtime, _scene
 from pymxs._session import session

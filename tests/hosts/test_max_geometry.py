@@ -138,7 +138,7 @@ def test_what_has_no_faces_or_not_its_own_is_refused(bench: Bench) -> None:
     assert shape(bench, "subdivide", path, levels=1)["result"]["faces"] == 24
 
 
-@pytest.mark.skipif(REAL, reason="the double can be told who else has it")
+@pytest.mark.skipif(REAL, reason="only the double can be given instances")
 def test_instances_are_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     path = bench.cube("Crate")
     both = [rt.getNodeByName("Crate"), rt.Box(name="Twin")]
@@ -148,16 +148,16 @@ def test_instances_are_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) ->
     assert base("Crate") == "Box"
 
 
-@pytest.mark.skipif(REAL, reason="3ds Max itself needs no proof")
+@pytest.mark.skipif(REAL, reason="there is no double inside 3ds Max")
 def test_the_double_polices_polys_and_meshes() -> None:
     from test_max_double import elsewhere
 
     new_max(windows=False)
     crate = rt.Box(name="Crate")
-    with pytest.raises(RuntimeError, match="is no Editable_Poly"):
+    with pytest.raises(RuntimeError, match="isn't of class Editable_Poly"):
         rt.polyop.getNumFaces(crate)
     rt.convertToPoly(crate)
-    with pytest.raises(RuntimeError, match="is no Editable_mesh"):
+    with pytest.raises(RuntimeError, match="isn't of class Editable_mesh"):
         rt.meshop.getNumFaces(crate)
     for wrong in (
         lambda: rt.polyop.flipNormals(crate, rt.Array(1)),

@@ -119,7 +119,7 @@ def test_of_other_types_only_the_colour_is_told(bench: Bench) -> None:
         bench.call("materials__set", {"name": "Old", "roughness": 0.5})
 
 
-@pytest.mark.skipif(REAL, reason="keys are set by the double")
+@pytest.mark.skipif(REAL, reason="only the double sets such keys")
 def test_what_has_keys_is_refused(bench: Bench) -> None:
     path = _material(bench, objects=[bench.cube("Cube")])
     material = _node("Cube").material
@@ -168,7 +168,7 @@ def test_the_active_camera_renders_and_a_copy_of_it_is_not_active(bench: Bench) 
     assert bench.port(CAMERAS).get(first)["active"]
 
 
-@pytest.mark.skipif(REAL, reason="the double alone can be without")
+@pytest.mark.skipif(REAL, reason="only the double can be without Arnold")
 def test_without_arnold_lights_say_what_is_missing(bench: Bench) -> None:
     pymxs.session.arnold = False
     for tool, asked in (("create", {"kind": "point"}), ("set_environment", {"color": "#fff"})):

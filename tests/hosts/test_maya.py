@@ -161,7 +161,7 @@ def _offered(bench: Bench, name: str) -> Any:
 
 def test_formats_come_and_go_with_their_plug_ins(bench: Bench) -> None:
     if cmds.pluginInfo("fbxmaya", query=True, loaded=True):
-        pytest.skip("this Maya has them loaded")
+        pytest.skip("this Maya has already loaded the plug-ins")
     assert (_offered(bench, "fbx")["import"], _offered(bench, "usd")["export"]) == ([], [])
     assert "fbxmaya" in _offered(bench, "fbx")["missing"]
     file = str(bench.folder / "cube.fbx")
@@ -172,7 +172,7 @@ def test_formats_come_and_go_with_their_plug_ins(bench: Bench) -> None:
     cmds.unloadPlugin("fbxmaya")
 
 
-@pytest.mark.skipif(REAL, reason="the double tells what Maya was told")
+@pytest.mark.skipif(REAL, reason="only the double reports the settings it got")
 def test_an_export_is_no_change_and_leaves_the_artists_settings(
     bench: Bench, with_translators: None
 ) -> None:
@@ -395,7 +395,7 @@ def test_a_new_colour_leaves_the_selection_alone(bench: Bench) -> None:
     assert bench.reader.selection() == [made[1]]
 
 
-@pytest.mark.skipif(REAL, reason="what Maya has in batch is what it has")
+@pytest.mark.skipif(REAL, reason="Maya's own conditions can't be changed")
 def test_a_condition_that_maya_does_not_have_is_done_without(bench: Bench) -> None:
     from maya._session import session
 
@@ -794,7 +794,7 @@ def test_an_empty_scene_has_no_turntable(bench: Bench) -> None:
         next(images)
 
 
-@pytest.mark.skipif(REAL, reason="which renderers there are is up to the installation")
+@pytest.mark.skipif(REAL, reason="the available renderers depend on the installation")
 @both(REAL)
 def test_arnold_s_own_settings_come_back(bench: Bench) -> None:
     cmds.loadPlugin("mtoa", quiet=True)
@@ -816,7 +816,7 @@ def test_settings_that_are_locked_are_told_and_the_others_come_back(bench: Bench
     assert list(bench.folder.iterdir()) == []
 
 
-@pytest.mark.skipif(REAL, reason="which renderers there are is up to the installation")
+@pytest.mark.skipif(REAL, reason="the available renderers depend on the installation")
 @both(REAL)
 @pytest.mark.parametrize(
     ("asked", "with_windows", "without"),
@@ -842,7 +842,7 @@ def test_the_scenes_renderer_renders(
     assert cmds.getAttr("defaultRenderGlobals.currentRenderer") == asked
 
 
-@pytest.mark.skipif(REAL, reason="Maya itself has a graphics card, or not")
+@pytest.mark.skipif(REAL, reason="Maya's own graphics card can't be removed")
 def test_what_the_renderer_says_is_told_and_nothing_is_left(bench: Bench) -> None:
     from maya._session import session
 

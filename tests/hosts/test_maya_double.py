@@ -8,7 +8,7 @@ from maya_rig import REAL, new_maya
 from other_thread import elsewhere
 
 if REAL:
-    pytest.skip("Maya itself needs no proof", allow_module_level=True)
+    pytest.skip("there is no double inside Maya", allow_module_level=True)
 
 
 import maya.api.OpenMaya as om
@@ -158,7 +158,7 @@ def test_rendering_takes_known_flags_a_camera_and_the_pictures_own_shape() -> No
     with pytest.raises(AttributeError):
         cmds.arnoldRender  # noqa: B018
     cmds.polyCube(name="Crate")
-    with pytest.raises(RuntimeError, match="is no camera"):
+    with pytest.raises(RuntimeError, match="isn't a camera"):
         cmds.ogsRender(camera="Crate", currentFrame=True, width=16, height=9)
     with pytest.raises(RuntimeError, match="distorted"):
         cmds.render("persp", xresolution=16, yresolution=16)

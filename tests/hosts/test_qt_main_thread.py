@@ -149,7 +149,7 @@ def test_it_is_made_on_the_main_thread_only(main: QtMainThread) -> None:
         in_thread(QtMainThread).result(20)
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="None lives for ever there")
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="None is immortal since Python 3.12")
 def test_a_qt_that_aborts_python_is_refused(
     main: QtMainThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,21 +73,21 @@ def check_undone_by_the_artist(
     back()
     assert undone == {three}
     back()
-    assert undone == {three}, "that was the artist's own"
+    assert undone == {three}, "the artist undid only their own change"
     back()
     assert undone == {three, two}
     again()
     assert undone == {three}
-    assert undo.undo(two) is True, "it is the newest again"
+    assert undo.undo(two) is True, "it is the newest step again"
     again()
     again()
-    assert undo.undo(two) is False, "what the artist did lies on top of it"
+    assert undo.undo(two) is False, "the artist's change lies on top of it, so it can't be undone"
     assert undone == {three}
     again()
     assert undone == set()
     joined = undo.join([three, step("Four")])
     back()
-    assert undone == set(), "half of it is there"
+    assert undone == set(), "half of the joined step is still there"
     assert undo.undo(joined) is True
     back()
     back()

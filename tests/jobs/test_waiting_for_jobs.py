@@ -100,7 +100,7 @@ def test_a_wait_that_is_cancelled_leaves_the_job_alone() -> None:
         assert server.app.jobs.get(id, Owner(LOCAL)).status == "working"
         until(
             lambda: not server.app.jobs.get(id, Owner(LOCAL))._changes.watched,
-            "nobody to listen any more",
+            "the end of the last listener",
         )
 
 

@@ -29,7 +29,7 @@ need("distributed")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(240),
-    pytest.mark.skipif(os.name == "nt", reason="the farm is ended by a signal of POSIX's"),
+    pytest.mark.skipif(os.name == "nt", reason="the farm is ended by a POSIX signal"),
 ]
 
 
@@ -120,7 +120,7 @@ def test_an_agent_maps_reads_resumes_and_cancels(tmp_path: Path, home: Path) -> 
             held = agent.held()
         # The server has ended, and with it the work of its agents.
         for pid in held:
-            until(gone(pid), "the end of what ran", seconds=60)
+            until(gone(pid), "the end of the process", seconds=60)
 
 
 def twenty(agent: Agent, work: Path) -> None:
@@ -167,14 +167,14 @@ def cancelled(agent: Agent) -> None:
     assert (told["status"], told["done"], told["job_id"]) == ("cancelled", 0, id)
     assert "run: 'held'" in told["message"]
     for pid in hosts:
-        until(gone(pid), "the end of what ran", seconds=60)
+        until(gone(pid), "the end of the process", seconds=60)
     agent.forget_held()
     assert agent.ended(agent.map("maths__square", range(4)))["done"] == 4
 
 
 def waits_for_a_host(agent: Agent) -> None:
     id = agent.map("maths__square", range(1), host="blender")
-    told = until(lambda: agent.call("farm__status", run=id).get("message"), "a word", seconds=60)
+    told = until(lambda: agent.call("farm__status", run=id).get("message"), "a message", seconds=60)
     assert "callboard farm worker --host blender" in told
     assert agent.call("farm__cancel", run=id)["status"] == "cancelled"
 

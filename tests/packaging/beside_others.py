@@ -36,7 +36,7 @@ class Old(ModuleType):
         if name.startswith("__") and name != "__path__":
             return super().__getattribute__(name)
         used.append(f"{super().__getattribute__('__name__')}.{name}")
-        raise RuntimeError("callboard uses what belongs to somebody else")
+        raise RuntimeError("callboard uses another plug-in's module")
 
 
 def client(url: str, token: str | None) -> dict[str, Any]:

@@ -118,7 +118,7 @@ ANSWERS = {
 }
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a script of POSIX")
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a POSIX script")
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_no_answer_is_never_taken_for_a_good_one(answer: str, tmp_path: Path) -> None:
     text, flawed = ANSWERS[answer]

@@ -27,7 +27,7 @@ def made(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     made = Journal(tmp_path)
     if request.param == "mapped" and made.path.stat().st_size != STEP:
         made.close()
-        pytest.skip("this file system isn't known to keep room that was reserved")
+        pytest.skip("this file system may not keep reserved room")
     yield made
     if made.path.exists():
         made.path.unlink()

@@ -454,7 +454,7 @@ def test_an_older_database_is_migrated_with_what_it_holds(folder: Path, version:
     assert ids_in_database(folder) == ["old", call.call_id][not version :]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps files that are open")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows doesn't delete files that are open")
 def test_the_folder_may_be_deleted_while_it_is_used(folder: Path) -> None:
     store = Store(folder)
     store.open()

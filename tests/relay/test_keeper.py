@@ -50,7 +50,7 @@ def test_a_host_that_refuses_is_not_asked_again_at_once(
     monkeypatch.setattr(keeping, "LOOK_EVERY", 10 * DEADLINE)
 
     async def ready(link: Link) -> None:
-        raise AssertionError("it connected")
+        raise AssertionError("the keeper connected")
 
     async def drive() -> int:
         id = instances.new_id()

@@ -340,7 +340,7 @@ def test_a_report_is_there_where_records_are_kept(tmp_path):
         assert "30m" in v1.problem("GET", "report?since=soon", 400)["detail"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps files that are open")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows doesn't delete files that are open")
 def test_records_that_cannot_be_read_are_told(tmp_path):
     with rest(tmp_path, records=True) as v1:
         v1.app.records.flush()

@@ -195,7 +195,7 @@ def test_the_guides_tool_says_so_where_no_client_advertises_roots(guides_server:
     assert result["structuredContent"]["error"] == "no workspace roots advertised"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the guide's paths are POSIX")
+@pytest.mark.skipif(os.name == "nt", reason="the guide uses POSIX paths")
 def test_roots_made_by_hand() -> None:
     run(ROOTS)
 

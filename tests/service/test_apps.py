@@ -195,7 +195,7 @@ def test_a_client_reads_which_of_its_calls_wait_for_the_artist() -> None:
             (question,) = server.app.dispatcher.consent.questions
             controls.answer(question, "refuse")
             assert call.result(DEADLINE)["error"]["code"] == -31003
-            until(lambda: not waiting(client)["waiting"], "nothing that waits")
+            until(lambda: not waiting(client)["waiting"], "no waiting calls")
 
 
 def test_what_waits_is_told_as_the_page_of_apps_shows_it() -> None:

@@ -50,7 +50,7 @@ def test_the_list_of_what_ships_is_short(kind: str) -> None:
         tools = listed(client)
         size = len(json.dumps(list(tools.values()), ensure_ascii=False, separators=(",", ":")))
         assert "scene__create_primitive" in tools
-        assert size <= MOST_BYTES, f"{size} bytes; mark a skill `load: when-called`"
+        assert size <= MOST_BYTES, f"{size} bytes are too many; mark a skill `load: when-called`"
 
 
 def shipping(folder: Path) -> type[FakeHost]:

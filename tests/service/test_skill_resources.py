@@ -158,7 +158,7 @@ def test_of_two_skills_with_one_uri_the_first_keeps_it(tmp_path: Path, skill: Pa
         assert listed(client).keys() == {"naming", "largest"}
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+@pytest.mark.skipif(os.name == "nt", reason="links need a special right on Windows")
 def test_a_file_that_became_a_link_is_not_read(
     running: Served, skill: Path, tmp_path: Path
 ) -> None:

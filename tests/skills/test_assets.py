@@ -67,7 +67,7 @@ def test_what_is_odd_is_told_and_hides_nothing_else(tmp_path: Path) -> None:
         assert "List them with assets__search" in refused["content"][0]["text"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files in folders")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders")
 def test_an_asset_json_that_is_no_file_of_its_folder_is_not_read(tmp_path: Path) -> None:
     library = tmp_path / "project" / "assets"
     (library / "pipe").mkdir(parents=True)

@@ -67,7 +67,7 @@ def plain_user_folder():
         places = (tempfile.gettempdir(), "/tmp", "/var/tmp")
         open_to_all = [p for p in places if os.access(p, os.W_OK | os.X_OK, effective_ids=True)]
         if not open_to_all:
-            pytest.skip(f"none of {', '.join(places)} is there for every user")
+            pytest.skip(f"none of {', '.join(places)} is open to every user")
         with tempfile.TemporaryDirectory(dir=open_to_all[0]) as name:
             yield Path(name)
     finally:

@@ -39,7 +39,7 @@ def test_other_names_are_free(name: str) -> None:
 
 
 async def _never(*asked: Any) -> Any:
-    raise AssertionError("nothing is asked")
+    raise AssertionError("nothing may be asked")
 
 
 def test_a_bundle_serves_no_address_that_is_ours() -> None:

@@ -95,7 +95,7 @@ def test_a_workflow_broken_while_serving_is_a_finding(
         assert "take.workflow.yaml" in text_of(described)
         assert f"flows: {told}" in recent["result"]["contents"][0]["text"]
     (folder / "take.workflow.yaml").write_text(good)
-    until(lambda: not server.app.catalog.failures, "the end of it")
+    until(lambda: not server.app.catalog.failures, "the end of the finding")
 
 
 def test_a_failure_of_older_code_says_that_it_is_older(server: Served, tmp_path: Path) -> None:

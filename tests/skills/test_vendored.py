@@ -200,7 +200,7 @@ def test_the_command_that_a_running_host_tells_finds_the_skill(
     paths = [folder.parent, other.parent]
     with served(skills=True, skill_paths=paths, announce=True) as server:
         catalog = server.app.catalog
-        until(lambda: catalog.failures, "what it lacks")
+        until(lambda: catalog.failures, "the missing package")
         (failure,) = catalog.failures
         assert main(["doctor"]) == 1
         assert failure.message in capsys.readouterr().out

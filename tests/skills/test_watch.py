@@ -148,7 +148,7 @@ def test_where_notifications_cost_a_descriptor_a_file_it_looks_instead(tmp_path,
 
     class KqueueObserver:
         def __init__(self):
-            pytest.fail("it was used")
+            pytest.fail("kqueue was used")
 
     monkeypatch.setattr(watchdog.observers, "Observer", KqueueObserver)
     heard = Heard()

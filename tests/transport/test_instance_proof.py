@@ -170,7 +170,7 @@ def test_another_machines_instances_are_listed_and_neither_asked_nor_removed(
         assert stranger.heard == []
 
 
-@pytest.mark.skipif(not this_boot(), reason="this system has no word for its boot")
+@pytest.mark.skipif(not this_boot(), reason="this system has no id for its boot")
 def test_what_ran_before_the_machine_started_anew_is_gone() -> None:
     with listening() as stranger:
         before = crashed(stranger.url, boot="another")

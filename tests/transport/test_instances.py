@@ -41,7 +41,7 @@ def test_one_that_lives_and_does_not_answer_is_silent(nobody: str) -> None:
     assert [entry.state for entry in listed()] == ["silent"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports this")
 def test_one_whose_end_nobody_has_asked_for_is_gone(nobody: str) -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)

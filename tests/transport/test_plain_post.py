@@ -123,7 +123,7 @@ def answered(file: BinaryIO) -> int:
     assert file.readline() == b"HTTP/1.1 200 OK\r\n"
     length = 0
     while (line := file.readline()) != b"\r\n":
-        assert line, "the server closed"
+        assert line, "the server closed the connection"
         name, _, value = line.partition(b":")
         if name.lower() == b"content-length":
             length = int(value)

@@ -405,7 +405,7 @@ def test_several_requests_on_one_connection_are_answered_in_order(
         got = b""
         while got.count(b'"result":{}') < 5:
             more = raw.socket.recv(65536)
-            assert more, "the server closed"
+            assert more, "the server closed the connection"
             got += more
         assert re.findall(rb'"id":(\d)', got) == [b"0", b"1", b"2", b"3", b"4"]
 
@@ -493,7 +493,7 @@ def test_clients_that_come_and_go_leave_nothing(server: Served) -> None:
             lambda: (
                 not (endpoint.sessions or app._listener.incoming_requests or app.dispatcher.calls)
             ),
-            "everything to be left behind",
+            "the end of sessions, requests and calls",
         )
         gc.collect()
         return (

@@ -98,7 +98,7 @@ def test_an_adapter_has_a_panel(request: pytest.FixtureRequest) -> None:
             return None
 
         def write(self, name: str, value: int) -> None:
-            raise AssertionError("nobody chose anything")
+            raise AssertionError("nothing may be chosen")
 
     class PlugIn(QtPlugIn):
         def has_artist(self) -> bool:

@@ -32,7 +32,7 @@ def serve(home: Path, platform: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no signal to end it by")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal to end it with")
 def test_a_headless_host_with_the_panel_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
     process = serve(tmp_path, "offscreen")
     try:

@@ -55,7 +55,7 @@ def seen(client: FakeClient) -> Any:
 
 def attend(server: Served) -> None:
     server.app.controls.attend()
-    until(lambda: server.app.dispatcher.consent.attended, "somebody to attend")
+    until(lambda: server.app.dispatcher.consent.attended, "an artist to attend")
 
 
 def answer(server: Served, decision: Any) -> str:
@@ -141,7 +141,7 @@ def test_a_link_put_in_place_of_a_clients_root_leads_nowhere_else(
         try:
             shots.symlink_to(tmp_path / "elsewhere")
         except OSError:
-            pytest.skip("this system makes no links")
+            pytest.skip("this system can't make links")
         params = {"name": "save", "arguments": {"path": "workspace://a.usd"}}
         assert client.request("tools/call", params)["error"]["code"] == INVALID_PARAMS
 

@@ -311,7 +311,7 @@ def test_a_link_that_leaves_the_root_is_refused(server: Served, tmp_path: Path) 
     try:
         (tmp_path / "root" / "out").symlink_to(tmp_path)
     except OSError:
-        pytest.skip("this system makes no links")
+        pytest.skip("this system can't make links")
     with offering(server, Roots(tmp_path / "root")) as client:
         arguments = {"path": "workspace://out/secret.usd"}
         response = client.request("tools/call", {"name": "open", "arguments": arguments})

@@ -360,7 +360,7 @@ def test_a_folder_listed_twice_is_read_only_if_either_says_so() -> None:
         roots.admit("/a/x", write=True)
 
 
-needs_links = pytest.mark.skipif(os.name == "nt", reason="needs the right to make symlinks")
+needs_links = pytest.mark.skipif(os.name == "nt", reason="making symlinks needs a special right")
 
 
 def build_tree(folder: Path) -> Path:
@@ -520,7 +520,7 @@ def test_a_root_is_named_by_its_drive_on_windows(path: str) -> None:
         parse_root(path, flavour="windows")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="paths without drives")
+@pytest.mark.skipif(sys.platform == "win32", reason="the paths have no drives")
 def test_a_read_only_root_is_the_same_folder_in_every_spelling_of_macos(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from callboard_testing.fake_client import FakeClient
 from serving import served, text_of
 
 PATH = {"type": "object", "properties": {"path": {"type": "string", "format": "workspace-path"}}}
-links = pytest.mark.skipif(os.name == "nt", reason="making links needs a right on Windows")
+links = pytest.mark.skipif(os.name == "nt", reason="making links needs a special right on Windows")
 
 
 def write(path: str) -> str:

@@ -59,7 +59,7 @@ def _made(name: str | None, type: str | None) -> str:
 
 def _activate(node: Node, label: str) -> None:
     if node.attributes["active"]:
-        raise NotImplementedError("going from one representation to another")
+        raise NotImplementedError("switching representations")
     file = scene_in(node.attributes["representations"][label])
     for each in bring(file, node.attributes["repNamespace"]):
         each.member_of = node.id

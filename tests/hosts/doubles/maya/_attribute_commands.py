@@ -174,7 +174,7 @@ def attributeQuery(
     if usedAsFilename:
         return attribute in _FILES
     if not exists:
-        raise NotImplementedError("other questions about attributes")
+        raise NotImplementedError("other queries about attributes")
     return of.split(attribute)[0] in of.attributes
 
 

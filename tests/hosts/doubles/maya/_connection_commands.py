@@ -182,5 +182,5 @@ def _move_faces(shape: Node, moved: set[int], group: Node) -> None:
 @command()
 def colorManagementPrefs(inputSpaceNames=False, mode="create"):
     if mode != "query" or not inputSpaceNames:
-        raise NotImplementedError("other questions about colours")
+        raise NotImplementedError("other queries about colours")
     return ["ACEScg", "scene-linear Rec.709-sRGB", "sRGB", "Raw"]

@@ -186,7 +186,7 @@ def objExists(name):
 @command()
 def camera(*names, startupCamera=False, mode="create"):
     if mode != "query" or not startupCamera:
-        raise NotImplementedError("cameras other than the four of each scene")
+        raise NotImplementedError("cameras other than the four default ones")
     return one(names[0]).attributes["startupCamera"]
 
 
@@ -218,7 +218,7 @@ def parent(*names, relative=False, world=False):
             session.warnings.append(f"{name} is there already")
             continue
         if above is not None and (above is node or above in scene.below(node.id)):
-            raise RuntimeError("Cannot parent an object to itself or to what is below it.")
+            raise RuntimeError("Cannot parent an object to itself or to one of its descendants.")
         place = scene.world(node)
         node.parent = new
         node.name = scene.free_name(node.name, node)
@@ -257,7 +257,7 @@ def delete(*names, constructionHistory=False):
             raise RuntimeError(f"Cannot delete locked or read-only node '{node.name}'")
         below = [each.id for each in (node, *scene.below(node.id))]
         if any(each.referenced for each in scene.below(node.id)):
-            raise NotImplementedError("deleting what is above a referenced node")
+            raise NotImplementedError("deleting a node above a referenced one")
         if any(scene.nodes[id].member_of not in (None, *below) for id in below):
             raise NotImplementedError("deleting a member of an assembly")
         if constructionHistory:
@@ -292,7 +292,7 @@ def duplicate(*names, inputConnections=False, name=None, returnRootsOnly=False):
         copied = _copy(original, original.parent, name or original.name)
         if inputConnections:
             if original.dag:
-                raise NotImplementedError("objects with what feeds them")
+                raise NotImplementedError("duplicating objects with their inputs")
             into = [c for c in scene.connections if c[2] == original.id]
             scene.connections += [(c[0], c[1], copied.id, c[3]) for c in into]
         scene.selection = [(copied.id, "")]

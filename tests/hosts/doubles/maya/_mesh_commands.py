@@ -128,7 +128,7 @@ def _edit(maker: str, names: list[str], letter: str, change) -> list[str]:
     for name in names:
         base, part = split_part(name)
         if not part.startswith(f".{letter}["):
-            raise RuntimeError(f"{maker}: '{name}' is not what it works on")
+            raise RuntimeError(f"{maker}: '{name}' is not a component that it can edit")
         node = one(base)
         by_node.setdefault(node.id, []).extend(indices(node, part))
     if not by_node:
@@ -156,19 +156,19 @@ def _history(maker: str, node: Node) -> str:
 def _mesh(node: Node) -> shapes.Mesh:
     shape = session.scene.shape(node)
     if shape is None or shape.mesh is None:
-        raise RuntimeError(f"'{node.name}' is no polygon object")
+        raise RuntimeError(f"'{node.name}' isn't a polygon object")
     return shape.mesh
 
 
 @command(undoable=True)
 def polyNormal(*names, constructionHistory=True, normalMode=None):
     if normalMode != 0:
-        raise NotImplementedError("anything but turning faces around")
+        raise NotImplementedError("anything but reversing normals")
     by_node: dict[int, list[int]] = {}
     for name in flat(names):
         base, part = split_part(name)
         if not part.startswith(".f["):
-            raise NotImplementedError("turning all faces at once")
+            raise NotImplementedError("reversing all faces at once")
         by_node.setdefault(one(base).id, []).extend(indices(one(base), part))
     for id, numbers in by_node.items():
         _mesh(session.scene.nodes[id]).turn(set(numbers))

@@ -29,7 +29,7 @@ def add(file: Scene, path: str, namespace: str | None) -> str:
 def bring(file: Scene, namespace: str) -> list[Node]:
     """Add the file's own nodes to the scene."""
     if file.references or any(node.keys or node.member_of for node in file.nodes.values()):
-        raise NotImplementedError("what a file refers to itself, and its animation curves")
+        raise NotImplementedError("a file's own references, and its animation curves")
     scene = session.scene
     brought = []
     everybodys = new_scene().nodes
@@ -59,7 +59,7 @@ def referenceQuery(name, filename=False, isNodeReferenced=False, withoutCopyNumb
     if isNodeReferenced:
         return bool(node.referenced)
     if not filename or not withoutCopyNumber:
-        raise NotImplementedError("other questions about references")
+        raise NotImplementedError("other queries about references")
     if not node.referenced:
         raise RuntimeError(f"'{name}' is not from a referenced file.")
     return node.referenced

@@ -39,9 +39,9 @@ def arnoldRender(batch=False, camera="", height=0, width=0):
         return None  # the picture is only in Arnold's own window
     files = one("defaultArnoldDriver").attributes
     if files["prefix"]:
-        raise NotImplementedError("a prefix of Arnold's own")
+        raise NotImplementedError("a file name prefix for Arnold")
     if files["colorManagement"] != 1:
-        raise NotImplementedError("pictures of raw light")
+        raise NotImplementedError("pictures without color management")
     return _write(camera, width, height, "", files["aiTranslator"] == "png")
 
 
@@ -53,7 +53,7 @@ def _write(camera, width, height, folder, is_png):
     node = one(camera)
     shape = session.scene.shape(node)
     if (shape or node).type != "camera":
-        raise RuntimeError(f"{camera} is no camera")
+        raise RuntimeError(f"{camera} isn't a camera")
     if abs(one("defaultResolution").attributes["deviceAspectRatio"] - width / height) > 1e-3:
         raise RuntimeError("the picture would be distorted")
     if not is_png:

@@ -107,7 +107,7 @@ def copyKey(*names, attribute=(), clipboard="anim"):
 @command(undoable=True)
 def pasteKey(*names, attribute=(), clipboard="anim", option="insert"):
     if option != "replaceCompletely":
-        raise NotImplementedError("keys that are pasted among others")
+        raise NotImplementedError("pasting keys among others")
     if not session.clipboards.get(clipboard):
         raise RuntimeError("Nothing to paste from")
     node, channel = _curve(names, attribute)

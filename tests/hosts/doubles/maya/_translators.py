@@ -85,9 +85,9 @@ def write(path: str, type: str, selected: bool) -> None:
         return
     settings = fbx()["Export"]
     if selected and settings["InputConnections"] != "false":
-        raise NotImplementedError("what is connected with what is exported")
+        raise NotImplementedError("exporting input connections")
     if settings["IncludeChildren"] != "true":
-        raise NotImplementedError("objects without what is below them")
+        raise NotImplementedError("exporting objects without their children")
     axis = "xyz".index(session.up_axis)
     _put(
         path,
@@ -134,14 +134,14 @@ def fbx_command(code: str) -> bool:
     elif value is not None and name[6:] in fbx().get(kind, {}):
         fbx()[kind][name[6:]] = value
     else:
-        raise NotImplementedError(f"the double knows no {code}")
+        raise NotImplementedError(f"the double doesn't support {code}")
     return True
 
 
 def _read_fbx(data: bytes) -> None:
     settings = fbx()["Import"]
     if settings["Mode"] != "add":
-        raise NotImplementedError("an import that changes what is there")
+        raise NotImplementedError("an import that changes existing nodes")
     told = _of_own(data, _FBX)
     # As with the option to follow the file's units.
     moved = mx.identity()

@@ -40,7 +40,7 @@ def playblast(
     if (format, compression) != ("image", "png") or len(frame) != 1:
         raise NotImplementedError("other playblasts")
     if session.panels.get(editorPanelName) != "modelPanel":
-        raise RuntimeError(f"'{editorPanelName}' is no 3D view")
+        raise RuntimeError(f"'{editorPanelName}' isn't a 3D view")
     width, height = (round(size * percent / 100) for size in widthHeight)
     session.tell("condition", "playblasting", True)
     Path(completeFilename).write_bytes(_view(session.editor(editorPanelName, _VIEW), width, height))
@@ -56,7 +56,7 @@ def _view(editor, width, height):
     transform = camera if camera.type == "transform" else scene.nodes[camera.parent]
     lens = scene.shape(transform).attributes
     if lens["orthographic"]:
-        raise NotImplementedError("flat views")
+        raise NotImplementedError("orthographic views")
     wide = frustum(lens, width / height)[1] / lens["nearClipPlane"]
     place = scene.world(transform)
     axes = [row[:3] for row in place[:3]]
@@ -81,7 +81,7 @@ def modelEditor(
 ):  # fmt: skip
     given = {k: v for k, v in locals().items() if k not in ("panel", "mode") and v is not None}
     if session.panels.get(panel) != "modelPanel":
-        raise RuntimeError(f"'{panel}' is no 3D view")
+        raise RuntimeError(f"'{panel}' isn't a 3D view")
     editor = session.editor(panel, _VIEW)
     if mode == "query":
         (flag,) = given

@@ -149,7 +149,7 @@ class Geometry:
         if clone_data_ids or prims is not None:
             raise NotImplementedError("other ways to merge")
         if not all(isinstance(prim, Polygon) for prim in geometry._prims):
-            raise NotImplementedError("what isn't polygons")
+            raise NotImplementedError("merging anything but polygons")
         if self._materials or geometry._materials:
             before = self._materials or [""] * len(self._prims)
             self._materials = [*before, *(geometry._materials or [""] * len(geometry._prims))]

@@ -287,7 +287,7 @@ class OpNode(Node):
     def createDigitalAsset(self, name=None, hda_file_name=None, description=None):
         node = self._data
         if name is None or hda_file_name is None or node.type.name != "subnet" or node.asset:
-            raise NotImplementedError("assets that aren't made of a subnet, in a file of their own")
+            raise NotImplementedError("assets other than a subnet in a file of its own")
         self._may_change()
         Path(hda_file_name).write_bytes(b"")
         node.type = replace(node.type, name=name, label=description or name)
@@ -392,7 +392,7 @@ class RopNode(OpNode):
             raise NotImplementedError("other ways to render")
         mantra = self._data.type.name == "ifd"
         if not mantra and not session.windows:
-            raise NotImplementedError("OpenGL without windows, which ends hython")
+            raise NotImplementedError("OpenGL without windows; it would end the real hython")
         if not mantra and not session.graphics_card:
             raise OperationFailed("The attempted operation failed.\nUnable to open a GL context.")
         values = {name: session.scene.values(self._data, name) for name in self._data.parms}

@@ -83,7 +83,7 @@ def import_file(path, *flags, using=None):
         raise NotImplementedError("other importers")
     settings = session.fbx["Importer"]
     if settings["Mode"] != "create":
-        raise NotImplementedError("an import that changes what is there")
+        raise NotImplementedError("an import that changes existing nodes")
     try:
         data = Path(path).read_bytes()
         told = json.loads(data[data.rindex(b"\n") :]) if data.startswith(_START) else None
@@ -92,7 +92,7 @@ def import_file(path, *flags, using=None):
     if told is None:
         return False
     if settings["ConvertUnit"] != _SYSTEM[session.units[0]] or session.units[1] != 1.0:
-        raise NotImplementedError("another unit than the scene's")
+        raise NotImplementedError("a unit other than the scene's")
     session.record()
     factor = told["meters"] / _METERS[settings["ConvertUnit"]]
     turned = told["up"] == "Y" and settings["AxisConversion"]
@@ -121,14 +121,14 @@ def export_file(path, *flags, selectedOnly=False, using=None):
         raise NotImplementedError("other exporters")
     settings, scene = session.fbx["Exporter"], session.scene
     if settings["ShowWarnings"]:
-        raise RuntimeError("a modal prompt: warnings of the export")
+        raise RuntimeError("would open a modal prompt: warnings of the export")
     nodes = [n for n in scene.nodes.values() if not selectedOnly or n.id in scene.selection]
     if not nodes:
         return False
     meters = _METERS[_SYSTEM[session.units[0]]] * session.units[1]
     factor = meters / _METERS[settings["ConvertUnit"]]
     if settings["AxisConversionMethod"] != "Animation" and settings["UpAxis"] == "Y":
-        raise NotImplementedError("a file that lies")
+        raise NotImplementedError("a file that claims Y up without being converted")
     numbers = {node.id: number for number, node in enumerate(_parents_first(nodes))}
     told = [_part(scene.nodes[id], numbers, factor, settings["UpAxis"]) for id in numbers]
     axis = "XYZ".index(settings["UpAxis"])
@@ -188,4 +188,4 @@ def _property(name, type, label, value):
 
 def _no_prompt(flags):
     if [str(flag).lower() for flag in flags] != ["#noprompt"]:
-        raise RuntimeError("a modal prompt: the options of the format")
+        raise RuntimeError("would open a modal prompt: the options of the format")

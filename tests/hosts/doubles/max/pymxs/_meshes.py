@@ -23,7 +23,7 @@ class TriMesh:
     def __init__(self, node) -> None:
         data = node._data
         if data.modifiers:
-            raise NotImplementedError("the triangles of what a modifier shows")
+            raise NotImplementedError("the triangles of a node with modifiers")
         world = session.scene.world(data, objects.now())
         made = pg.cut(data.polygons())
         placed = ([a + b for a, b in zip(p, data.offset, strict=True)] for p in made.points)
@@ -41,7 +41,7 @@ def _of(what, kind):
         raise RuntimeError(f"-- Unable to convert: {what!r} to type: {kind}")
     data = objects.Node(what._id)._data
     if data.type != kind:
-        raise RuntimeError(f"-- Runtime error: {data.type} is no {kind}")
+        raise RuntimeError(f"-- Runtime error: {data.type} isn't of class {kind}")
     return data.poly
 
 
@@ -53,7 +53,7 @@ def _at(of, number, what):
 
 def _list(of, faces):
     if not isinstance(faces, values.Array):
-        raise NotImplementedError("other ways to say which faces")
+        raise NotImplementedError("other ways to choose faces")
     for number in faces:
         _at(of.faces, number, "face")
     return [number - 1 for number in faces]
@@ -219,7 +219,7 @@ def _modified(made, type, modifier):
         made = pg.joined(made)
         if of["limitPolySize"]:
             if of["maxPolySize"] != 3:
-                raise NotImplementedError("faces of up to so many corners")
+                raise NotImplementedError(f"a maxPolySize of {of['maxPolySize']}")
             made = pg.cut(made)
             made.parts = []
         return made, "Editable_Poly"

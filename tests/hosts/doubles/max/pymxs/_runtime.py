@@ -221,7 +221,7 @@ def setProperty(what, name, value):
 
 def values_key(what, name):
     if not isinstance(what, objects.Node) or not isinstance(name, values.Name):
-        raise NotImplementedError("properties of others than nodes")
+        raise NotImplementedError("properties of anything but nodes")
     return materials.key_of(what._data.values, name.text)
 
 
@@ -323,7 +323,7 @@ def setSaveRequired(required):
 
 def loadMaxFile(path, useFileUnits=True, quiet=False):
     if not quiet:
-        raise RuntimeError("a modal prompt: units, missing plug-ins or unsaved changes")
+        raise RuntimeError("would open a modal prompt: units, missing plug-ins or unsaved changes")
     if session.hold is not None and not session.undo_off:
         raise RuntimeError("a scene was opened inside an undo block")
     session.tell("filePreOpen")
@@ -360,7 +360,7 @@ def saveMaxFile(path, clearNeedSaveFlag=True, useNewFile=True, quiet=False):
 
 def resetMaxFile(name):
     if not isinstance(name, values.Name) or name.text.lower() != "noprompt":
-        raise RuntimeError("a modal prompt: the scene will be reset")
+        raise RuntimeError("would open a modal prompt: the scene will be reset")
     session.tell("systemPreReset")
     session.scene, session.file, session.modified = session.new_scene(), "", False
     session.forget_undo()
@@ -460,12 +460,12 @@ class _MaxOps(_Struct):
 
     def CollapseNode(self, node, noWarning):
         if not noWarning:
-            raise RuntimeError("a modal prompt: collapsing can't be undone")
+            raise RuntimeError("would open a modal prompt: collapsing can't be undone")
         meshes.to_poly(node)
 
     def CollapseNodeTo(self, node, modifier, noWarning):
         if not noWarning:
-            raise RuntimeError("a modal prompt: collapsing can't be undone")
+            raise RuntimeError("would open a modal prompt: collapsing can't be undone")
         if not 1 <= modifier <= len(node._data.modifiers):
             raise RuntimeError(f"-- Runtime error: no modifier {modifier}")
         meshes.collapse(node, modifier - 1)
@@ -498,7 +498,7 @@ class _CustAttributes(_Struct):
             _not_of_the_shape(baseobject)
             return custom.add(target, definition)
         if not isinstance(target, materials.Root):
-            raise NotImplementedError("attributes of others than the root")
+            raise NotImplementedError("attributes of anything but the root")
         session.record()
         kept = {name: [] if of == "materialTab" else None for name, of in definition._types.items()}
         session.scene.kept.setdefault(definition._name, kept)
@@ -521,7 +521,7 @@ class _CustAttributes(_Struct):
 
 def _not_of_the_shape(baseobject):
     if baseobject:
-        raise NotImplementedError("attributes of what a node is made of")
+        raise NotImplementedError("attributes of a node's base object")
 
 
 class _PathConfig(_Struct):
@@ -560,7 +560,7 @@ def _classes():
 
 def showClass(pattern, to=None):
     if not isinstance(to, StringStream):
-        raise NotImplementedError("what is printed into the Listener")
+        raise NotImplementedError("printing into the Listener")
     name, _, properties = pattern.partition(".")
     for known, (above, made) in _classes().items():
         if name not in ("*", known):
@@ -572,7 +572,7 @@ def showClass(pattern, to=None):
 
 def apropos(pattern, to=None):
     if pattern or not isinstance(to, StringStream):
-        raise NotImplementedError("patterns, and what is printed into the Listener")
+        raise NotImplementedError("patterns, and printing into the Listener")
     to._text += "".join(f"{name} (const Primitive): {name}()\n" for name in ("select", "delete"))
     to._text += "lights (const ObjectSet): $lights\nlightLevel (system Float): 1.0\n"
 
@@ -607,7 +607,7 @@ def render(
         session.needs_windows("the frame buffer")
         raise RuntimeError("render would open a window")
     if not quiet:
-        raise RuntimeError("a modal prompt: maps may be missing")
+        raise RuntimeError("would open a modal prompt: maps may be missing")
     if camera is None or str(superClassOf(camera)) != "camera":
         raise RuntimeError("-- Runtime error: render() needs a camera")
     session.tell("preRender")

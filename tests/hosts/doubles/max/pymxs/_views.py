@@ -56,7 +56,7 @@ def pasteBitmap(source, target, from_corner, to_corner):
 
 def save(bitmap):
     if not bitmap.filename:
-        raise RuntimeError("a modal prompt: where to save the bitmap")
+        raise RuntimeError("would open a modal prompt: where to save the bitmap")
     if not bitmap.filename.endswith(".png"):
         raise NotImplementedError("pictures that aren't PNG")
     data = raster.png(bitmap.width, bitmap.height, bitmap._rgb)

@@ -144,7 +144,7 @@ class MFnCamera:
         session.guard("MFnCamera")
         self._node = one(path.name)
         if self._node.type != "camera":
-            raise ValueError("MFnCamera: the object is no camera")
+            raise ValueError("MFnCamera: the object isn't a camera")
         self.nearClippingPlane = self._node.attributes["nearClipPlane"] * centimetres()
         self.farClippingPlane = self._node.attributes["farClipPlane"] * centimetres()
         self.panZoomEnabled = False
@@ -156,7 +156,7 @@ class MFnCamera:
         self, windowAspect, applyOverscan=False, applySqueeze=False, applyPanZoom=False
     ):
         if applySqueeze or applyPanZoom:
-            raise NotImplementedError("squeezed and panned views")
+            raise NotImplementedError("squeezed or panned views")
         return self.getRenderingFrustum(windowAspect)
 
     def getRenderingFrustum(self, windowAspect):
@@ -169,7 +169,7 @@ class MFnMesh:
         self._node = one(path.name)
         self._mesh = self._node.mesh
         if self._node.type != "mesh":
-            raise ValueError("MFnMesh: the object is no mesh")
+            raise ValueError("MFnMesh: the object isn't a mesh")
 
     def getPoints(self):
         unit = centimetres()
