@@ -1,6 +1,7 @@
 """A bridge for clients that support only stdio: it reads and writes lines on one side, and speaks
-HTTP to a host on the other. The client gets answers even while no host runs, and hosts may come and
-go. The bridge runs on one asyncio loop. Two threads do nothing but read and write the lines."""
+HTTP to a host on the other. The client gets answers even while no host is running, and hosts may
+come and go. The bridge runs on one asyncio loop. Two threads do nothing but read and write the
+lines."""
 
 from __future__ import annotations
 

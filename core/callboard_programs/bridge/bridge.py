@@ -1,4 +1,4 @@
-"""Answers a bridge's client: through a host if one runs, otherwise on its own."""
+"""Answers a bridge's client: through a host if one is running, otherwise on its own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LAST_ANSWERS = 1.0
 
 LISTEN = "subscriptions/listen"
 
-#: Input lines: bytes for a line, None for a line that is too long, EOFError at the end.
+#: Input lines: bytes for a line, None for a line that was too long, EOFError at the end.
 Lines = asyncio.Queue[bytes | EOFError | None]
 
 

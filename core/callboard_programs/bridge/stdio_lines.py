@@ -39,8 +39,8 @@ def claim() -> tuple[int, int]:
 
 
 def read_lines(source: int) -> Iterator[bytes | None]:
-    """Yield the lines without their line endings, or None for a line over LINE_LIMIT, which is
-    dropped. Blocks until a line arrives. The iteration ends with the input."""
+    """Yield each line without its line ending, or None in place of a line over LINE_LIMIT. Blocks
+    until a line arrives. The iteration ends when the input does."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -65,8 +65,8 @@ def read_lines(source: int) -> Iterator[bytes | None]:
 
 
 class LineWriter:
-    """Writes messages in order on a thread of its own, so that a client that reads slowly delays
-    nothing. ``on_broken`` is called on that thread when the client no longer reads."""
+    """Writes messages in order on a thread of its own, so that a slow client delays nothing else.
+    ``on_broken`` is called on that thread when the client no longer reads."""
 
     def __init__(self, sink: int, on_broken: Callable[[], None]) -> None:
         self._sink = sink

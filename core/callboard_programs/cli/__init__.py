@@ -14,7 +14,7 @@ from callboard.headless.command import run
 from callboard.headless.parser import Parser
 from callboard_programs.cli.examples import show_examples
 
-#: One line about each command, in the order in which the help shows them.
+#: One line about each command, in the order in which the help lists the commands.
 COMMANDS = {
     "setup": "set up callboard in this machine's applications and clients, or undo that",
     "serve": "run a headless host with the server",
@@ -46,7 +46,7 @@ COMMANDS = {
     "completion": "print the script that lets your shell complete these commands",
 }
 
-#: Commands in other packages, which are part of the applications' archives too.
+#: Commands in other packages, because the applications' archives contain them too.
 _HOMES = {"serve": "callboard.headless.serve"}
 
 
@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser_of(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser for a command line. Only the command that ``words`` names gets its
+    """Return the parser for a command line. Only the command named in ``words`` gets its
     options."""
     parser = Parser(
         prog="callboard", description="An MCP server inside Maya, 3ds Max, Houdini and Blender."

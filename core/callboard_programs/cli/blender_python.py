@@ -1,6 +1,6 @@
-"""The wrong Python library for Blender. A Blender that uses the system's Python, such as Debian's,
-loads the library of the first ``python3`` on the path. A library that was built differently doesn't
-work."""
+"""Checks whether Blender would load the wrong Python library. A Blender that uses the system's
+Python, such as Debian's, loads the library of the first ``python3`` on the path. Blender doesn't
+work with a library that was built differently."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 
 def findings() -> list[tuple[bool, str]]:
-    """Return a warning if a Blender that is started from here would load the wrong library. It is
-    only a warning because a Blender that is started from a menu may have a different path."""
+    """Return a warning if Blender, started from here, would load the wrong library. It is only a
+    warning because the path may be different when Blender is started from a menu."""
     program, first = shutil.which("blender"), shutil.which("python3")
     if sys.platform != "linux" or program is None or first is None:
         return []

@@ -24,8 +24,8 @@ def add_place(parser: Any) -> None:
 
 
 def place_of(arguments: argparse.Namespace) -> Bundles:
-    """Return the bundles that the options name. Raises PeerError when the project isn't a folder,
-    and when there is no site."""
+    """Return the bundles in the place that the options specify. Raises PeerError when the project
+    isn't a folder, and when there is no site."""
     if arguments.scope == "site":
         site = site_bundles()
         if site is None:

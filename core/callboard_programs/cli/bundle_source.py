@@ -31,7 +31,7 @@ def findings_about(source: Path, *, start: bool) -> list[Finding]:
 
 @contextmanager
 def unpacked(source: Path) -> Iterator[Path]:
-    """Yield a copy in a folder named after the bundle, as an installation would make it. The copy
+    """Yield a copy of the bundle, in a folder with the same name as after an installation. The copy
     is removed after the block. Raises UnpackError, OSError."""
     with tempfile.TemporaryDirectory(prefix="callboard-bundle-", ignore_cleanup_errors=True) as top:
         first = Path(top, "home", "version", "bundle")
@@ -64,8 +64,8 @@ def start_findings(folder: Path) -> list[Finding]:
 
 
 def _blamed(folder: Path, first: FirstStart) -> tuple[str, int]:
-    """Return the file and line to blame: the place where the server ended according to its last
-    output, or else the file that is run, or else the command that runs it."""
+    """Return the file and line to blame: the place at which the server failed according to its
+    output, or else the file that is run, or else the command that runs that file."""
     lines = ManifestLines(folder)
     entry_point = str(lines.at("server").get("entry_point"))
     # Python's and JavaScript's tracebacks name a file and a line in these forms.

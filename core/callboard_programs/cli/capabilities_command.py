@@ -1,4 +1,4 @@
-"""``callboard capabilities``: shows, withdraws and restores what a running instance offers."""
+"""``callboard capabilities``: shows, withdraws and restores a running instance's capabilities."""
 
 from __future__ import annotations
 

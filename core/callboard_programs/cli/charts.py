@@ -1,5 +1,5 @@
-"""Small SVG charts, coloured by the page's CSS variables so that they match its light and dark
-themes."""
+"""Small SVG charts, colored by the page's CSS variables so that they match the page's light and
+dark themes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDEST = 46.0
 
 
 def bar(value: float, most: float, colour: str) -> str:
-    """Return a horizontal bar, ``value`` of ``most``."""
+    """Return a horizontal bar that is filled to ``value`` of ``most``."""
     share = max(1.5, 100 * value / most) if most > 0 and value > 0 else 0
     return (
         '<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
@@ -73,8 +73,8 @@ def _column(day: dict[str, Any], left: float, width: float, plot: float, top: fl
 
 
 def _scale(most: int) -> tuple[int, int]:
-    """Return a round step, and the smallest multiple of it that reaches ``most``, at most five
-    steps."""
+    """Return the vertical axis as a round step and its end, the smallest multiple of the step that
+    reaches ``most``. The axis has at most five steps."""
     step = 1
     for factor in itertools.cycle((2, 2.5, 2)):  # 1, 2, 5, 10, 20, 50 …
         if step * 5 >= most:
@@ -84,7 +84,8 @@ def _scale(most: int) -> tuple[int, int]:
 
 
 def _labelled(count: int) -> set[int]:
-    """Return the indexes of the days that get a date: at most twelve, always including the last."""
+    """Return the indexes of the days that get a date label: at most twelve, always including the
+    last day."""
     every = math.ceil(count / 12)
     return set(range(count - 1, -1, -every))
 

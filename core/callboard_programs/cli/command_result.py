@@ -1,5 +1,5 @@
-"""The end of a command that calls a tool: prints the answer on stdout, and any failure in a uniform
-way."""
+"""The end of a command that calls a tool: prints the answer on stdout, and reports every failure in
+the same way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callboard_programs.cli.result_files import files_in, keep, require_place
 from callboard_programs.client import tool_call
 from callboard_programs.client.tool_call import content_of, failure
 
-#: The command's exit code, by the failure's kind. 0 means success, and 130 means Ctrl+C.
+#: The command's exit code for each kind of failure. 0 means success, and 130 means Ctrl+C.
 EXITS = {
     tool_call.FAILED: 1,
     tool_call.WRONG: 2,
@@ -27,7 +27,7 @@ EXITS = {
 
 
 def say(error: CallboardError) -> None:
-    """Print the error's message on stderr. For an unknown tool, also say where tools are listed."""
+    """Print the error's message on stderr. For an unknown tool, also say how to list tools."""
     clear()
     print(f"callboard: {plain(error.message)}", file=sys.stderr)
     if error.message.startswith(UNKNOWN_TOOL) and "; nearest: " not in error.message:
@@ -40,11 +40,11 @@ def say(error: CallboardError) -> None:
 
 
 def run_and_print(work: Callable[[], Json], tool: str, out: str | None) -> int:
-    """Run ``work``, which returns a ``tools/call`` result, and print its structured content, or its
-    content blocks if there is none. For a CallboardError, print its message on stderr and
-    ``{"error": …}`` on stdout. Return the command's exit code. The answer's files go to ``out``: a
-    file, or a folder in which they are named after the tool. Raises HostError, after printing, when
-    ``out`` can't be written."""
+    """Run ``work``, which returns a ``tools/call`` result, and print the result's structured
+    content, or its content blocks if there is no structured content. For a CallboardError, print
+    its message on stderr and ``{"error": …}`` on stdout. Return the command's exit code. The
+    answer's files are saved to ``out``: a file, or a folder in which they are named after the tool.
+    Raises HostError, after printing, when ``out`` can't be written."""
     unwritten: CallboardError | None = None
     try:
         if out is not None:

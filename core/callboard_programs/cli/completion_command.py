@@ -11,7 +11,7 @@ from callboard.transport.instances import announced, folder
 from callboard_programs.cli.instance import tools_of
 
 SHELLS = ("bash", "fish", "powershell", "zsh")
-#: The metavars of arguments that are a file or a folder but aren't parsed as a Path.
+#: The metavars of arguments that name a file or a folder but aren't parsed as a Path.
 _FILES = ("DIR", "FILE", "FILES", "WHAT")
 #: Sets completion up in a zsh that hasn't set it up yet.
 _COMPDEF = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }"
@@ -34,7 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def complete(parser_of: Callable[[Sequence[str]], argparse.ArgumentParser]) -> None:
-    """Answer the shell's script, which asks through environment variables, and end the process."""
+    """Answer the completion script, which passes its question in environment variables, and end the
+    process."""
     import argcomplete
     from argcomplete.lexers import split_line
 
@@ -54,8 +55,8 @@ def complete(parser_of: Callable[[Sequence[str]], argparse.ArgumentParser]) -> N
 
 
 def _files(prefix: str) -> Iterator[str]:
-    """Yield the files and folders that begin with ``prefix``. argcomplete's own function asks bash,
-    which Windows doesn't have."""
+    """Yield the files and folders whose path begins with ``prefix``. argcomplete's own function
+    isn't used because it needs bash, which Windows doesn't have."""
     above, slash, begin = prefix.rpartition("/")
     folder = Path(above + slash or ".").expanduser()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():

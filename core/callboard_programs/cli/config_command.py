@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         needs_bridge = False
     else:
         if arguments.gateway:
-            instance_path(arguments.instance)  # refuses a string that can't be an instance's name
+            instance_path(arguments.instance)  # raises an error if this can't be an instance's name
         needs_bridge = bridge() is None
         if arguments.write and needs_bridge:
             raise PeerError(NO_BRIDGE)
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     if change.difference:
         change.write()
     if by_address and arguments.gateway:
-        started_gateway()  # a bridge would start it itself
+        started_gateway()  # a bridge would start the gateway on its own
     if arguments.json:
         _show(known, {**shown, "written": bool(change.difference)}, as_json=True)
     elif change.difference:
@@ -111,7 +111,7 @@ def _http_entry(known: ClientFormat, arguments: argparse.Namespace) -> dict[str,
         )
     name = arguments.name or arguments.client
     if arguments.gateway:
-        running = running_gateway()  # its port may differ from the kept one
+        running = running_gateway()  # its port may differ from the saved one
         path = instance_path(arguments.instance)
         url = gateway_url(arguments.instance) if running is None else running.url + path
         return known.entry(url, own_token(name))

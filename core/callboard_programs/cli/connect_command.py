@@ -1,4 +1,4 @@
-"""``callboard connect``: a bridge to the gateway of another machine."""
+"""``callboard connect``: a bridge to the gateway on another machine."""
 
 from __future__ import annotations
 

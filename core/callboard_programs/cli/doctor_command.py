@@ -1,4 +1,5 @@
-"""``callboard doctor``: shows what is installed, what runs, what is wrong and how to fix it."""
+"""``callboard doctor``: shows what is installed, what is running, what is wrong and how to fix
+it."""
 
 from __future__ import annotations
 
@@ -113,8 +114,8 @@ def findings() -> Iterator[tuple[bool, str]]:
 
 
 def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
-    """Yield the findings about instances. The faults that servers report in their skills are added
-    to ``served``."""
+    """Yield the findings about instances. The faults that instances report in their skills are
+    added to ``served``."""
     yield from private_folders.findings(folder())
     running = listed(everywhere=True)
     for entry in running:
@@ -170,8 +171,8 @@ def _variables() -> Iterator[tuple[bool, str]]:
 
 
 def _gateway() -> Iterator[tuple[bool, str]]:
-    """Yield the findings about the gateway. A gateway that no longer runs is included, because
-    clients may still have its address."""
+    """Yield the findings about the gateway. A gateway that is no longer running is included,
+    because clients may still have its address."""
     from callboard_programs.gateway.kept_address import gateway_url, read_address
     from callboard_programs.gateway.running_gateway import folder, running_gateway
 
@@ -197,7 +198,7 @@ def _gateway() -> Iterator[tuple[bool, str]]:
 
 
 def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool, str]]:
-    """Yield the faults that an instance found in its skills, in its own Python."""
+    """Yield the faults that an instance has found in its skills, with its own Python."""
     answer = answer_of(instance, "GET", "/v1/skills", most=_MOST_BYTES) or {}
     skills, failures = answer.get("skills"), answer.get("failures")
     if not isinstance(skills, list) or not isinstance(failures, list):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-#: For each command, the words after ``callboard``, and their effect.
+#: For each command, examples: the words after ``callboard``, and their effect.
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "setup": (
         ("setup --dry-run", "show what it would do here, and do nothing"),
@@ -159,7 +159,7 @@ NEXT = {
 }
 
 _EXITS = "exit codes: 0 done, 1 failed (stderr says why), 2 wrong arguments, 130 Ctrl+C"
-#: The commands that call a tool.
+#: The commands that call a tool, which have more exit codes.
 _MORE_EXITS = ("call", "run", "batch", "farm run")
 
 

@@ -1,4 +1,4 @@
-"""``callboard farm``: one tool over any number of tasks, on hosts of this machine or of many."""
+"""``callboard farm``: one tool over any number of tasks, on hosts on this machine or on many."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 
 from callboard_programs.cli.examples import show_examples
 
-#: The command's parts. Each is a module that is imported only when it is called.
+#: The command's parts. Each part is a module that is imported only when the part is called.
 PARTS = {
     "local": "a scheduler and hosts on this machine",
     "worker": "one host that takes part in a farm",

@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     tasks = tasks_over(arguments.over)
-    # Make the paths absolute, because a session runs in a folder of its own.
+    # Make the paths absolute, because a render manager's session runs in a different folder.
     for folders in (arguments.skills, arguments.roots):
         folders[:] = [str(Path(folder).absolute()) for folder in folders]
     name = arguments.name or arguments.tool

@@ -23,7 +23,7 @@ from callboard_programs.farm.security import security_of
 
 
 def main() -> int:
-    """Run until the host leaves the farm, or stdin ends."""
+    """Run until the host leaves the farm or stdin ends."""
     parser = argparse.ArgumentParser(prog="callboard_programs.cli.farm_host")
     add_host(parser)
     add_certificates(parser)

@@ -13,8 +13,8 @@ from callboard.headless.stop_signals import end_with_stdin
 from callboard.mapping.host_process import GOODBYE
 from callboard_programs.farm.security import Certificates
 
-#: Seconds for a supervisor to end its host, and for a farm to end its supervisors. Each must be
-#: longer than the time that the ended process itself needs.
+#: Seconds that a supervisor has to end its host, and that a farm has to end its supervisors. Each
+#: must be longer than the time that the process below it may take to end.
 SUPERVISOR_GOODBYE, FARM_GOODBYE = GOODBYE + 4.0, GOODBYE + 8.0
 
 
@@ -32,7 +32,7 @@ def add_needs(parser: argparse.ArgumentParser) -> None:
 
 
 def add_certificates(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the certificates that guard a farm of several machines."""
+    """Add the options for the certificates that protect a farm on several machines."""
     for name, what in (
         ("ca", "the authority to trust"),
         ("cert", "own certificate"),
@@ -66,7 +66,7 @@ def add_wear(parser: argparse.ArgumentParser) -> None:
 
 
 def wear_options(arguments: argparse.Namespace) -> Sequence[str]:
-    """Return the options that :func:`add_wear` read, for another command."""
+    """Return the values of :func:`add_wear`'s options, as options for another command."""
     pairs = (("--max-tasks", arguments.max_tasks), ("--max-memory", arguments.max_memory))
     return [f"{name}={value}" for name, value in pairs if value is not None]
 

@@ -32,7 +32,7 @@ from callboard_programs.farm.dask_hosts import DaskHosts
 from callboard_programs.farm.orders import RunOwner
 from callboard_programs.farm.security import require_private_address, security_of
 
-#: Seconds between two lines about the run's state.
+#: Minimum seconds between two lines about the run's state.
 _AGAIN = 0.3
 
 
@@ -75,8 +75,8 @@ def _run(arguments: argparse.Namespace) -> int:
             _scheduler(arguments) as address,
             DaskHosts(address, security, needs, reported) as executor,
         ):
-            # Set a flag: an exception from a signal might arise while Dask releases an object, and
-            # be lost.
+            # Set a flag instead of raising an exception, which would be lost if the signal came
+            # while Dask was releasing an object.
             Ending(stopped.set)
             yield executor
 
@@ -97,7 +97,8 @@ def _scheduler(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def _require_others_hosts(arguments: argparse.Namespace) -> None:
-    """Raises PeerError for options that have no effect on hosts that are already running."""
+    """Raise PeerError for options that would have no effect because the hosts are already
+    running."""
     if arguments.skills or arguments.roots or arguments.deny or arguments.allow:
         raise PeerError(
             "the hosts of a scheduler have been started with folders and capabilities of their "
@@ -106,8 +107,8 @@ def _require_others_hosts(arguments: argparse.Namespace) -> None:
 
 
 class _StatusLines:
-    """Reports the run's state to the program that started it: a line now and then, if the state has
-    changed."""
+    """Reports the run's state to the program that started the run: a line now and then, if the
+    state has changed."""
 
     def __init__(self) -> None:
         self._reported, self._at = (-1, -1), 0.0

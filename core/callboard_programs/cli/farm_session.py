@@ -43,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run one step. For a task, print its line of JSON, and its progress for the manager."""
+    """Run one step. For a task, print the result as a line of JSON, and the progress for the
+    manager."""
 
     def work() -> int:
         if arguments.step == "task":
@@ -60,7 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _task(arguments: argparse.Namespace) -> int:
-    # Treat a manager's cancellation like Ctrl+C: the host is notified, and undoes its changes.
+    # Treat a manager's cancellation like Ctrl+C: the host is notified, and undoes the task's
+    # changes.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     order = order_of(arguments.orders, arguments.index)
     result = perform(arguments.folder, order, _show)

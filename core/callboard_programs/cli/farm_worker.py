@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         _try(arguments.scheduler, security)
     warn_of_folders(arguments)
     options = [*host_options(arguments), *(certificates.options() if certificates else [])]
-    # A farm on this machine has already divided the resources among its hosts.
+    # ``farm local`` has already divided this machine's resources among its hosts.
     alone = {} if arguments.attached else offers()[0]
     with tempfile.TemporaryDirectory(prefix="callboard-farm-") as folder:
         member = {
@@ -90,8 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _try(scheduler: str, security: Any) -> None:
-    """Say if the scheduler doesn't answer yet. Raises HostError if it never will, because Dask
-    would go on trying without a word."""
+    """Tell the user if the scheduler isn't answering yet. Raises HostError if it never will; Dask
+    itself would keep trying silently."""
 
     async def ask() -> None:
         async with _remote(scheduler, security) as remote:
@@ -117,7 +117,7 @@ def _remote(scheduler: str, security: Any) -> Any:
 
 
 def _tell(scheduler: str, security: Any, loss: Json) -> None:
-    """Report a loss to all clients of the scheduler, if the scheduler still runs."""
+    """Report a lost host to all clients of the scheduler, if the scheduler is still running."""
     print(f"callboard: {loss['why']}", file=sys.stderr, flush=True)
 
     async def tell() -> None:

@@ -23,7 +23,7 @@ from callboard.protocol.handshake import open_talk
 
 #: Seconds to wait. The server may have to be downloaded first, as ``npx`` and ``uvx`` do.
 PATIENCE = 60.0
-#: Lines of the server's output that are kept, and the number of last lines that are shown.
+#: Maximum lines of the server's output that are kept, and the number of them that are shown.
 _KEPT_LINES = 200
 _LAST_LINES = 5
 
@@ -31,7 +31,7 @@ _LAST_LINES = 5
 @dataclass(frozen=True)
 class FirstStart:
     """The outcome of the start. ``problem`` says in one line why there are no tools. ``late`` is
-    true when the server merely took too long, which a slow network can explain."""
+    true when the server only took too long, perhaps because of a slow network."""
 
     tools: tuple[str, ...] = ()
     problem: str | None = None
@@ -77,9 +77,9 @@ class _Listener(logging.Handler):
 
 
 async def _start(bundle: InstalledBundle, patience: float) -> FirstStart:
-    """Raises SkillError, OSError, TimeoutError."""
+    """Start the server and list its tools. Raises SkillError, OSError, TimeoutError."""
     command, additions = command_of(bundle)
-    # Run it in the same folder as under a host, which is outside the version's own folder.
+    # Run the server in the same folder as a host would, which is outside the version's own folder.
     home = bundle.folder.parent.parent.parent
     process = ChildProcess(bundle.name, command, environment(additions), home)
     connection = Conversation(
@@ -112,7 +112,7 @@ async def _tools(connection: Conversation, bundle: InstalledBundle) -> tuple[str
 
 
 def _shown(text: str) -> str:
-    """Return a string without the characters that control a terminal."""
+    """Return the text with unprintable characters replaced, so that it can't control a terminal."""
     return "".join(letter if letter.isprintable() else "�" for letter in text[:300])
 
 

@@ -1,4 +1,4 @@
-"""``callboard gateway``: one address for every instance of this machine."""
+"""``callboard gateway``: one address for every instance on this machine."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _names() -> str:
-    """Return a line for each name and the scene that it stands for. Raises HostError."""
+    """Return a line for each name, with the name's scene. Raises HostError."""
     lines = [f"{name:<12} {plain(each.words)}" for name, each in kept_names().items()]
     return "\n".join(lines) or "No names have been assigned yet."
 
 
 def _forget(wanted: list[str]) -> str:
-    """Free the names, and return a line about them. Raises HostError, PeerError."""
+    """Free the names, and return a sentence about the freed names. Raises HostError, PeerError."""
     forgotten = forget(wanted)
     if not forgotten:
         return "No name belongs to an unsaved scene that is gone; nothing was changed."
@@ -138,7 +138,7 @@ async def _serve(gateway: Gateway, *, opens: bool) -> None:
             flush=True,
         )
         if opens:
-            # On a thread, because the browser may be slow, and nothing else should wait for it.
+            # Use a thread, because the browser may be slow and nothing else should wait for it.
             loop.run_in_executor(None, _open, link)
 
     await gateway.serve(ready, ending)

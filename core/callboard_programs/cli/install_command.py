@@ -1,5 +1,5 @@
-"""``callboard install``: puts callboard into a host in the way that the host's users install
-things."""
+"""``callboard install``: installs callboard into a host in the way that the host's users install
+plug-ins."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def tell(arguments: argparse.Namespace, work: Callable[[Installer, Path | None], list[str]]) -> int:
     """Run ``work`` with the host's module and the folder from the arguments, and print the lines
-    that it returns. Raises HostError."""
+    that ``work`` returns. Raises HostError."""
     host = installer(arguments.host)
     folder = None if arguments.dir is None else arguments.dir.absolute()
     if folder is not None and folder.exists() and not folder.is_dir():

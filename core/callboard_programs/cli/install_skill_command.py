@@ -51,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.source, PROVIDED, check, settings=_settings(arguments.settings)
         )
         if arguments.scope == "site":
-            # Hosts can't write to the site's folder, so no host can confirm that the version loads.
+            # Hosts can't write to the site's folder, so no host can record that the version has
+            # loaded.
             bundle = place.confirm(bundle.name)
     except OSError as error:
         raise HostError(f"it can't be installed: {error.strerror or error}") from None
@@ -115,7 +116,7 @@ def _check(
     seen: list[str],
     bundle: InstalledBundle,
 ) -> None:
-    """Refuse a bundle that no host could load. ``there`` are the installed bundles. Lines for the
+    """Refuse a bundle that no host could load. ``there`` has the installed bundles. Lines for the
     user are added to ``seen``. Raises InstallError."""
     old = next((one.manifest.version for one in there if one.name == bundle.name), None)
     used = "" if old is None else f"; {old} is still in use"
@@ -133,7 +134,7 @@ def _check(
 
 
 def _ask_about(name: str, version: str, old: str) -> None:
-    """Raises InstallError unless the user at the terminal agrees."""
+    """Raise InstallError unless the user agrees at the terminal."""
     if sys.stdin is not None and sys.stdin.isatty():
         question = f"{name} {old} is installed, which is newer. Install {version} over it? [y/N] "
         print(question, end="", file=sys.stderr, flush=True)
@@ -147,10 +148,10 @@ def _ask_about(name: str, version: str, old: str) -> None:
 
 
 def _started(bundle: InstalledBundle, seen: list[str]) -> str | None:
-    """Return the reason why the server can't be used. Return None if it runs, or if this machine
-    can't run it yet."""
+    """Start the server once. Return the reason why it can't be used, or None if it can, if it only
+    took too long, or if this machine can't run it yet."""
     if trouble_here(bundle) is not None:
-        return None  # the machine's fault, reported after the installation
+        return None  # not the bundle's fault; reported after the installation
     first = start_once(bundle)
     if first.problem is None:
         names = f": {', '.join(first.tools[:20])}" if first.tools else ""
@@ -167,7 +168,7 @@ _Part = tuple[int, int, str]
 
 def is_older(version: str, than: str) -> bool:
     """Return whether ``version`` is older than ``than``: ``1.9`` is older than ``1.10``, and
-    ``2.0-rc.1`` is older than ``2.0``. The part after ``+`` doesn't count."""
+    ``2.0-rc.1`` is older than ``2.0``. The part after ``+`` is ignored."""
     (own, own_before), (other, other_before) = _split(version), _split(than)
     for one, two in zip_longest(own, other, fillvalue=_part("0")):
         if one != two:

@@ -1,4 +1,4 @@
-"""``callboard list``: the instances that run on this machine."""
+"""``callboard list``: the instances that are running on this machine."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _python() -> str:
     """Return the path of this Python, quoted for a shell. Another Python may be first in PATH, but
-    callboard is installed in this one."""
+    callboard is installed for this one."""
     return f'"{sys.executable}"' if " " in sys.executable else sys.executable
 
 

@@ -14,7 +14,7 @@ from callboard.ground.atomic_write import replacing
 from callboard.ground.plain_text import plain, plain_json
 from callboard_programs.cli.bundle_source import findings_about, unpacked
 
-#: All entries get the same date, so that the same folder always makes the same file.
+#: The date of every entry, always the same so that the same folder always makes the same file.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -59,6 +59,6 @@ def _pack(source: Path, out: Path | None) -> Path:
                 entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), _DATE)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 entry.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
-                entry.create_system = 3  # Unix, to which the modes belong
+                entry.create_system = 3  # Unix, so that the modes count
                 archive.writestr(entry, path.read_bytes())
     return target

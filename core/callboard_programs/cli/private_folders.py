@@ -1,5 +1,5 @@
-"""Checks whether other users can read the folder with the tokens, and whether other programs see
-its files."""
+"""Checks whether other users can read the folder with the tokens, and whether this user's other
+programs can see its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _READS = 0x0001 | 0x10000000 | 0x80000000
 
 
 def findings(folder: Path) -> Iterator[tuple[bool, str]]:
-    """Yield a sentence for each fault of the folder, with its fix."""
+    """Yield a sentence for each problem with the folder, including the fix."""
     if folder.exists() and not folder.is_dir():
         yield False, f"{folder} isn't a folder, so running instances can't be found: remove it"
         return

@@ -10,7 +10,7 @@ _WIDTH = 30
 
 
 def meanwhile(text: str) -> None:
-    """Say at a terminal that a step takes a while and shows no progress of its own."""
+    """Report, at a terminal, that a step takes a while. The step shows no progress of its own."""
     if sys.stderr is not None and sys.stderr.isatty():
         print(f"callboard: {text} …", file=sys.stderr, flush=True)
 

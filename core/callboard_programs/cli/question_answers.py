@@ -17,7 +17,7 @@ from callboard_programs.cli.progress_bar import clear
 from callboard_programs.client import refuse
 from callboard_programs.client.tool_call import NobodyAnswered
 
-#: The capabilities of a client that can be asked this way.
+#: The capabilities of a client whose questions are answered this way.
 ASKABLE: Json = {"elicitation": {"form": {}, "url": {}}}
 _NO: Json = {"action": "decline"}
 _YES = ("y", "yes", "true", "1")
@@ -25,8 +25,9 @@ _NEVER = ("n", "no", "false", "0")
 
 
 class Answers:
-    """``given`` has the values of ``--answer``, in the order of the questions. An object fills in a
-    form. ``true`` and ``false`` mean yes and no. Raises PeerError for anything else."""
+    """Answers a tool's questions: first with ``given``, the values of ``--answer`` in the order of
+    the questions, then by asking at the terminal. An object fills in a form, and ``true`` and
+    ``false`` mean yes and no. Raises PeerError for any other value."""
 
     def __init__(self, given: list[str]) -> None:
         self._given = [_read(text) for text in given]
@@ -37,8 +38,8 @@ class Answers:
 
     @contextmanager
     def missing_sentence(self) -> Iterator[None]:
-        """Raise NobodyAnswered from the block when a call in it fails after an unanswered
-        question."""
+        """Raise NobodyAnswered, in place of the call's own error, when a call in the block fails
+        after an unanswered question."""
         try:
             yield
         except CallboardError:
@@ -86,7 +87,8 @@ def _fields(params: Json) -> dict[str, Json]:
 
 
 def _typed(params: Json) -> Json:
-    """Ask the person for each field, and return the filled-in form. The end of input cancels it."""
+    """Ask the person for each field, or yes or no if the question has no fields. Return the answer
+    to the question. If the input ends, the answer is a cancellation."""
     clear()
     shown = [str(params.get("message", "")), *([str(params["url"])] if "url" in params else [])]
     print(plain("\n".join(shown)), file=sys.stderr)
@@ -106,7 +108,8 @@ def _typed(params: Json) -> Json:
 
 
 def _field(name: str, schema: Mapping[str, Any], required: bool) -> Any:
-    """Return one field's value, or None if it is left out. Asks again until the value is valid."""
+    """Return the value that the person types for a field, or None if it is left out. Asks again
+    until the value is valid."""
     label = schema.get("title") or name
     if about := schema.get("description"):
         label = f"{label} ({about})"
@@ -137,7 +140,8 @@ def _choices(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
-    """Return the value that was typed. Raises ValueError for a value of a different type."""
+    """Return the typed text as a value of the schema's type. Raises ValueError if the text isn't
+    such a value."""
     kind = schema.get("type")
     if kind == "boolean":
         if text.lower() not in _YES + _NEVER:
@@ -151,8 +155,8 @@ def _value(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def _line(prompt: str) -> str:
-    """Read a line. ``input`` isn't used, because it would print its prompt to the result's stream.
-    Raises EOFError."""
+    """Read a line. ``input`` isn't used, because it would print its prompt on stdout, which is for
+    the result. Raises EOFError."""
     print(plain(prompt), end="", file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:

@@ -21,7 +21,7 @@ from callboard_programs.cli.report_html import render
 
 _SHOWN = 10
 _LISTED = 20
-#: Maximum characters of a call's arguments in a list.
+#: Maximum characters of a call's arguments in the list of calls.
 _ARGUMENTS = 60
 _KINDS = (("errors", "failed"), ("refused", "refused"))
 

@@ -66,8 +66,8 @@ _SOURCES = {"requested": "asked for", "refused": "refused here", "inferred": "in
 
 
 def render(report: dict[str, Any]) -> str:
-    """Return the page for the result of :func:`callboard.demand.report.build`. Everything that came
-    from outside is escaped."""
+    """Return the page for the result of :func:`callboard.demand.report.build`. All text from
+    outside is escaped."""
     period = _period(report)
     return f"""<!doctype html>
 <html lang="en">
@@ -251,7 +251,7 @@ def _more(report: dict[str, Any], key: str) -> str:
 
 
 def _table(title: str, about: str, columns: Sequence[str], rows: Sequence[str], empty: str) -> str:
-    """Return a section with a table. ``columns`` that begin with ``#`` have numbers."""
+    """Return a section with a table. Columns whose title begins with ``#`` hold numbers."""
     if not rows:
         return f'<section><h2>{title}</h2><p class="soft" style="margin: 0">{empty}</p></section>'
     heads = "".join(

@@ -23,8 +23,8 @@ _KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file"}
 
 
 class ResultFile(NamedTuple):
-    """One file of a result. ``kind`` is its name for people. ``holder`` is the part of the result
-    that has the file's bytes."""
+    """One file of a result. ``kind`` is its human-readable kind. ``holder`` is the part of the
+    result that holds the file's bytes."""
 
     kind: str
     data: bytes
@@ -33,21 +33,21 @@ class ResultFile(NamedTuple):
 
 
 def files_in(result: Json) -> list[ResultFile]:
-    """Return the blocks of a ``tools/call`` result that aren't text. Raises SkillError for a block
-    that can't be read."""
+    """Return the pictures, sounds and files in a ``tools/call`` result. Raises SkillError for one
+    that can't be decoded."""
     return [_file(block) for block in not_text(result.get("content", ()))]
 
 
 def require_place(out: str) -> None:
-    """Make the folder ``out`` if it ends with a slash. Raises PeerError for a file whose folder
-    doesn't exist, and for a folder that can't be made or written to."""
+    """Make the folder ``out`` if it ends with a slash. Raises PeerError if ``out`` is a file whose
+    folder doesn't exist, or if a folder can't be made or written to."""
     path = Path(out)
     if out.endswith(("/", os.sep)):
         require_folder(out, path)
         return
     if not path.parent.is_dir():
         raise PeerError(f"--out {out}: there is no folder {path.parent}; make it first")
-    with suppress(OSError):  # a name that is too long fails later, with the answer
+    with suppress(OSError):  # a name that is too long fails later, when the answer is saved
         if path.is_dir() or not path.exists():
             _require_writable(out, path if path.is_dir() else path.parent)
 
@@ -68,9 +68,10 @@ def _require_writable(out: str, folder: Path) -> None:
 
 
 def keep(files: list[ResultFile], out: str, name: str) -> None:
-    """Write the files. If ``out`` is a folder, they are named after ``name`` and overwrite nothing.
-    Otherwise the first file overwrites ``out``, and each later file gets a number. In the result,
-    the paths replace the bytes. The paths are also printed on stderr. Raises HostError."""
+    """Write the files. If ``out`` is a folder, the files are named after ``name`` and overwrite
+    nothing. Otherwise the first file overwrites ``out``, and a number is added to the name of each
+    later file. In the result, the paths replace the bytes. The paths are also printed on stderr.
+    Raises HostError."""
     path = Path(out)
     try:
         kept = keep_beside(path, name, files) if path.is_dir() else _keep_over(path, files)
@@ -81,7 +82,7 @@ def keep(files: list[ResultFile], out: str, name: str) -> None:
 
 
 def unkept(out: object, error: OSError) -> HostError:
-    """Return the error saying that the tool has finished, and why its answer can't be saved."""
+    """Return the error for a finished tool whose answer can't be saved."""
     why = error.strerror or type(error).__name__
     return HostError(f"the tool has finished, but its answer can't be saved in {out}: {why}")
 

@@ -1,4 +1,4 @@
-"""``callboard setup``: sets up the applications and clients on this machine, and undoes it."""
+"""``callboard setup``: sets up the applications and clients on this machine, or undoes that."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ def _set_up(arguments: argparse.Namespace, tell: Tell) -> Json:
         print("\n".join(map(plain, intended.lines())), file=sys.stderr)
         if not _agreed("do this?"):
             raise PeerError("nothing was changed")
-    # Take notes before the lock is made, because making it also makes callboard's folder.
+    # Note the current state before the lock is made, because making the lock also makes callboard's
+    # folder.
     new = new_kept()
     with only_one():
         return _done(intended, read_kept() or new, arguments, tell)
@@ -115,7 +116,7 @@ def _outcome(plan: Plan) -> Json:
 
 
 def _agreed(question: str) -> bool:
-    """Return the answer of the person at the terminal. Raises PeerError when there is no
+    """Return whether the person at the terminal answers yes. Raises PeerError when there is no
     terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise PeerError("there is no terminal to ask at; look with --dry-run, then give --yes")

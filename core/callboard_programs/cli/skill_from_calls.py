@@ -1,4 +1,4 @@
-"""``callboard new-skill --from-calls``: chooses the calls, and tries the skill once."""
+"""``callboard new-skill --from-calls``: chooses the calls, writes the skill and tries it once."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from callboard.skills.from_calls.skill_writer import NewSkill, make_skill
 from callboard.skills.load import load_skill
 from callboard.skills.new_folder import write_folder
 
-#: Seconds of silence that end a conversation without a session.
+#: Seconds between two calls that end a conversation without a session.
 _SILENCE = 1800.0
 
 
 def make(parent: Path, name: str, ids: Sequence[str], since: str) -> Path:
-    """Write the skill and return its folder. Print on stderr what was left out of it. Raises
+    """Write the skill and return its folder. Print on stderr which calls were left out. Raises
     PeerError, HostError, SkillError."""
     calls = _chosen(Reader(default_folder()), ids, since)
     paths = search_paths(extra=config_from({}).skill_paths)
@@ -69,8 +69,8 @@ def _chosen(reader: Reader, ids: Sequence[str], since: str) -> list[CallRecord]:
 
 def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord]:
     """Return the calls of the newest call's session. If the client opens a session for each call,
-    as ``callboard call`` does, or has none, return its calls to the same server that no long
-    silence separates."""
+    as ``callboard call`` does, or has no sessions, return its calls to the same server back to the
+    last long silence."""
     newest = reader.recent(Filter(since=since, outcomes=("ok",)), limit=1).calls
     if not newest:
         raise PeerError("no call succeeded in that time; try --since all, or name calls by id")
@@ -93,9 +93,9 @@ def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord
 
 
 def _try_once(new: NewSkill, folder: Path) -> None:
-    """Run the skill on an empty OpenUSD stage if that is harmless, which means that it uses only
-    tools that ship with callboard, and only files in a folder of its own. The answers become the
-    test's expectations."""
+    """Run the skill on an empty OpenUSD stage if that is harmless: if the skill uses only tools
+    that ship with callboard, and only files in a folder of its own. The tools' results become the
+    expected results in the skill's test."""
     steps = new.draft.steps
     ships = all(step.skill.path.parent == BUNDLED for step in steps)
     if not ships or any(one.required and one.file is None for one in new.draft.inputs):

@@ -46,7 +46,7 @@ def _bundles(project: Path) -> Iterator[dict[str, Any]]:
 
 
 def _skills() -> list[dict[str, Any]]:
-    """Return the skills that a server started here would find, in this Python."""
+    """Return the skills that a server started here, with this Python, would find."""
     skills, _ = scan_and_load(extra_paths=config_from({}).skill_paths)
     return [
         {

@@ -59,7 +59,7 @@ def _show(answer: Json) -> None:
         print("the client was told that you cancelled it; it may call again")
 
 
-#: The sentence about a call's changes, by the host's report about rolling them back.
+#: The text about the changes of the call, by whether the host could undo them.
 _BACK = {
     True: "; its changes were undone",
     False: "; some of its changes could not be undone: look at the scene",

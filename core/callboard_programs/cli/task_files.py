@@ -1,5 +1,5 @@
-"""The files that many tasks leave besides their report: the pictures, sounds and files of their
-results, logs, and copies of the files that they wrote."""
+"""The files that a run over many tasks leaves besides its report: the results' pictures, sounds and
+files, the logs, and copies of the files that the tasks wrote."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def described_place(folder: Path | None) -> Json:
 
 
 class TaskFiles:
-    """The folders for each kind of file; None for a kind that isn't kept. A result's files are
+    """The folder for each kind of file, or None for a kind that isn't kept. A result's files are
     named after the task's index and the tool."""
 
     def __init__(
@@ -41,15 +41,15 @@ class TaskFiles:
         """Make the folder ``out``. Raises PeerError if it can't be made or written to."""
         self._tool, self._folder = tool, out and out.absolute()
         self._logs, self._artefacts = logs, artefacts
-        #: Sentences that the user should read at the end.
+        #: Sentences to print for the user at the end of the run.
         self.remarks: dict[str, None] = {}
         if self._folder is not None:
             require_folder(str(out), self._folder)
 
     def keep(self, result: TaskResult) -> TaskResult:
-        """Write the result's files, and return the result with them among the artefacts and without
-        their bytes. Return a failure if the files are damaged or can't be written. Raises HostError
-        for the log and the copies."""
+        """Write the result's files. Return the result with these files among the artefacts, and
+        without their bytes. Return a failure if the files are damaged or can't be written. Raises
+        HostError if the log or the copies can't be written."""
         kept = self._with_files(result)
         if kept.about.get("unsaved"):
             self.remarks[UNSAVED] = None
@@ -71,7 +71,7 @@ class TaskFiles:
     def _with_files(self, result: TaskResult) -> TaskResult:
         if result.status == "failed":
             return result
-        # A tool without a structured result has its blocks as the value.
+        # If a tool has no structured result, the value is the list of its content blocks.
         value = result.value if isinstance(result.value, list) else []
         blocks = result.content or not_text(value)
         kept = replace(result, content=())

@@ -1,5 +1,5 @@
 """The output and the report of a command over many tasks: a line of JSON for each task, and a final
-one."""
+line."""
 
 from __future__ import annotations
 
@@ -134,9 +134,9 @@ def work_off(
     *,
     ordered: bool = False,
 ) -> int:
-    """Do the tasks that the report doesn't list as done. Return 0 if all are done, 1 if some
-    failed. ``arguments`` are those of :func:`add_work` and :func:`add_task_options`. ``ordered``
-    sorts the report at the end."""
+    """Do the tasks that the report doesn't list as done. Return 0 if no task failed, 1 otherwise.
+    ``arguments`` are those of :func:`add_work` and :func:`add_task_options`. ``ordered`` sorts the
+    report at the end."""
     work = replace(work, retries=arguments.retries, files=arguments.out is not None)
     tasks = tasks_over(arguments.over, arguments.scene)
     places = [*PLACES, *tasks[0].values]
@@ -145,7 +145,7 @@ def work_off(
         tell(f"{{{word}}} stays as it is: a task fills in {known}")
     report = None
     if arguments.report is not None:
-        # Hosts come and go, each with folders of its own, so only their kind belongs to the run.
+        # Hosts come and go, each with folders of its own, so only their kind describes the run.
         begun = {**work.described(), "host": arguments.host, "over": arguments.over}
         begun |= {"skills": dict(work.skills), **described_place(arguments.out)}
         report = ReportFile(arguments.report, begun)
@@ -198,11 +198,11 @@ class _Progress:
 
     @property
     def enough(self) -> bool:
-        """True when the allowed number of failures is reached."""
+        """True when the maximum number of failures is reached."""
         return self._most is not None and self.failed >= self._most
 
     def take(self, results: Iterable[TaskResult]) -> None:
-        """Print results until they end or there are too many failures."""
+        """Print each result, until there are no more or too many tasks have failed."""
         for result in results:
             self._known += 1
             self.failed += result.status == "failed"

@@ -12,7 +12,7 @@ from callboard.ground.plain_text import plain, plain_json
 from callboard_programs.cli.instance import choose, tools_of
 from callboard_programs.cli.schema_words import meaning, taken
 
-#: Maximum characters in a tool's line.
+#: Maximum characters of a tool's title or description in the list.
 _LONGEST = 200
 
 
@@ -50,8 +50,8 @@ def _in_short(tool: Json) -> str:
 
 
 def _called(name: str, tools: list[Json]) -> Json:
-    """Return the tool with that name. Raises PeerError, with the nearest names, when there is
-    none."""
+    """Return the tool with that name. Raises PeerError, with the nearest names, when there is no
+    such tool."""
     by_name: dict[str, Json] = {tool["name"]: tool for tool in tools}
     if name in by_name:
         return by_name[name]

@@ -73,8 +73,7 @@ def _skill(given: str, host: str | None) -> SkillMetadata:
     folder = Path(given).absolute()
     if not folder.exists():
         candidates = _called(given, host)
-        # A skill without requirements isn't the one that is meant if another skill with this name
-        # has some.
+        # Skills without requirements are ignored if another skill with this name has requirements.
         meant = [skill for skill in candidates if skill.requires] or candidates
         if len(meant) == 1:
             return meant[0]
@@ -97,12 +96,13 @@ def _skill(given: str, host: str | None) -> SkillMetadata:
 
 
 def _called(name: str, host: str | None) -> list[SkillMetadata]:
-    """Return the skills of that name that a server started here would find, and those of the
-    running servers, which have skill paths of their own."""
+    """Return the skills with that name that a server started here would find, and those that
+    running servers find in skill paths of their own."""
     here = search_paths(extra=config_from({}).skill_paths)
     by_folder: dict[Path, SkillMetadata] = {}
     for paths in (here, *(map(Path, one.instance.skill_paths) for one in listed())):
-        # One variant for each application. If two are for the same application, the first counts.
+        # One variant for each application. If two are for the same application, the first one is
+        # used.
         variants: dict[str, SkillMetadata] = {}
         for skill in _usable(paths):
             if skill.name == name and suits(skill, host):
@@ -120,7 +120,7 @@ def _usable(paths: Iterable[Path]) -> Iterator[SkillMetadata]:
 
 
 def _version_of(python: str) -> str:
-    """Return ``python`` if it is a version, or the version of the Python that it runs. Raises
+    """Return ``python`` if it is a version, or the version of the interpreter that it names. Raises
     PeerError for anything else."""
     if _VERSION.fullmatch(python):
         return python
@@ -135,7 +135,8 @@ def _version_of(python: str) -> str:
 
 
 def _vendor(skill: SkillMetadata, version: str) -> Path:
-    """Install into a new folder, and replace the version's folder with it. Raises HostError."""
+    """Install the packages into a new folder, and replace the version's folder with the new one.
+    Raises HostError."""
     folder = vendor_folder(skill.path, version)
     new = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(new, ignore_errors=True)
@@ -156,7 +157,7 @@ def _install(requires: Sequence[str], target: Path, version: str) -> None:
     command = [sys.executable, "-m", "pip", "install", "--no-input", "--no-compile"]
     command += ["--disable-pip-version-check", "--target", str(target)]
     if version != this_python():
-        # Without these, a package that has no wheel would be built for this Python.
+        # Without these options, a package that has no wheel would be built for this Python.
         command += ["--python-version", version, "--only-binary=:all:"]
     # At a terminal, pip's progress goes to stderr, because stdout is for the result.
     shows = sys.stderr is not None and sys.stderr.isatty()

@@ -1,5 +1,5 @@
-"""The MCP client over HTTP. :class:`Client` blocks. The bridge uses the parts that :class:`Client`
-is made of."""
+"""The MCP client over HTTP. :class:`Client` is a blocking client. The bridge uses the parts that
+:class:`Client` is made of."""
 
 from callboard_programs.client.blocking_client import Client as Client
 from callboard_programs.client.http_client import RemoteError as RemoteError

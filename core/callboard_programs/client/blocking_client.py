@@ -1,4 +1,4 @@
-"""The client for programs that wait: one session, on a loop of its own."""
+"""The blocking client: one session, on a loop of its own."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ T = TypeVar("T")
 
 class Client:
     """A blocking client. Use it as a context manager, on one thread that runs no loop of its own.
-    Raises HostError when the server can't be reached, and RemoteError for errors that it returns.
-    ``timeout`` is the number of seconds without any sign of life from the server, which sends some
-    even while it works. ``capabilities`` are those that the client declares. ``asked`` answers the
-    server's requests that need these capabilities, on the client's loop. ``key`` is an instance's
-    own token. The instance must prove that it has the token before it is sent anything."""
+    Raises HostError when the server can't be reached, and RemoteError for errors that the server
+    returns. ``timeout`` is the maximum number of seconds without any data from the server, which
+    sends keep-alive data even while a tool is running. ``capabilities`` are those that the client
+    declares. ``asked`` answers the server's requests that need these capabilities, on the client's
+    loop. ``key`` is an instance's own token. The instance must prove that it has the token before
+    anything is sent to it."""
 
     def __init__(
         self,
@@ -73,8 +74,8 @@ class Client:
         params: Json,
         on_notification: Callable[[str, Json], None] = pass_over,
     ) -> Json:
-        """Send a request and wait for its result. Notifications that come before it are passed
-        on."""
+        """Send a request and wait for its result. Notifications that arrive before the result are
+        passed on."""
         self._notified = on_notification
         return self._run(self._client.request(method, params))
 
@@ -99,11 +100,11 @@ class Client:
         finally:
             task.cancel()  # after Ctrl-C the task is still waiting
             if task.done() and not task.cancelled():
-                task.exception()  # or Ctrl-C ended this very task; the caller already has the error
+                task.exception()  # or Ctrl-C ended the task; the caller already has the error
 
 
 def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report an error in the loop, except for Ctrl-C, which may interrupt any task."""
+    """Report an error in the loop, except for a KeyboardInterrupt, which any task may end with."""
     if not isinstance(context.get("exception"), KeyboardInterrupt):
         loop.default_exception_handler(context)
 

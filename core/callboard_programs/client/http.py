@@ -1,4 +1,4 @@
-"""One HTTP request to a server on this machine, and its answer as it arrives."""
+"""One HTTP request to a server, and its answer as it arrives."""
 
 from __future__ import annotations
 
@@ -35,24 +35,25 @@ KEPT_FOR, MOST_KEPT = 60.0, 16
 
 
 class Unreachable(HostError):
-    """No server took the request, so it can safely be sent again."""
+    """No server accepted the request, so it can safely be sent again."""
 
 
 class NotLetIn(Unreachable):
-    """The server, or its certificate, refuses this client until someone changes that."""
+    """This client isn't admitted, or the server's certificate is the wrong one. Retrying doesn't
+    help until a person has changed that."""
 
 
 class Broken(HostError):
-    """The request was sent, and its answer broke off or makes no sense."""
+    """The request was sent, but its answer broke off or is malformed."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A server's address, and the terms of every request to it. ``patience`` is the number of
-    seconds without any byte after which an answer counts as broken off. ``most`` is the maximum
-    number of bytes of one event, or of an answer that isn't a stream. A server on another machine
-    is identified by its certificate, ``tls``. An instance is identified by its token, ``key``, and
-    must prove that it has the token before anything is sent."""
+    """A server's address, and the settings of every request to it. ``patience`` is the maximum
+    number of seconds between two parts of an answer; beyond that the answer counts as broken off.
+    ``most`` is the maximum number of bytes of one event, or of an answer that isn't a stream. A
+    server on another machine is identified by its certificate, ``tls``. An instance is identified
+    by its token, ``key``, and must prove that it has the token before anything is sent."""
 
     name: str
     port: int
@@ -80,7 +81,8 @@ class Endpoint:
         return Endpoint(name, port, parts.path or "/mcp", headers, patience, tls=tls, key=key)
 
     async def in_time(self, reading: Awaitable[T]) -> T:
-        """Return what ``reading`` reads. Raises Broken when nothing comes in time."""
+        """Return the result of ``reading``. Raises Broken if it takes longer than ``patience``
+        allows."""
         try:
             return await asyncio.wait_for(reading, self.patience)
         except asyncio.TimeoutError:
@@ -88,15 +90,16 @@ class Endpoint:
 
 
 class IdleConnections:
-    """Connections to one server whose answers are complete, kept for further requests. Use it on
-    one loop."""
+    """Open connections to one server, kept for further requests after their answers are complete.
+    Use it on one loop."""
 
     def __init__(self) -> None:
         self._idle: list[tuple[Connected, float]] = []
         self._closed = False
 
     def take(self) -> Connected | None:
-        """Return a connection that is still open, or None. The server closes them when it ends."""
+        """Return a connection that is still open, or None. A server that ends closes its
+        connections."""
         while self._idle:
             connection, since = self._idle.pop()
             reader, writer = connection
@@ -121,8 +124,8 @@ class IdleConnections:
 
 @dataclass(frozen=True)
 class LargeMessage:
-    """A message that hasn't been read yet. ``size`` is its bytes, or None if the server doesn't
-    say. ``parts`` yield its bytes, and raise Broken."""
+    """A message that hasn't been read yet. ``size`` is its number of bytes, or None if the server
+    doesn't report it. ``parts`` yields the bytes, and raises Broken."""
 
     size: int | None
     parts: AsyncIterator[bytes]
@@ -156,7 +159,8 @@ class HttpAnswer:
     ) -> AsyncGenerator[Json | LargeMessage, None]:
         """Do the same as :meth:`messages`, but yield a large message unread if ``passes`` accepts
         it. ``passes`` takes the message's size, or None if it isn't known, and its beginning. An
-        accepted message is the last one, and must be read before anything else. Raises Broken."""
+        accepted message is the last one that is yielded, and must be read before anything else.
+        Raises Broken."""
         try:
             kind = (self.header("Content-Type") or "").partition(";")[0].strip().lower()
             events = kind == "text/event-stream"
@@ -242,7 +246,7 @@ async def send_request(
     body: bytes = b"",
     idle: IdleConnections | None = None,
 ) -> AsyncIterator[HttpAnswer]:
-    """Send a request and yield its answer. Leaving the block closes the connection, unless the
+    """Send a request and yield its answer. The connection is closed after the block, unless the
     answer was read to its end and ``idle`` keeps the connection. Raises Unreachable, Broken."""
     connection = None if idle is None else idle.take()
     if connection is None:
@@ -299,7 +303,7 @@ async def _connected(endpoint: Endpoint) -> Connected:
 async def _proved(
     endpoint: Endpoint, key: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Raises Unreachable when another program listens at this address."""
+    """Raise Unreachable unless the program at this address proves that it has the token ``key``."""
     challenge = Challenge.new(key, endpoint.port)
     host = endpoint.headers["Host"]
     asked = f"GET {PATH} HTTP/1.1\r\nHost: {host}\r\n{HEADER}: {challenge.header}\r\n\r\n"
@@ -347,7 +351,7 @@ async def _all(first: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[byte
 
 
 async def _line(beginning: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the rest of an event's data, which is one line."""
+    """Yield an event's data, which is one line: ``beginning``, then the rest from ``chunks``."""
     yield beginning
     async for chunk in chunks:
         part, end, _ = chunk.partition(b"\n")

@@ -35,7 +35,7 @@ class RemoteError(CallboardError):
 
 
 class RefusedByHttp(HostError):
-    """The server refused with an HTTP ``status``, without a JSON-RPC error."""
+    """The server refused the request with an HTTP ``status`` and without a JSON-RPC error."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(f"the server answered {status}: {reason}")
@@ -52,10 +52,11 @@ def pass_over(method: str, params: Json) -> None:
 
 
 class HttpClient:
-    """One conversation: each message is a POST, and the messages in its answer are received.
-    ``talk`` says how to speak to the server. If ``talk`` is None, :meth:`open` finds out. A caller
-    that waits for an answer gets Unreachable when no server took the request, Broken when its
-    answer broke off, RefusedByHttp when HTTP refused it, and RemoteError when MCP did."""
+    """One conversation: each message is sent as a POST, and the messages in its answer are
+    received. ``talk`` is the dialect that the server speaks. If ``talk`` is None, :meth:`open`
+    determines it. A caller that is waiting for an answer gets Unreachable when no server accepted
+    the request, Broken when the answer broke off, RefusedByHttp when the request was refused with
+    an HTTP status, and RemoteError when it was refused with a JSON-RPC error."""
 
     def __init__(
         self,
@@ -76,20 +77,21 @@ class HttpClient:
         self._posts: dict[object, asyncio.Task[None]] = {}
 
     async def open(self, client: Mapping[str, Any], capabilities: Mapping[str, Any]) -> None:
-        """Open a session, or find that the server needs none."""
+        """Open a session, or find out that the server doesn't need one."""
         opening = open_talk(self._conversation, client, capabilities, sessions_first=True)
         self.talk = await opening
-        # Each POST has a connection of its own, and later messages must not overtake the greeting.
+        # Each POST has a connection of its own, and later messages must not overtake those that
+        # open the session.
         await asyncio.gather(*self._posts.values())
 
     def listen(self) -> None:
-        """Receive the session's own questions and notifications until the client is closed. A job
-        sends them after its call has been answered."""
+        """Receive the questions and notifications on the session's own stream until the client is
+        closed. Jobs send them there after their calls have been answered."""
         if self._session:
             self._start(object(), self._listen())
 
     async def request(self, method: str, params: Json) -> Json:
-        """Return the result."""
+        """Send a request and return its result."""
         assert self.talk is not None
         meta = {**self.talk.meta({}), **params.get("_meta", {})}
         return await self._conversation.request(
@@ -97,7 +99,8 @@ class HttpClient:
         )
 
     async def close(self) -> None:
-        """Cancel all requests, and end the session too if the server answers soon."""
+        """Cancel all requests and end the session. The server has GOODBYE seconds to confirm the
+        end."""
         self._conversation.lose("the client was closed")
         for task in list(self._posts.values()):
             task.cancel()
@@ -138,7 +141,7 @@ class HttpClient:
             log.debug("the session's own stream ended: %s", error.message)
 
     async def hear(self, stream: HttpAnswer) -> None:
-        """Take the messages of a session's own stream until the stream ends. Raises Broken."""
+        """Receive the messages of a session's own stream until the stream ends. Raises Broken."""
         async for received in stream.messages():
             self._conversation.received(received)
 
@@ -174,7 +177,8 @@ class HttpClient:
 
 
 def _refusal(status: int, body: bytes, id: Id | None) -> Json:
-    """Return the JSON-RPC error in a refusal. Raises RefusedByHttp when there is none."""
+    """Return the JSON-RPC error in a refusal. Raises RefusedByHttp if the refusal contains no such
+    error."""
     try:
         answer = jsonrpc.decode(body)
     except ParseError:
@@ -186,5 +190,5 @@ def _refusal(status: int, body: bytes, id: Id | None) -> Json:
             return answer
         reason = str(answer["error"].get("message"))
     else:
-        reason = str(answer.get("detail", "no reason given"))  # a problem (RFC 9457)
+        reason = str(answer.get("detail", "no reason given"))  # a problem document (RFC 9457)
     raise RefusedByHttp(status, reason)

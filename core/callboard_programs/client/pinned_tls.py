@@ -14,22 +14,23 @@ _FRAGMENT = re.compile(r"sha256=([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class Pinned:
-    """A TLS context and the certificate that it expects. ``fingerprint`` is the certificate's
-    SHA-256, in hex. If ``fingerprint`` is None, this system itself must trust the certificate."""
+    """A TLS context and the certificate that the server must have. ``fingerprint`` is the
+    certificate's SHA-256, in hex. If it is None, this system must trust the certificate."""
 
     context: ssl.SSLContext
     fingerprint: str | None
 
     @staticmethod
     def by(fragment: str) -> Pinned:
-        """Return the context for an address's part after ``#``. Raises ValueError."""
+        """Return the context for the part of an address after ``#``. Raises ValueError."""
         context = ssl.create_default_context()
         if not fragment:
             return Pinned(context, None)
         matched = _FRAGMENT.fullmatch(fragment)
         if matched is None:
             raise ValueError("after # there must be sha256= and 64 digits")
-        # The fingerprint identifies the server, because no authority has signed such a certificate.
+        # Only the fingerprint identifies the server, because no authority has signed such a
+        # certificate.
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         return Pinned(context, matched[1])
 

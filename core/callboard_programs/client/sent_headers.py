@@ -24,9 +24,9 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def stateless_headers(request: Request, schema: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return the headers for a request whose ``_meta`` was checked. ``schema`` is the input schema
-    of the called tool, if there is one and it is known. Raises MethodNotFound for a method that no
-    header can carry."""
+    """Return the headers for a request whose ``_meta`` has been checked. ``schema`` is the input
+    schema of the called tool, or None if no tool is called or its schema isn't known. Raises
+    MethodNotFound if the method's name can't be sent in a header."""
     method = request.method
     if not method or not all("!" <= character <= "~" for character in method):
         raise MethodNotFound(f"Method not found: {method[:80]!r}")
@@ -41,8 +41,8 @@ def stateless_headers(request: Request, schema: Mapping[str, Any] | None) -> dic
 
 
 def encode_value(value: str) -> str:
-    """Return a header's value: unchanged if a header can hold it, otherwise marked and in
-    base64."""
+    """Return a value as it is sent in a header: unchanged if a header can hold it, otherwise in
+    base64 with a marker."""
     plain = all(" " <= character <= "~" for character in value) and value == value.strip()
     if plain and not (value.startswith("=?base64?") and value.endswith("?=")):
         return value

@@ -1,4 +1,5 @@
-"""Makes a tool call from outside a host, waits for its end, and reports all failures in one way."""
+"""Makes a tool call from outside a host, waits until it ends, and reports all failures in the same
+form."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ FAILED = "failed"
 WRONG = "wrong"
 #: No suitable host is running, or the host went away.
 UNREACHABLE = "unreachable"
-#: The host's capabilities, or the artist, refused it.
+#: The call was refused by the artist, or because of the host's capabilities.
 REFUSED = "refused"
 #: The host is busy or paused, or time ran out. A later attempt may succeed.
 BUSY = "busy"
@@ -60,17 +61,17 @@ class NobodyAnswered(PeerError):
 
 
 class FailedCall(CallboardError):
-    """A tool answered with an error. ``result`` is the whole answer."""
+    """A tool's result is an error. ``result`` is the whole result."""
 
     def __init__(self, result: Json) -> None:
         super().__init__("\n".join(part.get("text", "") for part in result.get("content", [])))
         self.result = result
-        #: JSON-RPC's code, when the arguments never reached the tool.
+        #: The JSON-RPC error code, if the arguments never reached the tool.
         self.code = result.get("_meta", {}).get("callboard/code", self.code)
 
 
 class Requester(Protocol):
-    """A client of a server, wherever the server is."""
+    """A client of a server in this process or another one."""
 
     def request(self, method: str, params: Json, on_notification: Notified = pass_over) -> Json: ...
 
@@ -105,8 +106,8 @@ def beside(result: Json) -> list[Json]:
 
 
 def failure(error: CallboardError) -> Json:
-    """Return ``{kind, message, code?, data?, call?}``. ``code`` is JSON-RPC's, and ``call`` is the
-    id in the records."""
+    """Return ``{kind, message, code?, data?, call?}``. ``code`` is the JSON-RPC error code, and
+    ``call`` is the call's id in the records."""
     reported: Json = {"kind": kind_of(error), "message": error.message}
     if isinstance(error, RemoteError):
         reported["code"] = error.code
@@ -119,7 +120,7 @@ def failure(error: CallboardError) -> Json:
 
 
 def kind_of(error: CallboardError) -> str:
-    """Return the kind of a failure, one of the constants above."""
+    """Return the failure's kind, one of the constants above."""
     if isinstance(error, NobodyAnswered):
         return UNANSWERED
     unknown = UNREACHABLE if isinstance(error, HostError) else FAILED
@@ -138,7 +139,8 @@ def _requested(client: Requester, tool: str, given: Json, notified: Notified) ->
 
 
 def _ended(client: Requester, job: Json, notified: Notified) -> Json:
-    """Return the result of the job's call. Raises RemoteError for a job that has no result."""
+    """Wait for a job, and return the result of its call. Raises RemoteError for a job that ended
+    without a result."""
     asked = {"job_id": job["job_id"], "wait_s": LONGEST_WAIT, "whole": True}
     while job["status"] == "working":
         state = _requested(client, STATUS, asked, notified)

@@ -1,4 +1,4 @@
-"""The files that a task wrote, as its result names them."""
+"""The files that a task wrote, found by the paths in its result."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _CHUNK = 2**20
 
 
 def artefacts_of(value: Any, since: float) -> dict[str, str]:
-    """Return the SHA-256 of each file that ``value`` names and that was written after ``since``, by
-    path. ``since`` is a time in seconds, like the files' own times. Raises SkillError when such a
-    file is empty."""
+    """Return the SHA-256 of each file whose path is in ``value`` and that was written after
+    ``since``, by path. ``since`` is in seconds since the epoch. Raises SkillError if such a file is
+    empty."""
     written = {}
     for text in _texts(value):
         try:

@@ -21,8 +21,9 @@ from callboard_programs.farm.security import no_answer, quiet
 
 log = logging.getLogger(__name__)
 
-#: Seconds of work in each host's queue, and the minimum and maximum number of tasks in it: enough
-#: that no host waits for us, and few enough that another run's tasks soon get their turn.
+#: Seconds of work in each host's queue, and the minimum and maximum number of tasks in the queue.
+#: That is enough that no host waits for us, and little enough that another run's tasks soon get
+#: their turn.
 AHEAD, FEWEST, MOST = 0.5, 2, 64
 #: Seconds allowed for a supervisor to report why its host was lost.
 LOSS_PATIENCE = 5.0
@@ -55,17 +56,18 @@ class DaskHosts:
         #: Futures that ended, and supervisors' reports.
         self._arrived: SimpleQueue[Any] = SimpleQueue()
         self._losses: dict[str, Json] = {}
-        #: Attempts whose worker is gone, with the time until which its supervisor may say why.
+        #: Attempts whose worker is gone, with the time until which its supervisor may report the
+        #: reason.
         self._orphans: list[tuple[float, str, str, Attempt]] = []
         self._counted, self._hosts = 0.0, 0
-        #: Seconds that a task has recently taken.
+        #: The moving average of the seconds that a task takes.
         self._pace = AHEAD / FEWEST
         #: The time since which no host has been suitable; infinite once the warning has been
         #: logged.
         self._alone_since: float | None = None
 
     def __enter__(self) -> DaskHosts:
-        """Raises HostError when the scheduler can't be reached."""
+        """Connect to the scheduler. Raises HostError when it can't be reached."""
         from distributed import Client
 
         quiet(logging.CRITICAL)  # all failures are raised here
@@ -132,7 +134,7 @@ class DaskHosts:
     # -- back -------------------------------------------------------------------------------------
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
-        """Return the attempts that have ended. Raises HostError when the scheduler goes away."""
+        """Return the attempts that have ended. Raises HostError if the scheduler is gone."""
         self._reported(len(self._out), self._hosts)
         finished = []
         for item in self._heard():
@@ -164,7 +166,7 @@ class DaskHosts:
             return
         try:
             answers = self._client.gather(futures)
-        except Exception as error:  # a lost worker took its results with it: redo only those
+        except Exception as error:  # the results of a lost worker are gone: redo only those
             if len(futures) > 1:
                 for future in futures:
                     yield from self._fetched([future])
@@ -192,8 +194,8 @@ class DaskHosts:
         yield attempt, {"status": "failed", "value": failure(why)}
 
     def _settled(self) -> Iterator[tuple[Attempt, Loss]]:
-        """Yield the orphans whose host's end has been explained, or whose time for an explanation
-        is over."""
+        """Yield the orphaned attempts for which the supervisor has reported the reason, or has had
+        enough time to do so."""
         orphans, self._orphans = self._orphans, []
         for until, worker, key, attempt in orphans:
             loss = self._losses.get(worker)

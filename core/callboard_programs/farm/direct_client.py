@@ -1,4 +1,4 @@
-"""Calls a host's tools from inside its process: the same service as over HTTP, without HTTP."""
+"""Calls a host's tools from inside the host's process, without HTTP."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callboard_programs.client.http_client import RemoteError, pass_over
 from callboard_programs.farm.orders import RunOwner
 
 UNASKABLE = "a farm can't ask questions; give the answer as an argument"
-#: The user who typed the command.
+#: Stands for the user who typed the command.
 TYPED = RunOwner("callboard-farm", __version__, *LOCAL)
 
 
@@ -26,7 +26,7 @@ class DirectClient:
     from any thread but the host's main one."""
 
     def __init__(self, app: Callboard, asker: RunOwner = TYPED) -> None:
-        """``asker`` is the client in whose name the calls are made."""
+        """``asker`` is the client on whose behalf the calls are made."""
         self._handle, self._loop = app.service.handle, app.guest.loop
         who = ClientInfo(asker.name, asker.version)
         holder = TokenHolder(asker.holder, asker.holder_id)
@@ -39,7 +39,8 @@ class DirectClient:
         params: Json,
         on_notification: Callable[[str, Json], None] = pass_over,
     ) -> Json:
-        """Return the result. Raises RemoteError, as if it had come over the wire."""
+        """Send a request and return its result. Errors are raised as RemoteError, as they are over
+        HTTP."""
         request = UnaskableRequest(self._peer, next(self._ids), method, params, UNASKABLE)
         try:
             return asyncio.run_coroutine_threadsafe(self._handle(request), self._loop).result()

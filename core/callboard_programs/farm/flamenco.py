@@ -1,7 +1,6 @@
-"""A farm's work as a job of Flamenco 3, Blender's render manager. Its job types are JavaScript, see
-https://flamenco.blender.org/usage/job-types/. Ours contains no part of a job: names and arguments
-stay in files, where they can't be taken for code or for variables.
-"""
+"""A farm's work as a job of Flamenco 3, Blender's render manager. Flamenco's job types are written
+in JavaScript, see https://flamenco.blender.org/usage/job-types/. Our job type contains no part of a
+job: names and arguments stay in files, where they can't be taken for code or for variables."""
 
 from __future__ import annotations
 
@@ -21,9 +20,8 @@ _PLATFORMS = {"win32": "windows"}
 
 
 def write_job(folder: Path, name: str, work: Work, tasks: Sequence[Task], chunk: int) -> list[Path]:
-    """Make ``folder``, an absolute path, and write a job's files into it. Return their paths,
-    beginning with the job's own. One of Flamenco's tasks covers ``chunk`` of ours. Raises
-    PeerError."""
+    """Make ``folder``, an absolute path, and write a job's files into it. Return the files' paths,
+    the job's own file first. One Flamenco task covers ``chunk`` of our tasks. Raises PeerError."""
     if work.needs:
         raise PeerError("Flamenco has no amounts; leave --need out and give job.json a tag")
     if "{" in str(folder):

@@ -1,4 +1,4 @@
-"""A host's side of the farm: a Dask worker whose tasks are calls of the host's tools."""
+"""A host's side of the farm: a Dask worker whose tasks are calls to the host's tools."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from callboard_programs.farm.direct_client import TYPED, DirectClient
 from callboard_programs.farm.orders import RunOwner, carried_out, perform_by
 from callboard_programs.farm.security import quiet
 
-#: Seconds allowed for fetching the last results before a fresh host replaces this one.
+#: Seconds allowed for the last results to be fetched before a fresh host replaces this one.
 FETCHING = 5.0
 
 
 @dataclass(frozen=True)
 class Membership:
-    """A host's part in the farm. ``most_memory`` is in bytes. ``offers`` are the amounts that the
-    host has."""
+    """A host's membership in the farm. ``most_memory`` is in bytes. ``offers`` has the amounts that
+    the host offers to tasks."""
 
     scheduler: str
     name: str
@@ -38,7 +38,7 @@ class Membership:
 
 
 class HostExecutor(Executor):
-    """Takes Dask's tasks one after another. Its thread only waits: the tool runs on the host's main
+    """Runs Dask's tasks one after another. Its thread only waits: the tool runs on the host's main
     thread through the host's dispatcher, like every other call."""
 
     def __init__(self, serve: Callable[[SimpleQueue[Any]], None]) -> None:
@@ -57,7 +57,7 @@ class HostExecutor(Executor):
 
 
 class HostWorker:
-    """The Dask worker of the host that ``app`` serves in. ``report`` passes each event on to the
+    """The Dask worker in the host that ``app`` serves. ``report`` passes each event on to the
     supervisor. ``ended`` is called when the worker has left the farm. Both may be called from any
     thread."""
 
@@ -69,7 +69,7 @@ class HostWorker:
         report: Callable[[Json], None],
         ended: Callable[[], None],
     ) -> None:
-        """``security`` is Dask's."""
+        """``security`` is Dask's security object."""
         self._catalog, self._dispatcher = app.catalog, app.dispatcher
         self._client_of = lru_cache(maxsize=16)(partial(DirectClient, app))
         self._member, self._security = member, security
@@ -125,7 +125,8 @@ class HostWorker:
     async def _retire(self) -> None:
         """Leave the farm cleanly, without losing a result or beginning a waiting task."""
         patience = monotonic() + FETCHING
-        # The last result may not have been fetched yet. Dask drops each result once it has been.
+        # The last result may not have been fetched yet. Dask drops each result after it has been
+        # fetched.
         while (
             self._worker.data or self._last in self._worker.state.tasks
         ) and monotonic() < patience:
@@ -181,8 +182,8 @@ class HostWorker:
                 raise
             answer = {"status": "failed"}
         if answer["status"] == "failed" and self._dispatcher.closed:
-            # A call that was cut short by the host's end isn't a failure: its worker is lost with
-            # the host.
+            # A call that was cut short because the host is ending isn't a failure. Its worker is
+            # reported as lost, together with the host.
             threading.Event().wait()
         return answer
 

@@ -17,8 +17,8 @@ from callboard_programs.farm.warm_host import WarmHost
 
 
 class HostsHere:
-    """Hosts on this machine, with a thread for each. Use it as a context manager on one thread. If
-    a host doesn't start, the others do its work."""
+    """Hosts on this machine, each with a thread of its own. Use it as a context manager on one
+    thread. If a host doesn't start, the others do its work."""
 
     def __init__(
         self,
@@ -27,8 +27,8 @@ class HostsHere:
         reported: Callable[[str], None],
         notified: Notified = pass_over,
     ) -> None:
-        """``options`` are those of ``callboard serve``. ``reported`` gets sentences for the user,
-        and ``notified``, on the hosts' threads, gets the tools' notifications."""
+        """``options`` are those of ``callboard serve``. ``reported`` receives sentences for the
+        user. ``notified`` receives the tools' notifications, on the hosts' threads."""
         self._options, self._count = options, hosts
         self._reported, self._notified = reported, notified
         self._orders: SimpleQueue[Attempt | None] = SimpleQueue()
@@ -56,7 +56,7 @@ class HostsHere:
             thread.join()
 
     def room(self) -> int:
-        # One more order is ready for each host, so that no host has to wait.
+        # Each host has one more order ready, so that no host has to wait.
         return 2 * self._count - self._out
 
     def send(self, attempts: Sequence[Attempt]) -> None:
@@ -72,9 +72,9 @@ class HostsHere:
             thread.start()
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
-        """Return the attempts that have ended. Raises HostError when no host starts."""
+        """Return the attempts that have ended. Raises HostError when no host can be started."""
         try:
-            # On Windows a wait without a deadline can't be interrupted by Ctrl-C.
+            # On Windows, Ctrl-C can't interrupt a wait without a deadline.
             ended = self._ended.get(timeout=0.5)
         except Empty:
             return []
@@ -89,8 +89,8 @@ class HostsHere:
     # -- on each host's thread --------------------------------------------------------------------
 
     def _serve(self) -> None:
-        """Run one host after another. A new host starts when the last one has been lost and there
-        is work."""
+        """Run one host after another. A new host is started when the last one has been lost and
+        there is still work."""
         held = self._next()
         while held is not None:
             host = WarmHost(self._options)
@@ -108,7 +108,7 @@ class HostsHere:
                 if not started and held is not None and self._hands_over(held, error):
                     return
             except Exception as error:
-                # If the thread died silently, everything would wait for it forever.
+                # If the thread died silently, the batch would wait for it forever.
                 why = f"{type(error).__name__}: {error}"
                 self._ended.put(HostError(f"the batch can't continue: {why}"))
             finally:
@@ -141,6 +141,6 @@ class HostsHere:
             self._ended.put(f"a host didn't start, the others continue: {error.message}")
         elif self._began:
             self._ended.put((held, Loss(error)))
-        else:  # no host will ever start
+        else:  # no host has ever started
             self._ended.put(error)
         return not alone

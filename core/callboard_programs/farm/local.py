@@ -1,4 +1,5 @@
-"""A whole farm on this machine: a scheduler here, and a supervisor's process for each host."""
+"""A whole farm on this machine: a scheduler in this process, and a supervisor's process for each
+host."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from callboard.errors import HostError
 from callboard.mapping.host_process import HostLost, HostProcess
 from callboard_programs.farm.security import quiet
 
-#: A worker may hold the interpreter for minutes. Supervisors end workers that are stuck. The client
-#: decides what happens to a lost host's tasks.
+#: Dask's settings. A worker may hold the interpreter for minutes, and supervisors end workers that
+#: are stuck. The client decides what happens to a lost host's tasks.
 SCHEDULING = {
     "distributed.scheduler.worker-ttl": None,
     "distributed.scheduler.allowed-failures": 0,
@@ -32,7 +33,8 @@ class LocalScheduler:
         self._thread = threading.Thread(target=self._run, name="callboard-scheduler", daemon=True)
 
     def __enter__(self) -> LocalScheduler:
-        """Raises HostError when the port is taken."""
+        """Start the scheduler. Raises HostError when it can't listen, for example because the port
+        is taken."""
         self._thread.start()
         try:
             self.address, self.dashboard = self._started.result()
@@ -63,7 +65,7 @@ class LocalScheduler:
                 **self._where, security=self._security, dashboard_address="127.0.0.1:0"
             )
             async with scheduler:
-                # If bokeh isn't installed, there is a plain page instead.
+                # Without bokeh, Dask has only a plain page.
                 page = "status" if find_spec("bokeh") else "info/main/workers.html"
                 port = scheduler.http_server.port
                 self._started.set_result((scheduler.address, f"http://127.0.0.1:{port}/{page}"))
@@ -76,8 +78,8 @@ class LocalSupervisors:
     def __init__(
         self, commands: Sequence[Sequence[str]], goodbye: float, reported: Callable[[str], None]
     ) -> None:
-        """Each supervisor has ``goodbye`` seconds to end. ``reported`` gets a sentence about each
-        one that ended."""
+        """Each supervisor has ``goodbye`` seconds to end. ``reported`` receives a sentence about
+        each supervisor that ended unasked."""
         self._commands, self._goodbye, self._reported = commands, goodbye, reported
         self._stopped = threading.Event()
         self._guard = threading.Lock()

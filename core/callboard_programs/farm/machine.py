@@ -5,14 +5,15 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-#: Seconds for the driver's program to answer.
+#: Seconds allowed for the driver's program to answer.
 PATIENCE = 10.0
 
 
 def offers(hosts: int = 1) -> list[dict[str, float]]:
-    """Return what each of ``hosts`` hosts on this machine offers: ``memory`` in bytes, the same for
-    all, and ``gpu``, the number of NVIDIA cards that are its own, if it has any."""
-    # Dask's own figure, because it counts the limits of a container or of the process.
+    """Return the amounts that each of ``hosts`` hosts on this machine offers: ``memory`` in bytes,
+    an equal share for each host, and ``gpu``, the number of NVIDIA cards for this host alone, if
+    there are any."""
+    # Use Dask's own figure, because it respects the limits of a container or of the process.
     from distributed.system import MEMORY_LIMIT
 
     cards = _cards()

@@ -1,5 +1,5 @@
 """A farm's work as a job bundle of Open Job Description, which render managers accept. The template
-follows ``jobtemplate-2023-09``, of
+follows ``jobtemplate-2023-09`` in
 https://github.com/OpenJobDescription/openjd-specifications/wiki/2023-09-Template-Schemas."""
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from callboard_programs.farm.job_folder import orders_text, write_files
 from callboard_programs.farm.orders import Work
 
 TEMPLATE, ORDERS, ASSETS = "template.json", "orders.jsonl", "asset_references.json"
-#: Seconds for a host to start and to end, and for a cancelled task to restore what it changed.
+#: Seconds allowed for a host to start, for a host to end, and for a cancelled task to undo its
+#: changes.
 STARTS, ENDS, UNDONE = 180, 60, 30
-#: Amounts that have a name in the specification. Memory is in bytes here, and in MiB in the
-#: specification.
+#: The specification's names for amounts, each with the factor for its unit. Memory is in bytes
+#: here, and in MiB in the specification.
 _AMOUNTS = {
     "gpu": ("amount.worker.gpu", 1.0),
     "vcpu": ("amount.worker.vcpu", 1.0),
@@ -35,7 +36,7 @@ def write_bundle(folder: Path, name: str, work: Work, tasks: Sequence[Task]) -> 
     job's name. Raises PeerError."""
     texts = {
         TEMPLATE: json.dumps(template(name, work, len(tasks)), indent=2) + "\n",
-        # The manager has its own limit, which ends the process.
+        # The manager has a time limit of its own, after which it ends the process.
         ORDERS: orders_text(replace(work, timeout=None), tasks),
         ASSETS: json.dumps(_assets(tasks), indent=2) + "\n",
     }
@@ -43,8 +44,8 @@ def write_bundle(folder: Path, name: str, work: Work, tasks: Sequence[Task]) -> 
 
 
 def template(name: str, work: Work, count: int) -> Json:
-    """Return the job. Its host starts once in a session, and each task is one of ``count``
-    calls."""
+    """Return the job. Each session starts the host once, and each of the ``count`` tasks is one
+    call."""
     session = ["farm", "session"]
     options = _literal(work.host_options)
     run: Json = _action([*session, "task", _HERE, "{{Param.Orders}}", "{{Task.Param.Index}}"])
@@ -125,8 +126,8 @@ def _amount(name: str, least: float) -> Json:
 
 
 def _assets(tasks: Sequence[Task]) -> Mapping[str, Any]:
-    """Return the files that Deadline Cloud copies to its workers, other than the parameters'
-    own."""
+    """Return the files that Deadline Cloud copies to its workers in addition to the parameters'
+    files."""
     scenes = [task.file for task in tasks if task.file]
     inputs = {"filenames": scenes, "directories": []}
     return {

@@ -24,7 +24,7 @@ from callboard_programs.client.tool_call import (
 )
 from callboard_programs.farm.artefacts import artefacts_of
 
-#: The note about a scene that a tool changed and that no option saves.
+#: The note for a run in which a tool changed its scene and no option saves it.
 UNSAVED = (
     "the tool changed the scene, and nothing saved it afterwards; unless the tool writes it "
     "itself, add --save, which saves each scene to its own file"
@@ -35,7 +35,8 @@ LOST = "callboard-lost"
 
 
 class RunOwner(NamedTuple):
-    """The client for which a run is done: its own name and version, and the holder of its token."""
+    """The client on whose behalf a run is made: its own name and version, and the holder of its
+    token."""
 
     name: str
     version: str
@@ -45,11 +46,12 @@ class RunOwner(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """The work for each task. ``host_options`` are those of ``callboard serve``. ``retries`` says
-    how often a task whose host was lost is tried again. ``timeout`` is in seconds. ``needs`` are
-    the amounts that a host must offer, by name. ``skills`` are the skills that a host must have,
-    each with its version, or None for any version. ``asker`` is None for the user who typed the
-    command. ``files`` asks for the pictures, sounds and files of the answers in full."""
+    """The work that is the same for every task. ``host_options`` are options of ``callboard
+    serve``. ``retries`` is the number of times that a task is tried again after its host was lost.
+    ``timeout`` is in seconds. ``needs`` has the amounts that a host must offer, by name. ``skills``
+    has the skills that a host must have, each with its version, or None for any version. ``asker``
+    is the client on whose behalf the run is made, or None for the user who typed the command. With
+    ``files``, the answers contain their pictures, sounds and files in full."""
 
     tool: str
     given: Json
@@ -105,10 +107,10 @@ def carried_out(
     skills: Mapping[str, str | None] | None = None,
 ) -> Json:
     """Perform an order, and return ``{status, value, printed, artefacts?, content?, unsaved?,
-    never?}``. ``never`` is true when every task would fail this way. ``skills`` are the host's,
-    with their versions, if those are known; otherwise the host is asked. Raises HostError when the
+    never?}``. ``never`` is true when every task would fail this way. ``skills`` has the host's
+    skills and their versions. If it is None, the host is asked for them. Raises HostError when the
     host is gone."""
-    began = time() - 0.1  # files' times come from a coarser clock
+    began = time() - 0.1  # the times of files come from a coarser clock
     try:
         for name, wanted in order.get("skills", {}).items():
             _require(who, name, wanted, _version_of(client, name, who, skills))
@@ -143,7 +145,7 @@ def on_scene(
     save: bool = False,
     notified: Notified = pass_over,
 ) -> Json:
-    """Call the tool, on the order's scene if there is one, and save the scene if asked to. Raises
+    """Open ``scene`` if there is one, call the tool, and save the scene if ``save`` is true. Raises
     FailedCall, RemoteError, HostError."""
     if scene is not None:
         call_tool(client, OPEN, {"path": scene, "discard_changes": True}, notified)
@@ -168,8 +170,8 @@ def printed(result: Json) -> Json:
 def _version_of(
     client: Requester, name: str, who: str, skills: Mapping[str, str | None] | None
 ) -> str | None:
-    """Return the version of a host's skill. Raises InvalidParams, FailedCall when there is no such
-    skill."""
+    """Return the version of a host's skill. Raises InvalidParams or FailedCall if the host doesn't
+    have the skill."""
     if skills is None:
         version: str | None = content_of(call_tool(client, SKILL, {"name": name}))["version"]
         return version
@@ -179,7 +181,7 @@ def _version_of(
 
 
 def _require(who: str, skill: str, wanted: str | None, has: str | None) -> None:
-    """Raises InvalidParams when ``who`` has a version other than the wanted one."""
+    """Raise InvalidParams if ``who`` has the skill in a version other than ``wanted``."""
     if wanted is not None and has != wanted:
         raise InvalidParams(
             f"{who} has {skill} {has or 'without a version'}, but {wanted} is needed; install that "
@@ -218,8 +220,8 @@ def perform_by(performer: Callable[[Json], Json]) -> None:
 
 
 def perform(order: Json) -> Json:
-    """Perform an order on a worker, as Dask calls it. Return the answer of ``carried_out`` with
-    ``worker`` and ``seconds``."""
+    """Perform an order on a worker. Dask calls this function. Return the answer of ``carried_out``,
+    with ``worker`` and ``seconds`` added."""
     if _performer is None:
         raise RuntimeError("this Dask worker isn't a callboard host; start `callboard farm worker`")
     return _performer(order)

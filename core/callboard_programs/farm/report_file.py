@@ -1,5 +1,5 @@
-"""The report of a batch or a farm: JSON lines, each written to disk at once, which a later run
-continues."""
+"""The report of a batch or a farm: a file of JSON lines, each written to disk at once, from which a
+later run continues."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ class ReportFile:
     "done", "failed", "left"?}``."""
 
     def __init__(self, path: Path, begun: Json) -> None:
-        """``begun`` describes the work. A file that begins differently belongs to another batch."""
+        """``begun`` describes the work. A file with a different description belongs to another
+        batch."""
         self._path = path
         self._begun = {"event": "begun", **begun}
         self._out: TextIO | None = None
 
     def kept(self, tasks: Iterable[Task]) -> list[TaskResult]:
-        """Return the results of these tasks that the file lists as done, if the task's file and
-        artefacts haven't changed since. Raises PeerError when the file belongs to another batch, or
+        """Return the results of those tasks that the report lists as done and whose file and
+        artefacts haven't changed since. Raises PeerError if the report belongs to another batch or
         can't be read."""
         try:
             refuse_special(self._path)
@@ -40,7 +41,7 @@ class ReportFile:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
             raise PeerError(f"{self._path} can't be read: {why}") from None
-        # A killed process leaves a half-written line.
+        # A killed process may leave a half-written line.
         values = [value for value in map(json_object, lines) if value is not None]
         others = bool(lines) and (not values or values[0] != self._begun)
         began = bool(values) and values[0].get("event") == "begun"
@@ -69,7 +70,8 @@ class ReportFile:
         ]
 
     def open(self, kept: Iterable[TaskResult]) -> None:
-        """Replace the file with a new one that has only the kept results. Raises HostError."""
+        """Replace the report with a new one that contains only the kept results. Raises
+        HostError."""
         with self._writing():
             self._write([self._begun, *(result.line() for result in kept)])
             self._out = self._path.open("a", encoding="utf-8")
@@ -82,8 +84,8 @@ class ReportFile:
             self._out.flush()
 
     def close(self, finished: Json, *, ordered: bool = False) -> None:
-        """End the file. ``ordered`` sorts the results, which loads all of them into memory. Raises
-        HostError."""
+        """Write the last line and close the report. ``ordered`` sorts the results, for which all of
+        them are loaded into memory. Raises HostError."""
         assert self._out is not None
         with self._writing():
             self._out.write(json.dumps(finished) + "\n")

@@ -1,5 +1,5 @@
-"""One run over many tasks: sends the orders, tries again when a host is lost, and yields the
-results. There are two executors: hosts on this machine, and hosts behind a Dask scheduler."""
+"""One run over many tasks: sends the orders, tries a task again when its host is lost, and yields
+the results. There are two executors: hosts on this machine, and hosts behind a Dask scheduler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callboard_programs.farm.orders import result_of
 
 
 class Attempt(NamedTuple):
-    """A task's order, and the number of this try."""
+    """One attempt at a task: the order, and the number of the attempt."""
 
     task: Task
     order: Json
@@ -23,7 +23,7 @@ class Attempt(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """A host that went away with an attempt: the reason, and whether the attempt had begun."""
+    """The loss of a host during an attempt: the reason, and whether the task had begun."""
 
     error: HostError
     begun: bool = True
@@ -39,9 +39,9 @@ class Executor(Protocol):
     def send(self, attempts: Sequence[Attempt]) -> None: ...
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
-        """Return the attempts that have ended, each with its answer or its loss. Return none if
-        half a second passes without any. Raises HostError when no host is left for the remaining
-        ones."""
+        """Return the attempts that have ended, each with its answer or its loss. If none ends
+        within half a second, return an empty list. Raises HostError when no host is left for the
+        remaining attempts."""
         ...
 
 
@@ -51,8 +51,8 @@ def results(
     retries: int = 0,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Generator[TaskResult, None, None]:
-    """Yield the results as they arrive. Raises HostError when the executor does, PeerError when
-    there is no such tool or the tool is missing a capability, and KeyboardInterrupt once
+    """Yield the results as they arrive. Raises HostError when the executor does, PeerError if the
+    tool doesn't exist or a capability that it needs is missing, and KeyboardInterrupt once
     ``stopped`` returns True."""
     left, more, out = iter(attempts), True, 0
     while more or out:

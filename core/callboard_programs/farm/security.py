@@ -1,5 +1,5 @@
-"""Access to a farm's scheduler. Anyone who reaches it can use it, so it either listens on this
-machine only or asks for a certificate."""
+"""Access to a farm's scheduler. Anyone who can reach a scheduler can use it, so it either listens
+on this machine only or asks for a certificate."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Certificates(NamedTuple):
     key: Path
 
     def options(self) -> list[str]:
-        """Return the options that another command of the farm needs."""
+        """Return the certificates as options for another command of the farm."""
         return [f"--tls-{name}={path.absolute()}" for name, path in self._asdict().items()]
 
 
 class OtherAuthority(HostError):
-    """Raised when the scheduler's certificates and ours are of different authorities."""
+    """Raised when the scheduler's certificates and ours come from different authorities."""
 
 
 def security_of(certificates: Certificates | None) -> Any:
-    """Return Dask's security object. Raises HostError when a file can't be read, or Dask isn't
+    """Return Dask's security object. Raises HostError if a file can't be read or Dask isn't
     installed."""
     try:
         from distributed.security import Security
@@ -66,7 +66,7 @@ def no_answer(address: str, error: Exception) -> HostError:
     """Return the error for a scheduler that can't be used, from Dask's own error."""
     from distributed.comm.core import FatalCommClosedError
 
-    # The other end may hang up before it says why.
+    # The other end may close the connection before it reports the reason.
     if isinstance(error, FatalCommClosedError) or "SSL" in str(error):
         return OtherAuthority(
             f"the certificates given here and those of the scheduler at {address} are of different "
@@ -79,8 +79,8 @@ def no_answer(address: str, error: Exception) -> HostError:
 
 
 def quiet(level: int = logging.ERROR) -> None:
-    """Let Dask log errors only."""
-    for name in ("distributed", "distributed.client"):  # which has a level of its own
+    """Let Dask log only messages of ``level`` and above."""
+    for name in ("distributed", "distributed.client"):  # the second one has a level of its own
         logging.getLogger(name).setLevel(level)
 
 
@@ -92,7 +92,8 @@ def is_loopback(host: str) -> bool:
 
 
 def require_private(host: str, certificates: Certificates | None) -> None:
-    """Raises PeerError when other machines could reach a scheduler without a certificate."""
+    """Raise PeerError if other machines could reach a scheduler at ``host`` without a
+    certificate."""
     if certificates is None and not is_loopback(host):
         raise PeerError(
             f"{host} is not this machine alone, and anyone who reaches a scheduler can run "
@@ -101,7 +102,8 @@ def require_private(host: str, certificates: Certificates | None) -> None:
 
 
 def require_private_address(address: str, certificates: Certificates | None) -> None:
-    """Do the same for an address such as ``tcp://10.0.0.4:8786``."""
+    """Do the same for an address such as ``tcp://10.0.0.4:8786``, and raise PeerError if the
+    address isn't valid or needs certificates."""
     host: str | None = None
     with suppress(ValueError):
         split = urlsplit(address)

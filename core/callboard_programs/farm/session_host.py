@@ -1,8 +1,7 @@
-"""A host that lives as long as a render manager's session, and the tasks that are sent to it. A
-process of its own keeps the host, because the session's processes are short-lived. A file in the
-session's folder tells them where the host is. The same file keeps the host alive: the host ends
-when the file is gone, even if the session never ended it.
-"""
+"""A host that lives as long as a render manager's session, and the tasks that are sent to it. The
+session's processes are short-lived, so a separate process, the keeper, runs the host. A file in the
+session's folder holds the host's address. The same file keeps the host alive: the host ends when
+the file is gone, even if the session never ended the host."""
 
 from __future__ import annotations
 
@@ -23,16 +22,16 @@ from callboard_programs.client.http_client import pass_over
 from callboard_programs.client.tool_call import Notified, failure
 from callboard_programs.farm.orders import carried_out, result_of
 
-#: The file with the host's address, and the log of the process that keeps it.
+#: The file with the host's address, and the keeper's log.
 STATE, WORDS = "callboard-host.json", "callboard-host.log"
-#: Seconds between two looks at the file.
+#: Seconds between two checks for the file.
 AGAIN = 0.1
 _MOST = 10_000
 
 
 def enter(folder: Path, options: Sequence[str]) -> None:
-    """Start a host with these options of ``callboard serve``, and return once the host serves.
-    Raises HostError."""
+    """Start a host with these options of ``callboard serve``, and return once it is serving. Raises
+    HostError."""
     state, words = folder / STATE, folder / WORDS
     if state.exists():
         raise HostError(
@@ -40,8 +39,7 @@ def enter(folder: Path, options: Sequence[str]) -> None:
         )
     keeper = [sys.executable, "-m", "callboard_programs.farm.session_host", str(folder), *options]
     with words.open("wb") as out:
-        # The keeper doesn't inherit any open handle, because a manager waits until our output is
-        # closed.
+        # The keeper must not inherit our output, because the manager waits until it is closed.
         process = subprocess.Popen(
             keeper,
             stdin=subprocess.DEVNULL,
@@ -56,7 +54,7 @@ def enter(folder: Path, options: Sequence[str]) -> None:
             process.wait()
             raise HostError(words.read_text("utf-8", "replace").strip() or "no host started")
         sleep(AGAIN)
-    process.returncode = 0  # the keeper outlives this process, so its end isn't awaited
+    process.returncode = 0  # the keeper outlives this process: avoid a ResourceWarning
 
 
 def leave(folder: Path) -> None:

@@ -1,5 +1,5 @@
-"""The process beside a farm's host. It starts the host, watches and ends it, and starts the next
-one."""
+"""The supervisor of a farm's host. It starts the host, watches it, ends it when necessary, and
+starts the next host."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LOOK = 0.25
 GRACE = 1.0
 #: Seconds after which a stopped process (SIGSTOP) is killed.
 STOPPED = 5.0
-#: Seconds for a host that is to be replaced to leave the farm.
+#: Seconds allowed for a host that is being replaced to leave the farm.
 LEAVING = 30.0
-#: A host is ended during a task if its memory reaches this multiple of the limit at which it is
+#: A host is killed during a task if its memory exceeds this multiple of the limit at which it is
 #: replaced.
 TOO_MUCH = 2
-#: Seconds before the next try when a host no longer starts.
+#: Seconds before the next attempt when a host no longer starts.
 PAUSE = 5.0
 _SCHEDULER_GONE = (
     "the scheduler is gone, and the host ended; start the scheduler again at the same address, and "
@@ -38,7 +38,7 @@ _SCHEDULER_GONE = (
 @dataclass
 class _Task:
     key: str
-    #: The time by which the task must be over, and the reason for ending it then.
+    #: The time by which the task must have ended, and the reason to report if it hasn't.
     end: float | None
     why: str
     code: int | None
@@ -56,9 +56,9 @@ class Supervisor:
         most_memory: int | None = None,
     ) -> None:
         """``command`` returns the command that starts a host with the given name. Each host gets a
-        new name. ``tell_ready`` gets each host's ready line, and ``tell_lost`` gets ``{worker, key,
-        why, code}``. ``most_memory`` is in bytes. During a task, the host may hold twice as much.
-        """
+        new name. ``tell_ready`` receives each host's ready line. ``tell_lost`` receives ``{worker,
+        key, why, code}`` for each lost host. ``most_memory`` is in bytes. During a task, the host
+        may use TOO_MUCH times as much."""
         self._command = command
         self._name = name
         self._tell_ready, self._tell_lost = tell_ready, tell_lost
@@ -88,14 +88,14 @@ class Supervisor:
                 return
 
     def _rest(self) -> None:
-        """Wait until another try is worthwhile."""
+        """Wait before the next attempt, or until :meth:`stop` is called."""
         try:
             self._heard.get(timeout=PAUSE)
         except Empty:
             return
 
     def _keep(self, name: str) -> None:
-        """Run one host to its end. Raises HostLost when the host ended without being asked to."""
+        """Run one host until it ends. Raises HostLost if the host ended without being asked to."""
         self._task: _Task | None = None
         self._was_ready = self._recycled = self._left = False
         self._heard = SimpleQueue()
@@ -149,7 +149,7 @@ class Supervisor:
 
 
 class _Watch:
-    """Ends a process that is late, holds too much memory, or was stopped from outside."""
+    """Ends a process that is late, uses too much memory, or was stopped from outside."""
 
     def __init__(self, process: HostProcess, most_memory: int | None) -> None:
         self._process, self._most_memory = process, most_memory
@@ -174,7 +174,7 @@ class _Watch:
             held = self._about.memory_info().rss
         except self._gone:
             return
-        # A host that is to be replaced has no task, and its last result is still being fetched.
+        # A host that is being replaced has no task, and its last result is still being fetched.
         most = self._most_memory if task is not None and task.key else None
         if most is not None and held > TOO_MUCH * most:
             self._process.kill(

@@ -32,7 +32,7 @@ class WarmHost:
         self._capabilities, self._asked = capabilities, asked
 
     def __enter__(self) -> WarmHost:
-        """Raises HostError when the host doesn't start."""
+        """Start the host. Raises HostError if it doesn't start."""
         self._process.__enter__()
         try:
             ready = self._process.ready("url", "token")
@@ -63,8 +63,8 @@ class WarmHost:
 
     @contextmanager
     def client_for(self, timeout: float | None) -> Iterator[Client]:
-        """Yield a client of the host for at most ``timeout`` seconds. Raises HostLost when the host
-        doesn't answer."""
+        """Yield a client of the host. After ``timeout`` seconds in the block, the host is killed.
+        Raises HostLost if the host is gone or doesn't answer."""
         with self._process.in_time(timeout):
             try:
                 yield self._client

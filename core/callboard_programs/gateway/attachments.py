@@ -36,7 +36,7 @@ class Attachments:
         self._conversations: dict[str, HostConversation] = {}
         #: The token that the session's client presented last.
         self.token = ""
-        #: The instances whose tools are listed, in the order of attaching.
+        #: The instances whose tools are listed, in the order in which they were attached.
         self.listed: list[str] = []
         self._numbers = count(1)
 
@@ -79,7 +79,8 @@ class Attachments:
     # -- tools ----------------------------------------------------------------------------------
 
     async def tools(self, request: SessionRequest) -> list[Json]:
-        """Return the tools of the attached instances, as each host lists them to this client."""
+        """Return the tools of the attached instances, as each host lists its tools to this
+        client."""
         lists = await asyncio.gather(*(self._tools(name, request) for name in self.listed))
         tools = [tool for listed in lists for tool in listed]
         # Each host has this tool, but an agent needs only one.
@@ -92,7 +93,7 @@ class Attachments:
         try:
             listed = await asyncio.wait_for(self._listed_by(side, request), LIST_PATIENCE)
         except (CallboardError, asyncio.TimeoutError) as error:
-            # The other instances' tools, and the gateway's own, don't wait for this instance.
+            # The other instances' tools, and the gateway's own, must not wait for this instance.
             log.warning("%s doesn't list its tools: %s", name, error or "it took too long")
             listed = side.keeper.offline.known.lists["tools"]
         return [
@@ -103,15 +104,16 @@ class Attachments:
 
     async def _listed_by(self, side: HostSide, request: SessionRequest) -> list[Json]:
         async def ask(params: Json) -> Json:
-            # The client numbers its own requests, and no two requests of a session may share an id.
+            # The client chooses its own requests' ids, and no two requests in a session may share
+            # an id.
             asked = Request(f"callboard-list-{next(self._numbers)}", "tools/list", params)
             return await side.handle(SessionRequest(self.session, asked, request))
 
         return [tool async for page in pages(ask) for tool in objects_in(page, "tools")]
 
     def target(self, tool: str) -> tuple[str, str] | None:
-        """Return the attached instance that a prefixed name means, and the tool's own name in
-        it."""
+        """Return the attached instance and the tool's own name for a prefixed name, or None if the
+        instance isn't attached."""
         if tool == request_capability.TOOL_NAME and self.listed:
             return self.listed[0], tool
         name, _, own = tool.partition("__")
@@ -131,8 +133,8 @@ _ASK = f"__{request_capability.TOOL_NAME}"
 
 
 def prefixed(name: str, tool: str) -> str:
-    """Return a tool's name in a list of several instances. A name that is too long for clients is
-    cut and ends with a digest."""
+    """Return a tool's name in a list for several instances: the instance's name, then the tool's. A
+    name that is too long for clients is cut off and ends with a digest."""
     whole = f"{name}__{tool}"
     if len(whole) <= LONGEST_NAME:
         return whole

@@ -45,8 +45,8 @@ class Certificate:
 
 
 def own_certificate(address: str) -> Certificate:
-    """Return the certificate for this address. OpenSSL's command makes it the first time. Raises
-    HostError."""
+    """Return the certificate for this address. If there is none yet, make it with the ``openssl``
+    command. Raises HostError."""
     folder = data_folder() / "certificates"
     name = address.replace(":", "-")
     made = Certificate(folder / f"{name}.pem", folder / f"{name}.key")

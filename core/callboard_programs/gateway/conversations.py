@@ -1,4 +1,4 @@
-"""Clients' conversations with named instances, each in its client's own name."""
+"""Clients' conversations with named instances, each under its client's own name."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ STATELESS_LIMIT = 256
 
 @dataclass(eq=False)
 class HostConversation:
-    """A client's conversation with one instance. It lasts as long as a session, or for stateless
-    clients until they fall silent."""
+    """A client's conversation with one instance. It lasts as long as the client's session. For a
+    stateless client, it lasts until the client has been silent for too long."""
 
     name: str
     holder: TokenHolder
     side: HostSide
     keeping: asyncio.Task[Any]
-    #: The task that tells the host that the client is initialized; None before it starts.
+    #: The task that notifies the host that the client is initialized; None before the task starts.
     opening: asyncio.Task[Any] | None = None
     #: The number of unanswered stateless requests, and the time of the last one.
     requests: int = 0
@@ -39,11 +39,11 @@ class HostConversation:
 
 
 def converse(name: str, names: HostNames, holder: TokenHolder, token: str) -> HostConversation:
-    """Begin a conversation with the token that the client presented. Call it on the gateway's
-    loop."""
+    """Begin a conversation in which the client's token is presented to the host. Call it on the
+    gateway's loop."""
 
     def present(instance: Instance) -> str | None:
-        # A client's own token is valid for every host of this user, but the gateway's token isn't.
+        # A client's own token is valid for all of this user's hosts, but the gateway's token isn't.
         return instance.token if holder in (LOCAL, ANYONE) else token
 
     side = HostSide(NameFinder(name, names), None, present, holder)
@@ -51,7 +51,7 @@ def converse(name: str, names: HostNames, holder: TokenHolder, token: str) -> Ho
 
 
 async def end_conversation(conversation: HostConversation) -> None:
-    """End a conversation, and tell the host that the client is gone."""
+    """End a conversation, and notify the host that the client is gone."""
     conversation.keeping.cancel()
     await conversation.side.end()
 
@@ -62,8 +62,8 @@ def shown_token(headers: Mapping[str, str]) -> str:
 
 
 class StatelessConversations:
-    """The conversations of clients without sessions, by instance, client and the client's own name
-    for itself."""
+    """The conversations of clients without sessions, by instance, token holder and the name that
+    the client reports."""
 
     def __init__(self, names: HostNames) -> None:
         self._names = names

@@ -20,15 +20,15 @@ from callboard_programs.relay.reconnect import Reconnector
 
 #: Maximum characters that clients accept in a tool's name.
 LONGEST_NAME = 63
-#: Seconds after which the directory asks instances again whether they serve.
+#: Seconds after which the directory checks again which instances are serving.
 STALE_AFTER = 2.0
-#: Seconds that a list over all instances waits for each of them.
+#: Seconds that a list over all instances waits for each instance.
 LIST_PATIENCE = 5.0
 
 
 class Directory:
-    """The tools and lists of all instances. Use it on the gateway's loop. It asks each instance for
-    them, in the gateway's own name, when they are first needed."""
+    """The tools and lists of all instances. Use it on the gateway's loop. An instance's tools and
+    lists are requested in the gateway's own name when they are first needed."""
 
     def __init__(self, names: HostNames) -> None:
         self._names = names
@@ -38,8 +38,8 @@ class Directory:
         self._looked = 0.0
 
     async def running(self) -> dict[str, ListedInstance]:
-        """Return the running instances by name, as of a moment ago. Takes up to two seconds if an
-        instance is silent."""
+        """Return the running instances by name. The answer may be up to STALE_AFTER seconds old.
+        Takes up to two seconds if an instance is silent."""
         if monotonic() - self._looked < STALE_AFTER and not self._names.changed():
             return self._names.current()
         running = await asyncio.to_thread(self._names.refresh)
@@ -47,8 +47,9 @@ class Directory:
         return running
 
     async def resolve(self, wanted: object) -> str:
-        """Return the name of the instance that a name or an id means. Raises InvalidParams."""
-        # The conversation finds out later whether the instance still runs and has its scene open.
+        """Return the name of the instance with a given name or id. Raises InvalidParams."""
+        # The conversation finds out later whether the instance is still running and has its scene
+        # open.
         name = self._known_as(wanted)
         if name is not None:
             return name
@@ -66,7 +67,7 @@ class Directory:
         return next((n for n, entry in running.items() if wanted == entry.instance.id), None)
 
     async def known(self, name: str) -> KnownHost | None:
-        """Return what an instance offers, or None if it doesn't answer."""
+        """Return an instance's introduction and lists, or None if it doesn't answer."""
         keeper = self.keeper(name)
         return None if await keeper.current() is None else keeper.offline.known
 
@@ -83,16 +84,17 @@ class Directory:
         return self._keepers[name][0]
 
     def _is_stale(self, name: str) -> bool:
-        """Return whether the connected instance has a different name now."""
+        """Return whether the name now belongs to an instance other than the connected one."""
         link, entry = self._keepers[name][0].link, self._names.current().get(name)
         return link is not None and entry is not None and link.instance.id != entry.instance.id
 
     async def offers(self) -> dict[str, KnownHost | None]:
-        """Return what each serving instance offers."""
+        """Return each serving instance's introduction and lists, or None for an instance that
+        doesn't answer."""
         running = await self.running()
         for name in [name for name in self._keepers if name not in running]:
             self._forget(name)
-        # A silent instance would delay the answer.
+        # Skip the other instances, because a silent one would delay the answer.
         serving = [name for name, entry in running.items() if entry.state == "serving"]
         offered = await asyncio.gather(*map(self.known, serving))
         return dict(zip(serving, offered, strict=True))

@@ -51,9 +51,9 @@ class Gateway:
         idle: float | None = None,
         outside: Outside | None = None,
     ) -> None:
-        """If ``port`` is None, the gateway uses its last port again; 0 means any free port.
-        ``token`` says whether clients need a token. The gateway ends after ``idle`` seconds in
-        which nothing needs it, or never if ``idle`` is None. ``outside`` is the address for other
+        """If ``port`` is None, the gateway uses its last port again; 0 means any free port. If
+        ``token`` is true, clients need a token. The gateway ends once nothing has needed it for
+        ``idle`` seconds, or never if ``idle`` is None. ``outside`` is the address for other
         machines, if there is one."""
         self.id = new_id()
         self._idle = idle
@@ -80,8 +80,8 @@ class Gateway:
         return f"http://127.0.0.1:{self._listener.port}/mcp"
 
     def page_link(self) -> str:
-        """Return a link that opens the gateway's page in one browser. Call it on the gateway's
-        loop, once it serves."""
+        """Return a link that opens the gateway's page in one browser. Call this on the gateway's
+        loop, once the gateway is serving."""
         return self._page.link()
 
     @property
@@ -90,9 +90,9 @@ class Gateway:
         return None if self._remote is None else self._remote.url
 
     async def serve(self, ready: Callable[[], None], ending: asyncio.Event) -> None:
-        """Call ``ready`` once the gateway serves, and return after ``ending`` is set. Raises
+        """Call ``ready`` once the gateway is serving, and return after ``ending`` is set. Raises
         HostError."""
-        kept_names()  # otherwise it would assign the same names to other scenes
+        kept_names()  # raises HostError if the names can't be read
         try:
             self._listener.bind(self._port)
         except OSError as error:
@@ -158,13 +158,14 @@ class Gateway:
 
     @property
     def _needed(self) -> bool:
-        """True while there is an instance to reach, or a client."""
+        """True while an instance is running or a client is connected."""
         clients = len(self._named.sessions) + len(self._own.sessions)
         return bool(clients or self._names.current() or self._listener.busy)
 
     async def _watch(self, ending: asyncio.Event) -> None:
-        """Name new instances promptly, in the order of their arrival, so that none takes the name
-        of an earlier one. End the gateway when nothing needs it."""
+        """Name new instances promptly and in the order in which they appear, so that none takes the
+        name of an earlier one. Set ``ending`` once nothing has needed the gateway for long
+        enough."""
         generation, needed = 0, monotonic()
         while True:
             try:

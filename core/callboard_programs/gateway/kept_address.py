@@ -1,4 +1,4 @@
-"""The gateway's address and token, which outlive it: one file in the user's data folder."""
+"""The gateway's port and token, kept across restarts in one file in the user's data folder."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from callboard.ground.folders import data_folder
 from callboard.ground.private_file import read_private, write_private
 from callboard_programs.gateway.names import NAME
 
-#: The port of a gateway that has never run before. No system assigns it to a program by chance.
+#: The port of a gateway that has never run before. It is outside the range from which systems
+#: choose ports.
 PORT = 17797
 _MOST_BYTES = 4000
 
 
 @dataclass(frozen=True)
 class KeptAddress:
-    """A gateway's port and token. ``token`` is the gateway's own, for this user's command line."""
+    """A gateway's port and token. ``token`` is the gateway's own token, for this user's command
+    line."""
 
     port: int = PORT
     token: str | None = None
 
 
 def read_address() -> KeptAddress:
-    """Return the kept address, or the default one if there is no usable one."""
+    """Return the kept address, or the default address if there is no usable one."""
     try:
         value = json.loads(read_private(_file(), _MOST_BYTES))
         port, token = value["port"], value["token"]

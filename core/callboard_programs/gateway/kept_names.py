@@ -1,5 +1,5 @@
-"""The scenes that the gateway's names stand for: one file in the user's data folder, which outlives
-every gateway."""
+"""The scenes that the gateway's names stand for, kept across restarts in one file in the user's
+data folder."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from callboard.ground.private_file import read_private, write_private
 from callboard.transport.instances import Instance, announced
 from callboard.transport.instances import folder as instances_folder
 
-#: Stands for the names of all unsaved scenes that are gone.
+#: Stands for the names of all unsaved scenes that no longer exist.
 UNSAVED = "unsaved"
 _MOST_BYTES = 16 * 2**20
-#: Seconds to wait while another gateway or a command changes the file.
+#: Seconds to wait while another gateway or a command is changing the file.
 _PATIENCE = 5.0
 
 
 @dataclass(frozen=True)
 class SceneIdentity:
-    """An application and its scene: a file, or for an unsaved scene the instance. ``instance`` and
-    ``opened`` say where the scene was open last."""
+    """An application and its scene. The scene is identified by its file or, if it is unsaved, by
+    its instance. ``instance`` and ``opened`` say where and when the scene was last opened."""
 
     kind: str
     title: str
@@ -55,7 +55,8 @@ class SceneIdentity:
         return {**about, "machine": self.machine}
 
     def is_open_in(self, instance: Instance) -> bool:
-        """Return whether the instance has this very scene open, whatever its file is called now."""
+        """Return whether the instance still has this very scene open, even if the scene has been
+        saved under another name."""
         here = self.instance == instance.id
         same = self.scene is not None and _key(self.scene) == _key(instance.scene)
         return here and (same or self.opened == instance.opened >= 0)
@@ -66,7 +67,7 @@ class SceneIdentity:
         return self.scene is not None and at == where and _key(self.scene) == _key(instance.scene)
 
     def is_unsaved_in(self, instance: Instance) -> bool:
-        """Return whether the scene was unsaved when it was last seen in this instance."""
+        """Return whether the scene was last seen in this instance and was unsaved then."""
         return self.scene is None and self.instance == instance.id
 
     def leads_to(self, instance: Instance) -> bool:
@@ -95,7 +96,7 @@ def stamp() -> object:
 
 def kept_names() -> dict[str, SceneIdentity]:
     """Return the kept names, the oldest first. Raises HostError when the file can't be read,
-    because a gateway that began without names would assign the same names to other scenes."""
+    because a gateway that started without names would assign the same names to other scenes."""
     try:
         value = json.loads(read_private(file(), _MOST_BYTES))
         return {name: _read(each) for name, each in value["names"].items()}
@@ -110,7 +111,7 @@ def kept_names() -> dict[str, SceneIdentity]:
 
 @contextmanager
 def changing() -> Iterator[dict[str, SceneIdentity]]:
-    """Yield the names for the block to change, and save them at its end. No other process can
+    """Yield the names for the block to change, and save them after the block. No other process can
     change them during the block. Raises HostError, OSError."""
     path = file()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -125,8 +126,8 @@ def changing() -> Iterator[dict[str, SceneIdentity]]:
 
 
 def forget(wanted: Sequence[str]) -> list[str]:
-    """Free names for other scenes, and return those that were freed. ``UNSAVED`` in ``wanted``
-    stands for several names. Raises HostError, and PeerError when a name isn't kept."""
+    """Free names for other scenes, and return the freed names. ``UNSAVED`` in ``wanted`` stands for
+    several names. Raises HostError, and PeerError when a name isn't kept."""
     running = {instance.id for instance in announced(instances_folder())}
 
     def is_gone(standing: SceneIdentity) -> bool:

@@ -28,18 +28,18 @@ def resource_uri(instance: str, own: str) -> str:
 
 @dataclass(frozen=True)
 class Listing:
-    """One of :data:`LISTS` over all instances. ``field`` is the key that identifies an entry, and
-    ``named`` adds the instance to its value."""
+    """One of :data:`LISTS`, over all instances. ``field`` is the key whose value identifies an
+    entry, and ``named`` adds the instance to that value."""
 
     key: str
     field: str
     named: Callable[[str, str], str]
-    #: The singular noun for the entries that the diagnostics count.
+    #: The noun for one entry, which the keys of the diagnostics contain.
     one: str
 
     async def all(self, directory: Directory) -> Json:
-        """Return the list's result. If one instance fails, the entries of the others are still
-        listed."""
+        """Return the result for a request for this list. If one instance fails, the entries of the
+        others are still listed."""
         running = await directory.running()
         answers = await asyncio.gather(
             *(self._of_one(directory, name, entry) for name, entry in running.items())
@@ -87,7 +87,7 @@ class Listing:
             for each in entries
             if not hides(
                 each[self.field]
-            )  # a client couldn't request the entry by the text that it sees
+            )  # a client couldn't request the entry by the text that is shown
         ]
         return listed, {**backend, "status": "ok", f"{self.one}_count": len(listed), **diagnostics}
 
@@ -138,8 +138,8 @@ async def resource_of(directory: Directory, uri: object) -> tuple[str, str]:
 
 
 async def completed_of(directory: Directory, params: Json) -> tuple[str, Json]:
-    """Return the instance that a ``completion/complete`` request means, and the params for it.
-    Raises InvalidParams."""
+    """Return the instance that a ``completion/complete`` request refers to, and the params to send
+    to it. Raises InvalidParams."""
     ref = object_in(params, "ref")
     if ref.get("type") == "ref/prompt":
         name, own = await prompt_of(directory, ref.get("name"))

@@ -1,4 +1,4 @@
-"""``/mcp/<name>``: one instance and nothing else, across its restarts."""
+"""``/mcp/<name>``: a single instance, even when it restarts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SESSION = SESSION_HEADER.lower()
 
 
 class NamedHosts(StreamableHttp):
-    """The endpoint of every name. Use it on the gateway's loop."""
+    """The endpoint for all names. Use it on the gateway's loop."""
 
     def __init__(self, names: HostNames, stateless: StatelessConversations) -> None:
         super().__init__(self._closed)
@@ -46,7 +46,7 @@ class NamedHosts(StreamableHttp):
             super().__call__(incoming)
 
     async def stop(self) -> None:
-        """End every session, and tell the hosts."""
+        """End every session, and notify the hosts."""
         conversations = list(self._in_sessions.values())
         self._in_sessions.clear()
         self.close()
@@ -102,7 +102,7 @@ class NamedHosts(StreamableHttp):
     ) -> Coroutine[Any, Any, Json | None]:
         conversation = self._in_sessions.get(session.id)
         opening = None if conversation is None else conversation.opening
-        # Requests of a batch begin later, when the session may have ended.
+        # A batch's requests begin later, when the session may have ended.
         if conversation is None or reply.in_batch or not (opening is None or opening.done()):
             return self._in_session(session, message, reply)
         return conversation.side.answer(message, reply)
@@ -119,7 +119,7 @@ class NamedHosts(StreamableHttp):
         conversation = self._in_sessions[session.id]
         task = self.start(conversation.side.receive(message))
         if isinstance(message, Notification) and message.method == "notifications/initialized":
-            conversation.opening = task  # no request may overtake it
+            conversation.opening = task  # no request must overtake it
 
     def _closed(self, session: Session) -> None:
         conversation = self._in_sessions.pop(session.id, None)
@@ -128,7 +128,7 @@ class NamedHosts(StreamableHttp):
 
     def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
         task = self.start(self._without.answer(_name(incoming), incoming, reply, message))
-        # Closing the response stream cancels (2026-07-28, Streamable HTTP).
+        # Closing the response stream cancels the request (2026-07-28, Streamable HTTP).
         incoming.on_gone = task.cancel
 
     def _end(self, conversation: HostConversation) -> None:

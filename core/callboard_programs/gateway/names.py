@@ -1,4 +1,5 @@
-"""The name of each running instance. A name belongs to a scene and is never given to another."""
+"""The name of each running instance. A name belongs to a scene, and isn't given to another scene
+until a person frees it."""
 
 from __future__ import annotations
 
@@ -18,13 +19,15 @@ from callboard_programs.relay.finder import NotThatScene, OneServerFinder, annou
 
 log = logging.getLogger(__name__)
 
-#: A kind, and a number, starting with 2. Kinds that can't be part of an address get no name.
+#: A kind, optionally followed by a number from 2 on. Kinds that can't be part of an address get no
+#: name.
 NAME = re.compile(r"([a-z0-9]{1,32})(?:_([2-9]|[1-9][0-9]{1,3}))?")
 _LAST_NUMBER = 9999
 
 
 class HostNames:
-    """The names in the file, and the instances that run under them. Call it from any thread."""
+    """The names in the file, and the instances that are running under them. Use it on any
+    thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -35,12 +38,12 @@ class HostNames:
         self._complaint = ""
         self._looks = count()
         self._newest_look = -1
-        #: Grows whenever a named instance, or the way it answers, changes.
+        #: Increases whenever a named instance or its state changes.
         self.generation = 0
 
     def changed(self) -> bool:
-        """Return whether instances came, went or opened another scene since the last
-        :meth:`refresh`, or a name was freed."""
+        """Return whether, since the last :meth:`refresh`, an instance has come, gone or opened
+        another scene, or a name has been freed."""
         return announced_files() != self._files or kept_names.stamp() != self._stamp
 
     def current(self) -> dict[str, ListedInstance]:
@@ -60,13 +63,13 @@ class HostNames:
             return dict(self._kept)
 
     def refresh(self) -> dict[str, ListedInstance]:
-        """Look for instances now, and return the running ones by name. Takes up to two seconds if
-        one is silent."""
+        """Look for instances now, and return the running instances by name. Takes up to two seconds
+        if an instance is silent."""
         number = next(self._looks)
         files = announced_files()
         running = instances.listed()
         with self._lock:
-            if number < self._newest_look:  # another thread looked later
+            if number < self._newest_look:  # another thread's search began later
                 return dict(self._named)
             self._newest_look = number
             # A silent instance may end at any moment without changing a file.
@@ -78,7 +81,7 @@ class HostNames:
             return dict(self._named)
 
     def _assign(self, running: Sequence[ListedInstance]) -> None:
-        """Give each instance the name that stands for its scene, or a new one."""
+        """Give each instance the name that stands for its scene, or a new name."""
         try:
             kept = kept_names.kept_names()
             named, assigned = _assigned(dict(kept), running)
@@ -106,8 +109,8 @@ def _assigned(
     kept: dict[str, SceneIdentity], running: Sequence[ListedInstance]
 ) -> tuple[dict[str, ListedInstance], dict[str, SceneIdentity]]:
     """Return the instances by name, and the scenes that the names stand for afterwards. The
-    strongest proof counts first: the scene that an instance never closed, then the scene's file,
-    then the instance of an unsaved scene."""
+    strongest evidence is used first: a scene that its instance has never closed, then the scene's
+    file, then the instance of an unsaved scene."""
     named: dict[str, ListedInstance] = {}
     left = {entry.instance.id: entry for entry in running}
     proofs: tuple[Callable[[SceneIdentity, Instance], bool], ...] = (
@@ -139,8 +142,8 @@ def _free(kind: str, kept: dict[str, SceneIdentity]) -> str | None:
 
 class NameFinder(OneServerFinder):
     """Finds the instance with a name, for one conversation. With ``remembers``, the name never
-    leads to a different scene than before, even if it has been freed and assigned to another
-    scene."""
+    leads the conversation to a different scene than before, even if the name has been freed and
+    assigned to another scene."""
 
     def __init__(self, name: str, names: HostNames, *, remembers: bool = True) -> None:
         matched = NAME.fullmatch(name)
@@ -175,7 +178,8 @@ class NameFinder(OneServerFinder):
         return None
 
     def _miss(self, standing: SceneIdentity) -> None:
-        """Explain why no instance is found although the name stands for a scene."""
+        """Set the reason or the refusal when no instance is found although the name stands for a
+        scene."""
         there = self._names.current()
         ended = all(entry.instance.id != standing.instance for entry in there.values())
         # A conversation that worked in this scene waits until the scene's file is open again.
@@ -216,7 +220,7 @@ class NameFinder(OneServerFinder):
 def not_that_scene(
     name: str, standing: SceneIdentity | None, there: dict[str, ListedInstance]
 ) -> NotThatScene:
-    """Return the error for a call by a name whose scene isn't open now."""
+    """Return the error for a call to a name whose scene isn't open now."""
     rows: list[Json] = [
         {"name": each, **SceneIdentity.of(entry.instance).as_json()}
         for each, entry in there.items()

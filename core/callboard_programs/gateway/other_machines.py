@@ -23,7 +23,8 @@ PORT = 17798
 
 @dataclass(frozen=True)
 class Outside:
-    """This machine's address for other machines, and the certificate that it presents to them."""
+    """The address at which other machines reach this one, and the certificate that is presented to
+    them."""
 
     address: str
     port: int
@@ -57,7 +58,8 @@ class RemoteListener(Listener):
         super().__init__(outside.address)
         self._outside = outside
         self._clients = clients
-        #: Ids of the clients that wait for approval, so that each is logged and recorded only once.
+        #: Ids of the clients that are waiting for approval, so that each is logged and recorded
+        #: only once.
         self._waiting: set[str] = set()
 
     @property
@@ -80,8 +82,8 @@ class RemoteListener(Listener):
 
     async def open(self) -> None:
         """Bind the port. Raises HostError."""
-        # The gateway's own token is for this machine only. No client knows the token that is made
-        # here.
+        # The gateway's own token is valid on this machine only, so use a new token that no client
+        # knows.
         access = Access(self.port, new_token(), self._find, hosts=[self._host])
         await self.start(access, self._outside.certificate.context())
 

@@ -13,8 +13,8 @@ from callboard_programs.gateway.own_server import PASSED_ON, GatewayServer
 
 
 class OwnEndpoint(McpEndpoint):
-    """The gateway's endpoint. It works like a host's, and also passes on the messages that hosts
-    need. Use it on the gateway's loop."""
+    """The gateway's endpoint. It works like a host's endpoint, and also passes on the messages that
+    hosts need. Use it on the gateway's loop."""
 
     def __init__(self, server: GatewayServer, stateless: StatelessConversations) -> None:
         super().__init__(server, {"tools", "prompts", "resources"}, lambda tool: None)
@@ -41,7 +41,7 @@ class OwnEndpoint(McpEndpoint):
 
     async def _pass_on(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
         """Answer with the host's own response. The response may contain questions, and only that
-        host can read the state that comes back with the answers."""
+        host can read the state that is returned with the answers."""
         try:
             self.stateless.check(message, incoming.headers, incoming.holder)
             self._server.shown_tokens[incoming.holder] = shown_token(incoming.headers)

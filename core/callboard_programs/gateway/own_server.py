@@ -26,7 +26,7 @@ from callboard_programs.gateway.listings import LISTINGS, completed_of, prompt_o
 from callboard_programs.gateway.names import HostNames
 from callboard_programs.relay.host_side import HostSide
 
-#: Methods whose requests name an instance, which answers them.
+#: Methods whose requests contain an instance's name and are answered by that instance.
 PASSED_ON = ("prompts/get", "resources/read", "completion/complete")
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class GatewayServer:
         self._names = names
         self._directory = directory
         self._sessions: dict[str, Attachments] = {}
-        #: The host that answers a session's request, by session id and request id.
+        #: The host that is answering a session's request, by session id and request id.
         self._answering: dict[tuple[str, str | int], HostSide] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         #: The last token that each client without sessions presented.
@@ -65,7 +65,8 @@ class GatewayServer:
         return {"capabilities": capabilities, "serverInfo": info, "instructions": _INSTRUCTIONS}
 
     def attachments(self, session: Session) -> Attachments:
-        """Return a session's attached instances. The session's first request makes the object."""
+        """Return a session's attached instances. The object is made at the session's first
+        request."""
         if session.id not in self._sessions:
             self._sessions[session.id] = Attachments(session, self._names)
         return self._sessions[session.id]
@@ -76,8 +77,7 @@ class GatewayServer:
             self._start(ended.end())
 
     def received(self, session: Session, message: Notification | Response) -> None:
-        """Pass on a message that concerns the hosts. A response to a host's question goes to that
-        host."""
+        """Pass on a message that concerns hosts. A response goes only to the host that asked."""
         if isinstance(message, Notification) and message.method == CANCELLED:
             id = message.params.get("requestId")
             answering = self._answering.get((session.id, id)) if is_id(id) else None
@@ -103,7 +103,7 @@ class GatewayServer:
         except (CallboardError, ResponseSent):
             raise
         except Exception:
-            # Without an answer the client would wait forever.
+            # Without an answer, the client would wait forever.
             log.exception("%s failed", request.method)
             raise CallboardBug(
                 f"internal error in {request.method}; see the gateway's log"
@@ -173,8 +173,8 @@ class GatewayServer:
         return result
 
     async def scene_of(self, message: Request) -> tuple[str, Request] | None:
-        """Return the instance that a sessionless client's request means, and the request to send to
-        it. Return None if the gateway itself answers. Raises PeerError."""
+        """Return the instance that a request of a client without sessions refers to, and the
+        request to send to it. Return None if the gateway itself answers. Raises PeerError."""
         params = message.params
         if message.method in PASSED_ON:
             name, own = await self._passed_on(message.method, params)
@@ -186,7 +186,8 @@ class GatewayServer:
         return None
 
     async def _passed_on(self, method: str, params: Json) -> tuple[str, Json]:
-        """Return the instance that a request names, and the params for it. Raises InvalidParams."""
+        """Return the instance that a request refers to, and the params to send to it. Raises
+        InvalidParams."""
         if method == "prompts/get":
             name, own = await prompt_of(self._directory, params.get("name"))
             return name, {**params, "name": own}
@@ -196,7 +197,7 @@ class GatewayServer:
         return await completed_of(self._directory, params)
 
     async def _resolve(self, arguments: Json) -> str:
-        """Return the name of the instance that an argument means. Raises PeerError."""
+        """Return the name of the instance that the arguments specify. Raises PeerError."""
         return await self._directory.resolve(arguments["instance"])
 
     async def _pass_on(self, side: HostSide, request: SessionRequest, params: Json) -> Json:
@@ -236,7 +237,7 @@ class GatewayServer:
     async def _detach(self, arguments: Json, request: PeerRequest) -> Json:
         attachments = self.attachments(_session_of(request))
         wanted = arguments["instance"]
-        # An instance that is gone is known by its name only.
+        # An instance that is gone can be found by its name only.
         name = wanted if wanted in attachments.listed else await self._resolve(arguments)
         if not await attachments.detach(name):
             raise PeerError(f"{name} is not attached; attached: {', '.join(attachments.listed)}")
@@ -258,7 +259,7 @@ class GatewayServer:
         raise PeerError(f"{name} lists no tool {arguments['tool'][:80]!r}; see tools__search")
 
     async def _transfer(self, arguments: Json, request: PeerRequest) -> Json:
-        # Few gateways ever need these modules.
+        # Imported here because few gateways ever need these modules.
         from callboard_programs.gateway.transfer.instance_calls import InstanceCalls
         from callboard_programs.gateway.transfer.transfer import transfer
 
@@ -281,8 +282,9 @@ class GatewayServer:
 
     @asynccontextmanager
     async def _acting_for(self, request: PeerRequest) -> AsyncIterator[Attachments]:
-        """Yield the attached instances for the gateway's own calls in the client's name. A client
-        without sessions gets a session for this block, in which it can't be asked anything."""
+        """Yield the attached instances for calls that the gateway makes in the client's name. A
+        client without sessions gets a session for this block, in which the client can't be asked
+        any questions."""
         if isinstance(request, SessionRequest):
             yield self.attachments(request.session)
             return
@@ -303,7 +305,7 @@ class GatewayServer:
 
 
 def inner_params(params: Json, arguments: Json) -> Json:
-    """Return the params of the call that ``tools__call`` stands for. All other params stay the
+    """Return the params of the call that ``tools__call`` asks for. All other params stay the
     same."""
     return {**params, "name": arguments["tool"], "arguments": arguments.get("arguments", {})}
 
@@ -321,4 +323,4 @@ async def _quietly(work: Awaitable[None]) -> None:
     try:
         await work
     except CallboardError:
-        return  # the call that started it reports the error
+        return  # the call that started the work reports the error

@@ -1,5 +1,5 @@
-"""The gateway's own tools: they list the instances, attach them to this conversation, and call any
-of their tools."""
+"""The gateway's own tools: they list the instances, attach instances to this conversation, and call
+any of the instances' tools."""
 
 from __future__ import annotations
 
@@ -134,7 +134,8 @@ def is_own(name: object) -> bool:
 
 
 def checked(name: str, arguments: object) -> Json:
-    """Return the checked arguments of a call of the gateway's own tool. Raises InvalidParams."""
+    """Return the checked arguments of a call to one of the gateway's own tools. Raises
+    InvalidParams."""
     given = {} if arguments is None else arguments
     try:
         _VALIDATORS[name].check(given)

@@ -16,9 +16,9 @@ from callboard.transport.instances import Instance, announced, answer_of, is_ali
 #: Seconds after which a gateway that was started on demand ends if it has no instance and no
 #: client.
 IDLE = 600.0
-#: Seconds for a gateway to start.
+#: Seconds allowed for a gateway to start.
 _PATIENCE = 20.0
-#: Seconds to wait for a gateway that was started at the same time, after this one ended.
+#: Seconds to wait for another gateway that was started at the same time, after ours has ended.
 _OTHERS_START = 1.5
 
 #: The gateways that this process started. They may outlive it.
@@ -31,7 +31,8 @@ def folder() -> Path:
 
 
 def running_gateway() -> Instance | None:
-    """Return this user's gateway if it answers. Takes up to two seconds if it is silent."""
+    """Return this user's gateway, or None if none answers. Takes up to two seconds if the gateway
+    is silent."""
     for gateway in announced(folder()):
         if not gateway.is_here:
             continue
@@ -43,8 +44,8 @@ def running_gateway() -> Instance | None:
 
 
 def started_gateway() -> Instance:
-    """Return the running gateway, or start one that outlives this process. Takes a moment. Raises
-    HostError."""
+    """Return the running gateway. If there is none, start one that outlives this process, which
+    takes a moment. Raises HostError."""
     there = running_gateway()
     if there is not None:
         return there
@@ -56,7 +57,8 @@ def started_gateway() -> Instance:
             if there is not None:
                 return there
             if not ended and process.poll() is not None:
-                # Two gateways may be started at once, but only one of them gets the port.
+                # Two gateways may be started at once, but only one of them gets the port, and the
+                # other ends.
                 until, ended = monotonic() + _OTHERS_START, True
             sleep(0.05)
         words.seek(0)

@@ -1,1 +1,1 @@
-"""Puts callboard into the applications on this machine, and takes it out again."""
+"""Installs callboard into the applications on this machine, and removes it again."""

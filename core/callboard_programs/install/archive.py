@@ -1,5 +1,5 @@
-"""The archive that is installed into a host: the one that the user names, the one that came with
-callboard, or this checkout's own."""
+"""The archive that is installed into a host: the user's choice, the one that came with callboard,
+or one built from this checkout."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _LARGEST = 1_000_000_000
 
 
 def contents(archive: Path) -> dict[str, bytes]:
-    """Return the contents of the archive's files, by their names with forward slashes. Raises
-    HostError when the archive can't be read, or contains a name that leads out of the folder."""
+    """Return the contents of the archive's files, by their paths with forward slashes. Raises
+    HostError if the archive can't be read or contains an unsafe path."""
     try:
         with zipfile.ZipFile(archive) as opened:
             check_readings(opened)
@@ -47,8 +47,8 @@ def contents(archive: Path) -> dict[str, bytes]:
 
 
 def built(host: str, suffix: str = "") -> Path:
-    """Return the archive for that host: the one that came with callboard, or this checkout's, built
-    now. Raises HostError."""
+    """Return the archive for that host: the one that came with callboard, or one that is built now
+    from this checkout. Raises HostError."""
     name = f"callboard-{host}-{__version__}{suffix}.zip"
     brought = Path(__file__).resolve().parent / "archives" / name
     if brought.is_file():

@@ -1,6 +1,6 @@
-"""Puts callboard into Blender: up to version 4.1 as an add-on in the user folder, and from 4.2 on
-as an extension that Blender itself installs. To enable it and save the preferences, Blender is
-started without a window."""
+"""Installs callboard into Blender: up to version 4.1 as an add-on in the user folder, and from 4.2
+on as an extension that Blender itself installs. Blender is started without a window to enable
+callboard and to save the preferences."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from callboard_programs.install.placed_files import is_placed, place, remove
 ADDON = "callboard_addon"
 EXTENSION = "callboard"
 OLDEST, FIRST_EXTENSION = (3, 4), (4, 2)
-#: A file in the add-on's folder that records that Blender has enabled the add-on. Blender's own
-#: record of that is binary.
+#: A file in the add-on's folder, made once Blender has enabled the add-on. Blender's own record of
+#: enabled add-ons is binary.
 _ENABLED = ".callboard-enabled"
-#: Seconds for Blender to enable an add-on and save its preferences.
+#: Seconds allowed for Blender to enable an add-on and save its preferences.
 _PATIENCE = 180
 
 _ENABLE = "bpy.ops.preferences.addon_enable(module={module!r})"
@@ -43,12 +43,12 @@ _REMOVE = (
 
 @dataclass(frozen=True)
 class Blender:
-    """One version's user folder, and its program if that is on the path."""
+    """One version of Blender: its user folder, and its program if that is on the path."""
 
     version: tuple[int, int]
     folder: Path
     program: str | None
-    #: True when this program wouldn't find the folder on its own.
+    #: True when the user named the folder, which Blender might not find on its own.
     elsewhere: bool = False
 
     @property
@@ -104,13 +104,13 @@ def user_folders() -> dict[str, Path]:
 
 
 def rewritten(folder: Path) -> list[Path]:
-    """Return the user's preferences, in which Blender notes enabled add-ons."""
+    """Return the user's preferences, in which Blender records enabled add-ons."""
     return [folder / "config" / "userpref.blend"]
 
 
 def made_elsewhere() -> list[Path]:
-    """Return the folders for thumbnails: those that all programs share on Linux, and folders in the
-    user's home on other systems."""
+    """Return the folders for thumbnails. On Linux all programs share them. On other systems they
+    are in the user's home folder."""
     thumbnails = Path.home() / ".thumbnails"
     if sys.platform == "linux":
         cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -119,8 +119,8 @@ def made_elsewhere() -> list[Path]:
 
 
 def background_server() -> tuple[list[str], dict[str, str]] | None:
-    """Return the command that starts the Blender on the path without a window and with the server,
-    and its environment. Return None if there is no Blender on the path."""
+    """Return the command, and its environment, that starts the Blender on the path without a window
+    and with the server. Return None if there is no Blender on the path."""
     blender = next((one for one in _blenders(None) if one.program is not None), None)
     if blender is None or blender.program is None:
         return None
@@ -166,8 +166,8 @@ def _uninstall_extension(blender: Blender, dry_run: bool) -> list[str]:
 
 
 def _is_extension(blender: Blender) -> bool:
-    """Return whether our extension is installed. Raises HostError when another extension has its
-    name."""
+    """Return whether our extension is installed. Raises HostError if another extension is installed
+    under its name."""
     if not blender.place.exists():
         return False
     try:
@@ -183,7 +183,7 @@ def _is_extension(blender: Blender) -> bool:
 
 
 def _blenders(folder: Path | None) -> list[Blender]:
-    """Return the Blenders to work on. Raises HostError when there is none."""
+    """Return the Blender versions to work on. Raises HostError if there is none."""
     program = shutil.which("blender")
     on_path = _version_of(program) if program else None
     if folder is not None:
@@ -245,8 +245,8 @@ def _version_of(program: str) -> tuple[int, int] | None:
 def _run(
     blender: Blender, what: str, statement: str, dry_run: bool, archive: Path | None = None
 ) -> list[str]:
-    """Have Blender run a statement and save its preferences. If Blender isn't on the path, return a
-    line that says what to do by hand."""
+    """Have Blender run a statement and save its preferences. Return a line about the step. If
+    Blender isn't on the path, the line tells the user how to do the step by hand."""
     if dry_run:
         return [what]
     if blender.program is None:
@@ -278,12 +278,13 @@ def _environment(blender: Blender) -> Iterator[tuple[str, str]]:
     # Environment variables for this Python may be wrong for Blender's Python.
     yield from ((k, v) for k, v in os.environ.items() if not k.startswith("PYTHON"))
     if blender.program is not None:
-        # A Blender that uses the system's Python finds the library beside the first python3.
+        # A Blender that uses the system's Python uses the library that belongs to the first python3
+        # on the path.
         beside = str(Path(blender.program).resolve().parent)
         yield "PATH", os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
     if "XDG_RUNTIME_DIR" not in os.environ:
-        # Even so, Blender 5.2 uses the system's sound library, which would make a folder in the
-        # home. At this path it can't make one.
+        # Despite -noaudio, Blender 5.2 uses the system's sound library, which would make a folder
+        # in the user's home. It can't make one at this path.
         yield "PULSE_RUNTIME_PATH", "/dev/null/none"
     if blender.elsewhere:
         yield "BLENDER_USER_RESOURCES", str(blender.folder)

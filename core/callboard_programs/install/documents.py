@@ -9,8 +9,8 @@ import platformdirs
 
 
 def documents_folders() -> list[Path]:
-    """Return all of these folders. OneDrive moves the folder. Applications' earlier files stay in
-    the old folder, and versions that don't know about the move still write to it."""
+    """Return every folder that may hold the user's documents. OneDrive may have moved the documents
+    folder. Earlier files then stay in the old folder, and older applications still write to it."""
     moved = (
         os.environ.get(name) for name in ("OneDrive", "OneDriveCommercial", "OneDriveConsumer")
     )

@@ -1,5 +1,5 @@
-"""Puts callboard into Maya, Houdini and 3ds Max: an archive is unpacked into a folder that the host
-searches, and makes one folder there, which is ours."""
+"""Installs callboard into Maya, Houdini and 3ds Max. An archive is unpacked into a folder that the
+host searches. It makes one folder there, which is ours."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class HostArchive:
     """One host's archive. Paths have forward slashes."""
 
     host: str
-    #: The host's name for people.
+    #: The host's human-readable name.
     name: str
     #: The folder in the archive that is ours.
     ours: str
-    #: The archive's file by which the host finds the rest.
+    #: The file in the archive by which the host finds our folder.
     found_by: str
 
     def install(self, folders: Sequence[Path], archive: Path | None, dry_run: bool) -> list[str]:

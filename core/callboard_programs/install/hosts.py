@@ -1,4 +1,4 @@
-"""The applications that callboard can be put into."""
+"""The applications that callboard can be installed into."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
-#: The module that installs into each host.
+#: The module that installs callboard into each host.
 HOSTS = {
     "blender": "callboard_programs.install.blender",
     "maya": "callboard_programs.install.maya",
@@ -16,8 +16,8 @@ HOSTS = {
 
 
 class Installer(Protocol):
-    """The functions of a module that installs into a host. The lines that they return say what was
-    done or, with ``dry_run``, what would be done."""
+    """The functions of a module that installs callboard into a host. The lines that they return say
+    which steps were done or, with ``dry_run``, which steps would be done."""
 
     def install(self, folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
         """Install into the version with that user folder, or into all that are found. Raises
@@ -27,13 +27,14 @@ class Installer(Protocol):
         """Remove callboard from that version, or from all of them. Raises HostError, OSError."""
 
     def user_folders(self) -> dict[str, Path]:
-        """Return the versions on this machine by name, each with the folder that is written to."""
+        """Return the versions on this machine by name, each with the folder that callboard is
+        installed into."""
 
     def rewritten(self, folder: Path) -> list[Path]:
         """Return the user's own files that the host writes when callboard is installed."""
 
     def made_elsewhere(self) -> list[Path]:
-        """Return the other folders that the host makes whenever it starts."""
+        """Return the folders outside the user folder that the host may make when it starts."""
 
 
 def installer(host: str) -> Installer:

@@ -63,7 +63,7 @@ def _places(folder: Path | None) -> list[Path]:
 def _existing(pattern: Path) -> Iterator[Path]:
     index = next((i for i, part in enumerate(pattern.parts) if _VERSION in part), None)
     if index is None:
-        # This is one folder for all versions. The package itself says which versions it is for.
+        # This folder serves all versions. The package itself says which versions it is for.
         yield from [pattern] if pattern.is_dir() else []
         return
     above = Path(*pattern.parts[:index])
@@ -82,8 +82,8 @@ def _preferences() -> list[Path]:
         return [Path.home() / "Library" / "Preferences" / "houdini" / _VERSION]
     homes = [Path.home()]
     if sys.platform == "win32":
-        # A Houdini that a shell started with HOME has its preferences in that folder. One started
-        # from the menu has them in the documents folder.
+        # Houdini keeps its preferences in HOME if the shell that started it sets HOME. Started from
+        # the menu, it keeps them in the documents folder.
         named = os.environ.get("HOME")
         homes = [*([Path(named)] if named else []), *documents_folders()]
     return [home / f"houdini{_VERSION}" for home in dict.fromkeys(homes)]

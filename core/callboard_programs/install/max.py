@@ -29,7 +29,7 @@ def uninstall(folder: Path | None, dry_run: bool) -> list[str]:
 
 
 def user_folders() -> dict[str, Path]:
-    """Return the one folder for all versions, if one has been started on this machine."""
+    """Return the one folder for all versions, if any version has been started on this machine."""
     local = os.environ.get("LOCALAPPDATA")
     if sys.platform != "win32" or not local or not (Path(local) / "Autodesk" / "3dsMax").is_dir():
         return {}

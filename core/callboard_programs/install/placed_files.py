@@ -1,5 +1,5 @@
-"""The files that ``callboard install`` writes into a host's folders. Each one is noted, so that
-they can be replaced and removed without touching anything else."""
+"""The files that ``callboard install`` writes into a host's folders. Each file is listed in a
+receipt, so that our files can be replaced and removed without touching anything else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from callboard.errors import HostError
 from callboard.ground.atomic_write import replacing
 
-#: The list of the written files, in a folder that is ours alone.
+#: The file that lists the written files. It is in a folder that is ours alone.
 RECEIPT = ".callboard-installed.json"
 
 
@@ -25,8 +25,9 @@ def place(
 ) -> list[str]:
     """Make ``folder`` hold ``files``, which maps names with forward slashes to contents. All files
     are below ``ours``, a folder for nothing else, except for the one named ``beside``. Return a
-    line for the change, made or planned, or nothing if there is none. Raises HostError, before any
-    change, if a change would overwrite a file that ``place`` didn't write."""
+    line about the change that was made or, with ``dry_run``, would be made, or no line if nothing
+    changes. Raises HostError, before any change, if a file that ``place`` didn't write would be
+    overwritten."""
     known = _receipt(folder, ours, beside)
     wanted = {name: _digest(data) for name, data in files.items()}
     there = {name: _digest_of(folder / name) for name in {*wanted, *known}}
@@ -42,8 +43,8 @@ def place(
     line = f"{'replace' if known else 'write'} {folder / ours} ({len(wanted)} files)"
     if dry_run:
         return [line]
-    # If this is interrupted anywhere, the next run can finish or undo the work: a file is in the
-    # list before it exists, and is gone before its line is removed.
+    # If this is interrupted at any point, the next run can finish or undo the work: a file is
+    # listed before it is written, and stays listed until it has been removed.
     for name, digest in known.items():
         if wanted.get(name) != digest:
             _remove(folder, name)
@@ -54,8 +55,8 @@ def place(
 
 
 def remove(folder: Path, *, dry_run: bool, ours: str = ".", beside: str | None = None) -> list[str]:
-    """Remove the files that ``place`` wrote and that are unchanged. Return lines about the files
-    that were removed and those that were left."""
+    """Remove the files that ``place`` wrote, except those that have been changed since. Return
+    lines about the removed files and the remaining ones."""
     known = _receipt(folder, ours, beside)
     if not known:
         return []
@@ -71,7 +72,7 @@ def remove(folder: Path, *, dry_run: bool, ours: str = ".", beside: str | None =
 
 
 def is_placed(folder: Path) -> bool:
-    """Return whether ``place`` wrote to ``folder``, with everything below it."""
+    """Return whether ``place`` installed ``folder`` itself."""
     return bool(_receipt(folder, ".", None))
 
 
@@ -98,8 +99,8 @@ def _digest(data: bytes) -> str:
 
 
 def _digest_of(path: Path) -> str | None:
-    """Return a file's digest, or None if there is none. Anything but a plain file gets a value that
-    no file of ours has."""
+    """Return a file's digest, or None if the file doesn't exist. For anything but a readable file,
+    return a value that no file's digest has."""
     try:
         return _digest(path.read_bytes())
     except FileNotFoundError:

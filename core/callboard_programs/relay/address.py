@@ -1,4 +1,4 @@
-"""One server at a given address, on this machine or another."""
+"""One server at a given address, on this machine or another one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard_programs.relay.last_known import GATEWAY
 
 
 class AddressFinder(OneServerFinder):
-    """Always finds the given address. Connecting shows whether the server answers."""
+    """Always finds the given address. Only connecting shows whether the server answers."""
 
     def __init__(self, url: str, token: str | None) -> None:
         """Raises PeerError when ``url`` isn't a gateway's address."""

@@ -1,4 +1,4 @@
-"""The one tool with which an agent chooses among several hosts for its conversation."""
+"""The tool with which an agent chooses one of several hosts for its conversation."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ TOOL: Json = {
 
 class HostChoice:
     """The choice of a host. Use it on the bridge's loop. ``running`` finds the hosts to choose
-    from. ``connected`` returns the id of the host that calls go to. ``connect`` connects to a
-    different host, or raises HostError."""
+    from. ``connected`` returns the id of the host that calls go to, or None. ``connect`` connects
+    to the chosen host, or raises HostError."""
 
     def __init__(
         self,
@@ -53,20 +53,20 @@ class HostChoice:
         self.offered = False
 
     def takes(self, request: Request | PeerRequest) -> bool:
-        """Return whether the request calls this tool. While the tool is offered, no host may see
-        such a request."""
+        """Return whether the request calls this tool. While the tool is offered, such requests must
+        not be passed on to a host."""
         return request.method == "tools/call" and request.params.get("name") == CHOOSE
 
     def add_to(self, request: Request | PeerRequest, response: Json) -> None:
-        """Add the tool to the response if that is the last page of a host's tools. Call it only
-        while the tool is offered."""
+        """Add the tool to the response if the response is the last page of a host's tools. Call
+        this only while the tool is offered."""
         if request.method == "tools/list":
             result = response.get("result")
             if isinstance(result, dict) and "nextCursor" not in result:
                 result["tools"] = [*result.get("tools", []), TOOL]
 
     async def call(self, arguments: object) -> Json:
-        """Return the result of a call of the tool."""
+        """Return the result of a call to the tool."""
         try:
             wanted = _wanted(arguments)
             if wanted is None:
@@ -98,8 +98,8 @@ def _wanted(arguments: object) -> str | None:
 
 
 def _only(wanted: str, running: Sequence[Instance]) -> Instance:
-    """Return the one instance that ``wanted`` means. Raises PeerError, with the ids to choose from,
-    if that isn't clear."""
+    """Return the one instance whose kind is ``wanted`` or whose id begins with it. Raises
+    PeerError, with the ids to choose from, if there isn't exactly one."""
     chosen = [i for i in running if i.id.startswith(wanted) or i.kind == wanted]
     if len(chosen) != 1:
         many = "several are" if chosen else "none is"

@@ -12,46 +12,46 @@ from callboard_programs.relay.choose_tool import CHOOSE, names
 
 
 class NotThatScene(HostError):
-    """One of the gateway's names, or a conversation, would lead to a scene other than the one that
-    it stands for. ``data`` has the ``name``, the scene that it ``stood_for``, and the current
+    """Raised when a conversation, or one of the gateway's names, would lead to a different scene
+    than before. ``data`` has the ``name``, the scene that it ``stood_for``, and the current
     ``names``."""
 
     code = -31006
 
 
 class Finder(Protocol):
-    """Finds the running instance that is meant. ``find`` and ``running`` are called on a worker
+    """Finds the intended instance if it is running. ``find`` and ``running`` are called on a worker
     thread."""
 
-    #: The kind of host that is meant, under which its lists are kept; None for any kind.
+    #: The intended kind of host, under which the host's lists are kept; None for any kind.
     kind: str | None
-    #: The reason, for the caller, why no host is found; empty if nothing runs at all.
+    #: The reason, for the caller, why no host is found; empty if nothing is running at all.
     reason: str
-    #: True when the agent may choose, because hosts other than the one that is meant are running.
+    #: True when the agent may choose, because hosts other than the intended one are running.
     undecided: bool
-    #: The error for calls, in place of ``reason``, when none of the running hosts is the one that
-    #: is meant.
+    #: The error for calls, in place of ``reason``, when none of the running hosts is the intended
+    #: one.
     refusal: CallboardError | None
 
     @property
     def was_connected(self) -> bool: ...
 
     def find(self) -> Instance | None:
-        """Return the host to connect to, if it runs. Takes up to two seconds if an instance is
-        silent."""
+        """Return the host to connect to, or None if it isn't running. Takes up to two seconds if an
+        instance is silent."""
 
     def connected(self, instance: Instance) -> None:
         """Note that the host is connected."""
 
     def changed(self) -> bool:
-        """Return whether instances came or went since the last search that found none."""
+        """Return whether a new search is due, because files have changed or after ``forget``."""
 
     def forget(self) -> None:
-        """Make the next search a real one, even if no file has changed."""
+        """Make a new search due, even if no file has changed."""
 
     def leads_to(self, instance: Instance) -> bool:
-        """Return whether that instance is still the one that is meant, even though files have
-        changed. Takes up to two seconds if an instance is silent."""
+        """Return whether that instance is still the intended one after its file has changed. Takes
+        up to two seconds if an instance is silent."""
 
     def running(self) -> list[Instance]:
         """Return the hosts that the agent may choose from. Takes up to two seconds if an instance
@@ -63,19 +63,18 @@ class Finder(Protocol):
 
 class HostFinder:
     """Chooses among the running instances. ``wanted`` is the beginning of an id, a kind, or None
-    for the only one. Once connected, it stays with that instance. After the instance has ended, it
-    finds later instances of the same kind."""
+    for the only instance. Once connected, the finder stays with that instance. After the instance
+    has ended, the finder looks for a later instance of the same kind with the same scene open."""
 
     def __init__(self, wanted: str | None) -> None:
-        #: The user's own choice, which limits the agent's.
+        #: The user's own choice, which limits the agent's choice.
         self.kind = self._limit = wanted
         self._wanted = wanted
         self._last: Instance | None = None
         self._seen: object = None
-        #: The reason, for the caller, why no host is found; empty if nothing runs at all.
+        #: The reason, for the caller, why no host is found; empty if nothing is running at all.
         self.reason = ""
-        #: True when the agent may choose, because hosts other than the one that is meant are
-        #: running.
+        #: True when the agent may choose, because hosts other than the intended one are running.
         self.undecided = False
         self.refusal: CallboardError | None = None
 
@@ -104,23 +103,24 @@ class HostFinder:
         return self._last is not None
 
     def forget(self) -> None:
-        """Make the next search a real one, even if no file has changed."""
+        """Make a new search due, even if no file has changed."""
         self._seen = None
 
     def changed(self) -> bool:
-        """Return whether instances came or went since the last search that found none."""
+        """Return whether a new search is due, because files have changed or after ``forget``."""
         return announced_files() != self._seen
 
     def find(self) -> Instance | None:
-        """Return the host to connect to, if it runs. Takes up to two seconds if an instance is
-        silent."""
+        """Return the host to connect to, or None if it isn't running. Takes up to two seconds if an
+        instance is silent."""
         files = announced_files()
         running = instances.listed()
         serving = [entry.instance for entry in running if entry.state == "serving"]
         busy = [entry.instance for entry in running if entry.state == "busy"]
         silent = [entry.instance for entry in running if entry.state == "silent"]
         self.refusal = None
-        # The host that is meant may merely be slow, which is no reason to choose another host.
+        # A host that is only slow to answer may be the intended one, so don't choose another host
+        # yet.
         chosen = self._choose([e.instance for e in running if e.state != "silent"])
         self._seen = files
         late = [] if chosen else self._choose(silent)
@@ -162,7 +162,8 @@ class HostFinder:
         return sorted(same, key=lambda instance: instance.started)[-1:]
 
     def _successors(self, running: list[Instance]) -> list[Instance]:
-        """Return the later instances of the same kind, whatever scene they have open."""
+        """Return the instances of the same kind that were started later, no matter which scene they
+        have open."""
         last = self._last
         if last is None:
             return []
@@ -170,12 +171,12 @@ class HostFinder:
 
 
 class OneServerFinder(ABC):
-    """Always finds the same server, and offers no choice. Call it from any thread."""
+    """Always finds the same server, and offers no choice. Use it on any thread."""
 
     undecided = False
 
     def __init__(self, kind: str | None, no_choice: str) -> None:
-        """``no_choice`` is the reason why no other one can be chosen."""
+        """``no_choice`` is the reason why no other server can be chosen."""
         self.kind = kind
         self.reason = ""
         self.refusal: CallboardError | None = None

@@ -1,5 +1,5 @@
-"""One call of a client without sessions, held in a session on its host: the host's questions during
-it, and the client's answers in its next rounds (2026-07-28, Multi Round-Trip Requests)."""
+"""A call by a client without sessions, held open in a session on the host while the host asks
+questions and the client answers them in further rounds (2026-07-28, Multi Round-Trip Requests)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from callboard_programs.relay.link import HostConnection
 from callboard_programs.relay.pages import object_in, objects_in
 from callboard_programs.relay.relay import Relay
 
-#: Seconds within which a host's questions count as one, so that the client is asked only once.
+#: Seconds within which a host's questions are collected, so that the client is asked only once.
 TOGETHER = 0.02
 #: Seconds allowed for a call to end before its client is asked questions that don't belong to any
-#: call, such as the roots that hosts ask of each new session. Most calls don't need the answers.
+#: call, such as for the roots, which hosts request from each new session. Most calls don't need the
+#: answers.
 OWN_ACCOUNT = 1.0
 #: Maximum notifications that are kept while a call waits for its client.
 MISSED_LIMIT = 256
@@ -35,8 +36,8 @@ _OURS = "callboard"
 
 
 class CallSession:
-    """A session on the host, for one call after another. It is also the channel of its own
-    stream."""
+    """A session on the host, used for one call after another. The object is also the channel for
+    the session's own stream."""
 
     def __init__(self, connection: HostConnection, capabilities: Mapping[str, Any]) -> None:
         self.connection = connection
@@ -59,7 +60,7 @@ class CallSession:
 
 
 class HeldCall:
-    """One call on the host, through all the rounds of its client's requests."""
+    """One call on the host, across all rounds of the client's request."""
 
     def __init__(self, session: CallSession, id: jsonrpc.Id, relay: Relay) -> None:
         self.session = session
@@ -72,11 +73,11 @@ class HeldCall:
         self._ids: dict[str, str] = {}
         #: Questions of kinds that the client didn't declare.
         self._refused: list[Ask] = []
-        #: True when the client is asked the session's own questions too.
+        #: True once the client is asked the session's own questions too.
         self._asks_besides = False
         self._request: StatelessRequest | None = None
         self._missed: deque[Json] = deque(maxlen=MISSED_LIMIT)
-        #: Set when the call has ended or the host asks.
+        #: Set when the call has ended or the host has asked a question.
         self.news = asyncio.Event()
         session.call = self
 
@@ -86,7 +87,7 @@ class HeldCall:
 
     def _ended(self, working: asyncio.Task[Json]) -> None:
         if not working.cancelled():
-            working.exception()  # perhaps no client returns to receive the result
+            working.exception()  # retrieve the error: the client may never return for it
         self.news.set()
 
     def cancel(self) -> None:
@@ -98,7 +99,7 @@ class HeldCall:
         if "id" in message:
             ask, id = _question(message), str(message["id"])
             name = _name(message)
-            # A name that was used before would get its old answer.
+            # A question whose name was used before would get the old answer.
             name = id if not name or name in self._ids else name
             self._ids[name], self._questions[name] = id, ask
             self.news.set()
@@ -109,8 +110,8 @@ class HeldCall:
         return True
 
     async def go_on(self, request: StatelessRequest) -> Json:
-        """Return the host's response. Raises InputRequired when the client has to be asked first,
-        and the request's own errors."""
+        """Return the host's response. Raises InputRequired when the client has to be asked first.
+        Errors of the request itself are raised too."""
         assert self._working is not None
         self._request = request
         try:
@@ -153,9 +154,9 @@ class HeldCall:
                 await self._answer(name, answer)
 
     def check(self, response: Json) -> None:
-        """Raises MissingClientCapability when the call failed because the client didn't declare a
-        capability that the host needed to ask it. Either the host's error says so, or the host had
-        asked despite the missing capability."""
+        """Raise MissingClientCapability if the call failed because the client hasn't declared a
+        capability that the host needs for a question. Either the host's error says so, or the host
+        asked the question anyway."""
         result, error = object_in(response, "result"), object_in(response, "error")
         if not error and result.get("isError") is not True:
             return
@@ -194,7 +195,7 @@ def _question(message: Json) -> Ask:
 
 
 def _name(message: Json) -> str:
-    """Return the host's name for its question, or an empty text if there is no usable one."""
+    """Return the host's name for its question, or an empty string if there is no usable name."""
     name = object_in(object_in(message, "params"), "_meta").get(NAME_KEY)
     if not isinstance(name, str) or len(name) > _NAME_LIMIT or name.startswith(_OURS):
         return ""
@@ -206,7 +207,7 @@ def _pass_on(message: Json, request: StatelessRequest) -> None:
     listening streams instead."""
     method, params = message["method"], object_in(message, "params")
     if method == "notifications/progress" and "progressToken" in request.meta:
-        # Each round may have a token of its own.
+        # Each round may have a progress token of its own.
         request.notify(method, {**params, "progressToken": request.meta["progressToken"]})
     elif method == "notifications/message" and wants(request, str(params.get("level"))):
         request.notify(method, params)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The requests that set what a client's session keeps, whichever host answers.
+#: The requests with which a client changes its session's settings, which are kept across hosts.
 _REMEMBERED = ("logging/setLevel", "resources/subscribe", "resources/unsubscribe")
 
 #: The HTTP status of errors for which the specification prescribes one. Other errors are sent with
@@ -63,7 +63,7 @@ _STATUSES = {
 
 @dataclass(eq=False)
 class RelayedClient:
-    """The client's session as the client opened it, for every host that comes."""
+    """The session as the client opened it. It is opened in the same way on every later host."""
 
     request: Request
     #: The session's revision, log level and watched resources.
@@ -96,8 +96,8 @@ class HostSide:
         #: None until the client has opened a session.
         self.client: RelayedClient | None = None
         self._streams = ListenStreams(self.keeper, self._relay)
-        #: For a host that knows only sessions: the server that stands in for it, and the era on top
-        #: of that server.
+        #: For a host that supports only sessions: the server that stands in for the host, and the
+        #: era on top of that server.
         self._onto_sessions: tuple[OntoSessions, StatelessEra] | None = None
 
     async def run(self) -> None:
@@ -105,7 +105,7 @@ class HostSide:
         await self.keeper.run()
 
     async def end(self) -> None:
-        """Tell the host that the client is gone, and drop the connection."""
+        """Notify the host that the client is gone, and drop the connection."""
         if self._onto_sessions is not None:
             await self._onto_sessions[0].close()
         await self.keeper.end()
@@ -196,7 +196,7 @@ class HostSide:
         return _STATUSES.get(code, 200), response
 
     async def receive(self, message: Notification | Response) -> None:
-        """Handle a message from the client's session that needs no answer."""
+        """Handle a message from the client's session that doesn't need an answer."""
         client = self.client
         if client is None:
             return
@@ -211,7 +211,7 @@ class HostSide:
             await self.tell(message)
 
     async def tell(self, message: Notification | Response) -> None:
-        """Pass on a message that needs no answer."""
+        """Pass on to the host a message that doesn't need an answer."""
         if isinstance(message, Response):
             await self._relay.answered(message)
             return
@@ -231,7 +231,8 @@ class HostSide:
         """Do nothing: the host gets the client's own messages."""
 
     async def handle(self, request: PeerRequest) -> Json:
-        """Return the host's result, or one that says why there is none. Raises CallboardError."""
+        """Return the host's result, or a result that says why the host has none. Raises
+        CallboardError."""
         assert isinstance(request, SessionRequest)
         if request.session.outbox:
             request.flush_waiting()
@@ -324,7 +325,7 @@ class HostSide:
             await self._session_on(link, self.client)
 
     async def _session_on(self, link: Link, client: RelayedClient) -> HostConnection:
-        """Return the client's session on that host. Open it first if it isn't open. Raises
+        """Return the client's session on that host. If there is none, open one first. Raises
         Unreachable."""
         if link.session is not None:
             return link.session
@@ -340,7 +341,7 @@ class HostSide:
             if link.era == "stateless":
                 return await self._without_session(link, client)
             if not session.headers:
-                return session  # refused, and its response says why
+                return session  # the host refused, and the response says why
             session.read(lambda answer: self._relay.follow(answer, session))
             link.session = session
             if client.ready:
@@ -348,7 +349,8 @@ class HostSide:
             return session
 
     async def _without_session(self, link: Link, client: RelayedClient) -> OntoStateless:
-        """Return the stand-in for a session on a host that has none. Raises Unreachable, Broken."""
+        """Return the stand-in for a session on a host that doesn't support sessions. Raises
+        Unreachable, Broken."""
         from callboard_programs.relay.onto_stateless import OntoStateless  # few hosts need it
 
         called = object_in(client.request.params, "clientInfo")
@@ -360,7 +362,7 @@ class HostSide:
         return instead
 
     def _heard(self, link: Link, method: str, params: Json) -> None:
-        """Pass on a host's notification that the client can't receive itself."""
+        """Pass on a host's notification that doesn't reach the client on its own."""
         if link.era == "sessions":
             self._streams.notified(method, params)
         elif link.era == "stateless" and self.client is not None:
@@ -370,7 +372,8 @@ class HostSide:
             self._channel.send(jsonrpc.notification_message(method, reported or None))
 
     def _tell_changed(self) -> None:
-        """Tell the client that all lists may have changed, because another host answers now."""
+        """Notify the client that all lists may have changed: a different host answers now, or there
+        are several hosts to choose from."""
         if self.keeper.link is None:
             self._streams.changed()
         if self.client is None or not self.client.ready:
@@ -383,7 +386,7 @@ class HostSide:
 
 
 def _first_round(request: Request) -> Request:
-    # One host's questions mean nothing to another host.
+    # Another host can't use the answers to one host's questions.
     rounds = ("requestState", "inputResponses")
     params = {key: value for key, value in request.params.items() if key not in rounds}
     return request._replace(params=params)

@@ -22,7 +22,7 @@ LISTS = {
     "resources": "resources/list",
     "resourceTemplates": "resources/templates/list",
 }
-#: The kind under which the gateway is kept. Its own tools belong to no host.
+#: The kind under which the gateway is kept. The gateway's own tools don't belong to any host.
 GATEWAY = "gateway"
 _INSTRUCTIONS = (
     "You reach Maya, 3ds Max, Houdini or Blender on this machine, of which none was connected when "
@@ -80,7 +80,7 @@ class KnownHost:
 
 
 def last_known(kind: str | None) -> KnownHost:
-    """Return the saved host of that kind or, if ``kind`` is None, the host that was seen last."""
+    """Return the saved host of that kind or, if ``kind`` is None, the host that was saved last."""
     try:
         files = sorted(_folder().glob("*.json"), key=lambda path: -path.stat().st_mtime)
     except OSError:

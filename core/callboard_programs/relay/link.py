@@ -36,7 +36,7 @@ from callboard_programs.client.http_client import (
 from callboard_programs.relay.last_known import LISTS, KnownHost
 from callboard_programs.relay.pages import object_in, objects_in, pages
 
-#: Seconds for a request that needs no work from the host.
+#: Seconds allowed for a request that the host can answer without doing any work.
 QUICK = 5.0
 #: Maximum bytes of one page of a list.
 OWN_LIMIT = 16 * 1024 * 1024
@@ -62,15 +62,15 @@ class Link:
         client_info: Json,
         key: str | None = None,
     ) -> None:
-        """``on_notification`` receives the notifications on that stream. ``client_info`` is the
-        client's own name and version, which hosts show to their artist. ``key`` is the instance's
-        own token. The instance must prove that it has that token before it gets the client's."""
+        """``on_notification`` receives the notifications on the stream of changes. ``client_info``
+        is the client's own name and version, which hosts show to their artist. ``key`` is the
+        instance's own token. The instance must prove that it has this token before the client's
+        token is sent to it."""
         self.instance = instance
         self._file = file_of(instance.id)
-        #: The time at which the instance's file was written, as of the last time it was read.
+        #: The modification time of the instance's file when it was last read.
         self.written: object = None
-        #: The era that the host speaks. Only after the host has refused the other era is it certain
-        #: that the host has a single era.
+        #: The eras that the host supports: both, until the host has refused one.
         self.era: Literal["both", "sessions", "stateless"] = "both"
         self.session: HostConnection | None = None
         self.opening = asyncio.Lock()
@@ -94,8 +94,7 @@ class Link:
         self._watching_now = asyncio.Event()
 
     def written_now(self) -> object:
-        """Return the time at which the instance's file was written, or None once the file is
-        gone."""
+        """Return the modification time of the instance's file, or None once the file is gone."""
         try:
             return self._file.stat().st_mtime_ns
         except OSError:
@@ -121,7 +120,8 @@ class Link:
             self.session.close()
 
     async def end(self) -> None:
-        """Close the connection, and tell the host that the client is gone, if it answers soon."""
+        """Notify the host that the client is gone, if the host answers soon, and close the
+        connection."""
         for session in (self.session, self._own_session):
             if session is not None:
                 await session.end()
@@ -185,14 +185,14 @@ class Link:
         return entries
 
     async def ask(self, method: str, params: Json | None = None) -> Json:
-        """Return the result of our own request, during which the host can't ask anything. Raises
-        RemoteError, HostError."""
+        """Return the result of our own request. The host can't ask any questions during such a
+        request. Raises RemoteError, HostError."""
         return await self._own.request(method, params or {})
 
     async def watch(self, uris: set[str]) -> None:
         """Watch these resources from now on, and stop watching all earlier ones. This is for a host
-        of a single era. With any other host, each client watches for itself. Raises RemoteError,
-        HostError."""
+        that supports a single era. With any other host, each client subscribes on its own. Raises
+        RemoteError, HostError."""
         if self.era == "sessions":
             for uri in sorted(uris - self._watched):
                 await self.ask("resources/subscribe", {"uri": uri})
@@ -250,7 +250,7 @@ class Link:
 
     def _notified(self, method: str, params: Json) -> None:
         if method == "notifications/subscriptions/acknowledged":
-            # The first acknowledgement is for the stream of changes, later ones for watched
+            # The first acknowledgement is for the stream of changes. Later ones are for watched
             # resources.
             (self._watching_now if self._listening_now.is_set() else self._listening_now).set()
         else:
@@ -269,8 +269,8 @@ class HostConnection:
 
     @staticmethod
     async def open(link: Link, message: Json) -> HostConnection:
-        """Send ``initialize``. Raises Unreachable when there is no answer, in which case nothing is
-        lost."""
+        """Send ``initialize``. Raises Unreachable if there is no answer. Nothing is lost then, so
+        this can be repeated."""
         try:
             return await asyncio.wait_for(HostConnection._open(link, message), QUICK)
         except asyncio.TimeoutError:
@@ -297,7 +297,7 @@ class HostConnection:
 
     @property
     def unknown(self) -> bool:
-        """True when the host refused to open a session because it doesn't know sessions."""
+        """True when the host refused to open a session because it doesn't support sessions."""
         return object_in(self.response, "error").get("code") in _NO_SESSIONS
 
     async def _read(self, pump: Callable[[HttpAnswer], Coroutine[Any, Any, None]]) -> None:
@@ -307,12 +307,12 @@ class HostConnection:
         except (Unreachable, Broken):
             pass
         # Without the stream, the client would miss the host's questions and notifications, so the
-        # session starts over.
+        # connection is closed and opened again.
         self.link.close()
 
     async def send(self, message: Json) -> None:
-        """Send a notification, or the client's answer to the host. A message that can't be
-        delivered is dropped, as its call will be too."""
+        """Send a message that needs no response, such as a notification or the client's answer. A
+        message that can't be delivered is dropped, because its call will be lost too."""
         try:
             await asyncio.wait_for(self._send(message), QUICK)
         except (Unreachable, Broken, asyncio.TimeoutError):
@@ -323,7 +323,7 @@ class HostConnection:
             await answer.body()
 
     async def end(self) -> None:
-        """Tell the host that the client is gone, if it answers soon."""
+        """End the session on the host, if the host answers soon."""
         self.close()
         try:
             await asyncio.wait_for(self.link.delete(self.headers), 1.0)
@@ -336,15 +336,15 @@ class HostConnection:
 
 
 def _knows_no_such_request(error: RemoteError | HostError) -> bool:
-    """Return whether a host that knows only sessions would use this error to refuse a request
-    outside of one."""
+    """Return whether a host that supports only sessions would use this error to refuse a request
+    outside of a session."""
     if isinstance(error, RefusedByHttp):
         return error.status in (400, 404, 405)
     return isinstance(error, RemoteError) and error.code == METHOD_NOT_FOUND
 
 
 async def soon(event: asyncio.Event, ending: asyncio.Task[Any]) -> None:
-    """Wait for an event until a host's time for it is over, or until the task has ended."""
+    """Wait for an event for at most QUICK seconds, or until the task has ended."""
     waiting = asyncio.ensure_future(event.wait())
     try:
         await asyncio.wait([waiting, ending], timeout=QUICK, return_when=asyncio.FIRST_COMPLETED)
@@ -353,7 +353,7 @@ async def soon(event: asyncio.Event, ending: asyncio.Task[Any]) -> None:
 
 
 def _decoded(body: bytes) -> Json:
-    """Return the object in ``body``, or an empty one for anything else."""
+    """Return the JSON object in ``body``, or an empty object for anything else."""
     try:
         response = jsonrpc.decode(body)
     except ParseError:

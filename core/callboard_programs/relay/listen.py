@@ -22,8 +22,8 @@ _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 
 
 class ListenStream:
-    """One stream. It acknowledges once, and reports every list as changed when a different host
-    answers."""
+    """One of the client's streams. The request is acknowledged once. When a different host answers,
+    every list is reported as changed."""
 
     def __init__(self, request: Request, channel: Channel) -> None:
         """Raises InvalidParams."""
@@ -43,7 +43,7 @@ class ListenStream:
             )
 
     def changed(self) -> None:
-        """Report the bridge's own lists as changed, while there is no host to report any."""
+        """Report every list as changed."""
         if self._listener is not None:
             for topic in sorted(self._listener.topics):
                 self._listener.tell(f"notifications/{topic}/list_changed", {})
@@ -135,6 +135,6 @@ class ListenStreams:
             stream.notified(method, params)
 
     def changed(self) -> None:
-        """Report the bridge's own lists as changed, while there is no host to report any."""
+        """Report every list as changed."""
         for stream in self._streams:
             stream.changed()

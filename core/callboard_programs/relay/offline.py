@@ -1,4 +1,4 @@
-"""The bridge's own answers while no host runs."""
+"""The bridge's own answers while no host is running."""
 
 from __future__ import annotations
 
@@ -48,15 +48,16 @@ _READING = ("prompts/get", "resources/read", "completion/complete", "tasks/get",
 
 
 class OfflineServer:
-    """The stand-in for a host's server: introduces itself as the last host did, returns that host's
-    lists, and says why everything else can't be done."""
+    """The stand-in for a host's server. It introduces itself as the last host did, returns that
+    host's lists, and refuses all other requests with the reason."""
 
     def __init__(self, known: KnownHost, choice: HostChoice) -> None:
         self.known = known
         self._choice = choice
         #: The reason why no host answers, for a call's result.
         self.reason = ""
-        #: The error for calls when none of the running hosts is the one that is meant.
+        #: The error for calls when none of the running hosts is the intended one, or when that one
+        #: refuses this client.
         self.refusal: CallboardError | None = None
         #: True when hosts are running that the agent may choose from.
         self.undecided = False
@@ -70,7 +71,7 @@ class OfflineServer:
     async def handle(self, request: PeerRequest) -> Json:
         method = request.method
         if isinstance(self.refusal, NotLetIn):
-            self.check()  # the lists from before mean nothing now
+            self.check()  # a refused client must not get the saved lists
         if method in _LIST_KEYS:
             key = _LIST_KEYS[method]
             result: Json = {key: copy.deepcopy(self.known.lists[key])}
@@ -100,7 +101,7 @@ class OfflineServer:
             raise type(self.refusal)(self.refusal.message, data=self.refusal.data)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """Do nothing: there is no host to tell."""
+        """Do nothing: there is no host to notify."""
 
 
 class LostServer:
@@ -115,12 +116,12 @@ class LostServer:
         return refuse(request.method, HOST_LOST_READING_TEXT if reads else HOST_LOST_TEXT)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """Do nothing: there is no host to tell."""
+        """Do nothing: there is no host to notify."""
 
 
 def refuse(method: str, text: str) -> Json:
-    """Return a result for a call that no host can perform, because agents read results, while
-    errors are shown to people. Raises HostOffline for anything but a tool's call."""
+    """Return the result for a tool call that no host can perform. It isn't an error because agents
+    read results, while errors are shown to people. Raises HostOffline for any other request."""
     if method != "tools/call":
         raise HostOffline(text)
     return {"content": [{"type": "text", "text": text}], "isError": True}

@@ -1,7 +1,7 @@
 """Connects a client without sessions to a host that supports only sessions. Each call has a session
-to itself until it ends, so that the host's questions in that session belong to the call. A question
-ends the client's request (2026-07-28, Multi Round-Trip Requests), and the host's call waits for the
-next round."""
+to itself until the call ends, so that all of the host's questions in that session belong to the
+call. A question ends the client's request (2026-07-28, Multi Round-Trip Requests), and the call on
+the host waits for the next round."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from callboard_programs.relay.pages import object_in
 from callboard_programs.relay.reconnect import Reconnector
 from callboard_programs.relay.relay import Relay, result_of
 
-#: Seconds for which a session is reused, so that its facts about the client, such as roots, are
+#: Seconds for which a session may be reused. Its facts about the client, such as the roots, are
 #: never older than this.
 FRESH = 60.0
 #: Maximum sessions kept for further calls, and maximum calls that wait for their clients' answers.
 IDLE_LIMIT, HELD_LIMIT = 8, 64
-#: The key of a call in the state that its client carries from round to round.
+#: The key under which the state that the client carries from round to round identifies a call.
 _HELD = "callboard/held"
 _ROUNDS = ("requestState", "inputResponses")
 
-#: Sends a request to the host; all messages before its response go to the channel.
+#: Sends a request to the host. All messages before the response go to the channel.
 SendRequest = Callable[
     [Link, Request, Mapping[str, str], Channel, HostConnection], Coroutine[Any, Any, Json]
 ]
@@ -62,7 +62,7 @@ class OntoSessions:
         return self._keeper.offline.introduce(peer)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """Do nothing: there is no session that could have events."""
+        """Do nothing: clients without sessions have no events."""
 
     async def handle(self, request: PeerRequest) -> Json:
         """Return the result. Raises CallboardError, InputRequired."""
@@ -90,7 +90,7 @@ class OntoSessions:
         return await self._keeper.offline.handle(request)
 
     async def close(self) -> None:
-        """End the waiting calls, and tell the host."""
+        """End the waiting calls and all sessions, and notify the host."""
         for call in list(self._held.values()):
             self._end(call)
         self._held.clear()
@@ -102,7 +102,7 @@ class OntoSessions:
     # -- one round ------------------------------------------------------------------------------
 
     async def _plain(self, link: Link, request: PeerRequest) -> Json:
-        """Send a request that can't lead to questions. It goes through the link's own session."""
+        """Send a request that can't lead to questions. The link's own session is used."""
         try:
             result = await link.ask(request.method, _of_session(request))
         except RefusedByHttp as refused:
@@ -148,7 +148,7 @@ class OntoSessions:
 
     def _hold(self, call: HeldCall, request: StatelessRequest) -> None:
         """Hold a call until the client returns with answers. The state that the client carries
-        names the call."""
+        identifies the call."""
         key = token_hex(16)
         request.answers[_HELD] = key
         while len(self._held) >= HELD_LIMIT:
@@ -162,7 +162,7 @@ class OntoSessions:
             self._end(call)
 
     def _end(self, call: HeldCall) -> None:
-        """End a call that no client is waiting for any longer."""
+        """End a call that no client is waiting for any more."""
         call.cancel()
         if call.expiry is not None:
             call.expiry.cancel()
@@ -230,7 +230,7 @@ class OntoSessions:
 
 
 def _of_session(request: PeerRequest) -> Json:
-    """Return a request's params as they are in a session."""
+    """Return a request's params in the form that sessions use."""
     params = {key: value for key, value in request.params.items() if key not in _ROUNDS}
     params["_meta"] = {key: v for key, v in request.meta.items() if key not in META_KEYS}
     if not params["_meta"]:

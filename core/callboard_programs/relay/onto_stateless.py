@@ -1,7 +1,8 @@
-"""The session that a client has here with a host of the stateless protocol (2026-07-28).
+"""The stand-in for a client's session with a host that supports only the stateless protocol
+(2026-07-28).
 
-The host's questions go to the client as a session's questions do, and the host gets the answers
-with the next round. Log level and subscriptions are answered here.
+The host's questions are sent to the client like questions in a session, and the answers are sent to
+the host with the next round. Requests about the log level and subscriptions are answered here.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from callboard_programs.relay.pages import object_in
 
 #: Maximum rounds of questions in one call.
 MOST_ROUNDS = 100
-#: The fields that only the newer era's results have.
+#: The fields that only results of the stateless era have.
 _MODERN = ("resultType", "ttlMs", "cacheScope")
 
-#: Sends a request with those headers; all messages before its response go to the channel.
+#: Sends a request with the given headers. All messages before the response go to the channel.
 SendRequest = Callable[[Request, Mapping[str, str], Channel], Awaitable[Json]]
 
 
 class _UnsentChannel:
-    """A request's channel for messages only. The response is read here, because it may be another
-    question. It is never streamed to the client unread."""
+    """The channel for the messages before a request's response. The response is read here, because
+    it may be another question, so it is never streamed to the client unread."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -45,19 +46,19 @@ class OntoStateless(HostConnection):
     """The stand-in for the client's session on the host. Use it on one loop."""
 
     def __init__(self, link: Link, client: Json, session: Session) -> None:
-        """``client`` has the client's own name and version. ``session`` is its session on this
-        side."""
+        """``client`` has the client's own name and version. ``session`` is the client's session
+        with the bridge."""
         super().__init__(link, {}, {})
         self._session = session
         capabilities = dict(session.capabilities)
         if capabilities.get("elicitation") == {}:
-            capabilities["elicitation"] = {"form": {}}  # an empty one means this (2025-11-25)
+            capabilities["elicitation"] = {"form": {}}  # an empty object means this (2025-11-25)
         self._capabilities = capabilities
         self._talk = Dialect(client, True, {})
 
     async def send(self, message: Json) -> None:
-        """Do nothing: a host without sessions gets no messages between requests, and closing
-        cancels them."""
+        """Do nothing: a host without sessions receives no messages between requests, and a request
+        is cancelled by closing its connection."""
 
     async def end(self) -> None:
         self.close()
@@ -105,7 +106,7 @@ class OntoStateless(HostConnection):
             elif asks[key].method == "elicitation/create":
                 given[key] = {"action": "cancel"}
             else:
-                raise answer  # the host can't be told
+                raise answer  # there is no way to report the failure to the host
         return given
 
 
@@ -120,7 +121,7 @@ def _ask(question: object) -> Ask:
 
 
 def _of_session(request: SessionRequest, response: Json) -> Json:
-    """Return an error with the code that it has in a session."""
+    """Return the response in the form of a session, in which some errors have a different code."""
     error = response["error"]
     uri = request.params.get("uri")
     missing = error.get("code") == INVALID_PARAMS and object_in(error, "data").get("uri") == uri

@@ -8,13 +8,13 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 
-#: Maximum pages of a list, which is more than any host has.
+#: Maximum pages of a list. No host has that many.
 MOST_PAGES = 100
 
 
 async def pages(ask: Callable[[Json], Awaitable[Json]]) -> AsyncGenerator[Json, None]:
-    """Yield every page. ``ask`` takes the params and returns one page. Raises the errors of
-    ``ask``, and HostError for an endless list."""
+    """Yield every page. ``ask`` takes the request's params and returns one page. Raises the errors
+    of ``ask``, and HostError for an endless list."""
     params: Json = {}
     for _ in range(MOST_PAGES):
         page = await ask(params)
@@ -33,6 +33,6 @@ def objects_in(page: Json, key: str) -> list[Json]:
 
 
 def object_in(value: Json, key: str) -> Json:
-    """Return the object that ``value`` has under ``key``, or an empty one if there is none."""
+    """Return the object that ``value`` has under ``key``, or an empty object if there is none."""
     held: Any = value.get(key)
     return held if isinstance(held, dict) else {}

@@ -1,5 +1,4 @@
-"""Keeps a client connected: looks for a host while there is none, and reads what that host
-offers."""
+"""Keeps a client connected: looks for a host while there is none, and reads the host's lists."""
 
 from __future__ import annotations
 
@@ -29,8 +28,8 @@ LOOK_EVERY = 0.5
 _PATIENCE = 10.0
 
 
-#: Returns the token for an instance, or None if it needs none. It runs on a thread and may raise
-#: PeerError.
+#: Returns the token for an instance, or None if the instance doesn't need one. It runs on a worker
+#: thread and may raise PeerError.
 Present = Callable[[Instance], str | None]
 
 
@@ -40,7 +39,7 @@ def own_token(instance: Instance) -> str | None:
 
 
 def _ignore_notifications(link: Link, method: str, params: Json) -> None:
-    """Do nothing: each client listens to its host itself."""
+    """Do nothing: each client listens to its host directly."""
 
 
 class Reconnector:
@@ -55,8 +54,8 @@ class Reconnector:
         reported: Callable[[Link, str, Json], None] = _ignore_notifications,
     ) -> None:
         """``prepare`` makes a new connection ready for requests, and may raise HostError. ``tell``
-        is called when requests begin to go to it, and when there are several hosts to choose from.
-        ``reported`` receives a host's notifications about its lists."""
+        is called when requests begin to go to the new connection, and when there are several hosts
+        to choose from. ``reported`` receives a host's notifications about its lists."""
         self._present = present
         self._reported = reported
         #: The client's own name and version, which this object's own requests carry too.
@@ -66,7 +65,7 @@ class Reconnector:
         )
         self.offline = OfflineServer(last_known(finder.kind), self.choice)
         self.link: Link | None = None
-        #: The connection that isn't ready for requests yet.
+        #: A connection that isn't ready for requests yet.
         self._connecting: Link | None = None
         self._prepare = prepare
         self._tell = tell
@@ -99,8 +98,8 @@ class Reconnector:
         return await self.current()
 
     async def current(self) -> Link | None:
-        """Return the current host. If there is none, or it is no longer the one that is meant, look
-        for one first."""
+        """Return the current host. If there is none, or it is no longer the intended one, look for
+        a host first."""
         link = self.link
         if link is not None and not await self._is_meant(link):
             self.drop(link)
@@ -135,13 +134,13 @@ class Reconnector:
             self.link = None
 
     async def end(self) -> None:
-        """Tell the host that its client is gone, including a host that is still being connected."""
+        """Notify the host that the client is gone, even if the connection isn't ready yet."""
         for link in (self.link, self._connecting):
             if link is not None:
                 await link.end()
 
     async def run(self) -> None:
-        """Keep connected until this is cancelled."""
+        """Keep the client connected until this task is cancelled."""
         try:
             await self._keep_connected()
         finally:
@@ -160,7 +159,7 @@ class Reconnector:
             self._connected.set()
             self._looked.set()
             self._tell()
-            # Before Python 3.12 wait_for misses a cancellation that comes as its wait ends.
+            # Before Python 3.12, wait_for misses a cancellation that arrives just as the wait ends.
             closing = asyncio.ensure_future(link.closed.wait())
             try:
                 while not link.closed.is_set() and await self._is_meant(link):
@@ -231,7 +230,7 @@ class Reconnector:
         if self._finder.undecided and not self.choice.offered:
             self.choice.offered = True
             if not self._finder.was_connected:
-                self.offline.known = KnownHost()  # there is no host whose lists these would be
+                self.offline.known = KnownHost()  # no running host may have the saved lists
             self._tell()
 
     def _connected_to(self) -> str | None:

@@ -19,9 +19,10 @@ from callboard_programs.relay.link import HostConnection, Link
 
 
 class Relay:
-    """The messages between one client and every host that it has had. Use it on one loop."""
+    """The messages between one client and all hosts that it is connected to over time. Use it on
+    one loop."""
 
-    #: Shared by all relays, because several of them may ask one client.
+    #: Shared by all relays, because several of them may ask the same client.
     _ask_ids = itertools.count(1)
 
     def __init__(self, channel: Channel) -> None:
@@ -37,9 +38,9 @@ class Relay:
         channel: Channel,
         session: HostConnection | None = None,
     ) -> Json | None:
-        """Return the host's response, or None if its answer ends without one. ``channel`` receives
-        the messages before the response. Raises Unreachable, Broken, and Answered if ``channel``
-        has passed on a large response itself."""
+        """Return the host's response, or None if the host's answer ends without a response.
+        ``channel`` receives the messages before the response. Raises Unreachable, Broken, and
+        ResponseSent if ``channel`` has already passed on a large response."""
         message = jsonrpc.encode(
             jsonrpc.request_message(request.id, request.method, request.params)
         )
@@ -69,8 +70,7 @@ class Relay:
     ) -> Json | None:
         asked = []
         try:
-            # Closed here, because Python would otherwise end the rest of the answer in a task of
-            # its own.
+            # Close the generator here, because otherwise Python would close it in a different task.
             outlet = None if id is None else _outlet(channel, id)
             async with aclosing(answer.passing(partial(_pours, outlet, id))) as messages:
                 async for message in messages:
@@ -84,7 +84,8 @@ class Relay:
                     elif "id" not in message:
                         self._pass_on(channel, message)
                     elif session is not None:
-                        # Hosts number their questions alike, and the client must not confuse them.
+                        # Different hosts may use the same ids for their questions, so give each
+                        # question an id of our own.
                         own_id = f"callboard-relay-{next(self._ask_ids)}"
                         self._asked[own_id] = (session, message["id"])
                         asked.append(own_id)
@@ -112,8 +113,8 @@ def result_of(response: Json) -> Json:
 
 
 def _outlet(channel: Channel, id: Id) -> ResponseChannel | None:
-    """Return the outlet for the response to that request. Responses to our own requests go to no
-    client."""
+    """Return the client's channel for the response to that request, or None for a response that no
+    client gets, such as to our own requests."""
     while isinstance(channel, SessionRequest):
         if channel.id != id:
             return None
@@ -125,15 +126,15 @@ def _pours(
     outlet: ResponseChannel | None, id: Id | None, size: int | None, beginning: bytes
 ) -> bool:
     """Return whether a message is the response and can be passed on unread. Only a response that
-    begins exactly as hosts write it qualifies. Any other is read and checked."""
+    begins exactly as our hosts write it qualifies. Any other message is read and checked."""
     if outlet is None or id is None or not outlet.can_pour(size):
         return False
     return beginning.startswith(jsonrpc.encode(jsonrpc.result_message(id, {}))[:-2])
 
 
 def _refusal(request: Request, status: int, body: bytes) -> Json:
-    """Return a host's refusal as a JSON-RPC error: the host's own, or one made of its reason in
-    plain JSON."""
+    """Return a host's refusal as a JSON-RPC error: the host's own error, or one made from the HTTP
+    status and the reason in the body."""
     try:
         error = jsonrpc.decode(body)["error"]
     except (CallboardError, KeyError, TypeError):

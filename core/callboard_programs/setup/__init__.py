@@ -1,2 +1,2 @@
-"""Sets callboard up in the applications and clients of this machine with one command, and removes
+"""Sets callboard up in the applications and clients on this machine with one command, and removes
 it again."""

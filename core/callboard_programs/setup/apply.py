@@ -1,4 +1,4 @@
-"""Carries out the plan, after noting the state before each change."""
+"""Carries out the plan. The state before each change is saved first."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ Tell = Callable[[str], None]
 
 
 def set_up(plan: Plan, kept: Backup, tell: Tell) -> Plan:
-    """Install and configure. Each line for ``tell`` reports a finished step. Return the plan, in
-    which a client whose file can't be written is marked as refused. Raises CallboardError, OSError.
-    The steps that were finished before the error can be undone."""
+    """Install callboard into the hosts, and configure the clients. Each line for ``tell`` reports a
+    finished step. Return the plan, in which a client whose file can't be written is marked as
+    refused. Raises CallboardError, OSError. Steps that were finished before an error can be
+    undone."""
     kept.save()
     for host in plan.hosts:
         _install(host, kept, tell)

@@ -17,17 +17,18 @@ from callboard.ground.file_lock import lock
 from callboard.ground.folders import cache_folder, data_folder
 from callboard.ground.private_file import read_private, write_private
 
-# Bytes are kept, not entries: no editor restores every byte, and Blender's preferences are binary.
+# Whole files are kept, because editing entries can't restore every byte, and Blender's preferences
+# are binary.
 _MOST_BYTES = 2**30
-#: Maximum bytes of a file that is kept. A client's configuration may be as large.
+#: Maximum bytes of a file that is kept. A client's configuration may be that large.
 _MOST_KEPT = 64 * 2**20
 
 
 @dataclass
 class BackupFile:
     """A file that setup wrote. ``before`` has its bytes as base64, or None if there was no file.
-    ``after`` is the hash of the content that setup leaves: None until it is known, and empty if
-    something else wrote to the file before setup did so again."""
+    ``after`` is the hash of the content that setup leaves. It is None until that content is known,
+    and empty if another program wrote to the file between two of setup's own changes."""
 
     before: str | None
     mode: int | None
@@ -40,8 +41,9 @@ class BackupFile:
         return None if self.before is None else base64.b64decode(self.before)
 
     def is_as_left(self, path: Path) -> bool:
-        """Return whether only setup wrote to the file: it has the content that setup left, or its
-        original content if setup did not get to write. False for a file that can't be read."""
+        """Return whether only setup has written to the file: the file has the content that setup
+        left, or its original content if setup was interrupted before it wrote. Return False for a
+        file that can't be read."""
         try:
             return self.after is None or digest(path) in (self.after, _hash(self.bytes_before))
         except OSError:
@@ -50,19 +52,21 @@ class BackupFile:
 
 @dataclass
 class Backup:
-    """Everything that one setup changed, or several in a row. Call ``save`` before each change."""
+    """Everything that has been changed by one setup or several in a row. Call ``save`` before each
+    change."""
 
-    #: Folders that didn't exist, each before the folders in it.
+    #: Folders that setup made, each listed before the folders in it.
     folders: list[str] = field(default_factory=list)
     files: dict[str, BackupFile] = field(default_factory=dict)
     hosts: list[str] = field(default_factory=list)
     #: The names of the tokens that were made.
     tokens: list[str] = field(default_factory=list)
-    #: The subfolders that a host's user folders had before the host ran; None while no host runs.
+    #: The subfolders that the hosts' user folders had before a host was started; None while no host
+    #: is running.
     seen: list[str] | None = None
 
     def will_make(self, folder: Path) -> None:
-        """Note the folders on the path to this one that don't exist yet."""
+        """Note this folder and its parents, as far as they don't exist yet."""
         missing = []
         while not folder.exists() and str(folder) not in self.folders:
             missing.append(str(folder))
@@ -70,8 +74,8 @@ class Backup:
         self.folders += reversed(missing)
 
     def will_write(self, path: Path, client: str | None = None, text: str | None = None) -> None:
-        """Note the file's content the first time, and the content that it will get, if that is
-        known. Raises OSError, HostError."""
+        """Note the file's original content, unless it is already noted, and ``text``, the content
+        that setup will write, if it is known. Raises OSError, HostError."""
         known = self.files.get(str(path))
         if known is None:
             self.files[str(path)] = known = self._as_it_is(path, client)
@@ -90,21 +94,21 @@ class Backup:
         return BackupFile(text, mode, None, client)
 
     def wrote(self, path: Path) -> None:
-        """Note the file's content after setup wrote to it."""
+        """Note the file's content after setup has written to it."""
         known = self.files[str(path)]
         if known.after != "":
             known.after = digest(path)
 
     def save(self) -> None:
-        """Save the notes so that only this user can read them, because clients' files hold secrets.
+        """Save the notes. Only this user can read them, because clients' files may hold secrets.
         Raises OSError."""
         write_private(_file(), json.dumps(asdict(self), indent=1))
 
 
 @contextmanager
 def only_one() -> Iterator[None]:
-    """Keep other setups of this user out during the block. Raises HostError when one is running, or
-    when callboard's folder can't be written."""
+    """Prevent this user from running another setup during the block. Raises HostError if one is
+    running already, or if callboard's folder can't be written to."""
     path = data_folder() / "setup.lock"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -139,7 +143,7 @@ def read_kept() -> Backup | None:
 
 
 def new_kept() -> Backup:
-    """Return the notes of a new setup, with callboard's own folders in them if they don't exist
+    """Return the notes for a new setup. They list callboard's own folders if these don't exist
     yet."""
     kept = Backup()
     for folder in (data_folder(), cache_folder()):
@@ -153,7 +157,7 @@ def digest(path: Path) -> str | None:
 
 
 def put_back(path: Path, file: BackupFile) -> None:
-    """Restore the file's bytes and mode, or remove the file if there was none before. Raises
+    """Restore the file's bytes and mode, or remove the file if it didn't exist before setup. Raises
     OSError, HostError."""
     before = file.bytes_before
     if before is None:
@@ -167,8 +171,8 @@ def put_back(path: Path, file: BackupFile) -> None:
 
 
 def listing(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return the size and the time of every file below a folder. Names of folders end with a
-    slash."""
+    """Return the size and the modification time of everything below a folder, by path. The paths of
+    folders end with a slash."""
     listed: dict[str, tuple[int, int]] = {}
     for place, folders, files in os.walk(folder):
         listed.update({f"{os.path.join(place, name)}/": (0, 0) for name in folders})  # noqa: PTH118

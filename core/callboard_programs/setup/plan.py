@@ -1,4 +1,4 @@
-"""The applications and clients of this machine, and the changes that setup would make."""
+"""The applications and clients on this machine, and the changes that setup would make."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callboard.errors import CallboardError, PeerError
 from callboard_programs.gateway.kept_address import gateway_url
 from callboard_programs.install.hosts import HOSTS, installer
 
-#: Stands for a token that hasn't been made yet.
+#: Shown in place of a token that hasn't been made yet.
 _UNMADE = "its own token"
 
 
@@ -30,7 +30,7 @@ class HostPlan:
 
 @dataclass(frozen=True)
 class ClientPlan:
-    """One client. ``refused`` says why its file is left alone."""
+    """One client. ``refused`` is the reason why its file is left alone, or empty."""
 
     name: str
     known: ClientFormat
@@ -63,7 +63,7 @@ class Plan:
     clients: list[ClientPlan]
 
     def lines(self) -> list[str]:
-        """Return the plan for people, including a line for each client that is left alone."""
+        """Return the plan as lines of text, including a line for each client that is left alone."""
         lines = [
             f"install callboard into {', '.join(host.versions) or host.host}" for host in self.hosts
         ]
@@ -83,7 +83,7 @@ class Plan:
         return lines
 
     def as_json(self) -> Json:
-        """Return the plan for programs."""
+        """Return the plan as JSON."""
         return {
             "hosts": [{"host": h.host, "versions": list(h.versions)} for h in self.hosts],
             "clients": [
@@ -99,9 +99,9 @@ class Plan:
 
 
 def plan(hosts: Sequence[str], clients: Sequence[str], gateway: bool) -> Plan:
-    """Return the plan for those hosts and clients, or for all on this machine. Writes nothing.
-    Raises PeerError when there is no bridge that clients could start, a named host isn't on this
-    machine, or a client's file isn't known."""
+    """Return the plan for those hosts and clients, or for all on this machine. Nothing is written.
+    Raises PeerError if there is no bridge that clients could start, if a named host isn't on this
+    machine, or if callboard doesn't know a client's file."""
     if bridge() is None:
         raise PeerError(
             "clients start callboard's bridge, and it isn't installed for this user: install it "

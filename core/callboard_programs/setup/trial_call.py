@@ -19,7 +19,7 @@ from callboard.errors import HostError
 from callboard.transport.instances import Instance, listed
 from callboard_programs.install import blender
 
-#: Seconds for an application to start, and for an answer to come.
+#: Seconds allowed for an application to start, and for an answer to arrive.
 PATIENCE = 60.0
 _PAUSE = 0.1
 _REVISION = "2025-11-25"
@@ -27,7 +27,7 @@ _REVISION = "2025-11-25"
 
 def try_out(client: str, tell: Callable[[str], None]) -> str:
     """Make the call, and return a sentence about the host that answered. ``client`` names the
-    client whose token is presented. ``tell`` gets a line about each step that may take seconds.
+    client whose token is presented. ``tell`` receives a line about each step that may take seconds.
     Raises HostError."""
     serving = [each.instance for each in listed() if each.state == "serving"]
     if serving:
@@ -57,7 +57,7 @@ def _started(tell: Callable[[str], None]) -> Iterator[Instance | None]:
     try:
         yield _announced(process)
     finally:
-        # Like Ctrl+C, this ends Blender's server, which then removes its file.
+        # This ends the server in Blender as Ctrl+C would, and the server then removes its file.
         process.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGINT)
         try:
             process.wait(10)
@@ -102,7 +102,7 @@ def _call(client: str, instance: Instance) -> str:
 
 
 class _Conversation:
-    """Lines to the bridge, and its answers, with a deadline."""
+    """Requests to the bridge, whose answers must arrive before a deadline."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process

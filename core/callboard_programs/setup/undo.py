@@ -26,13 +26,13 @@ from callboard_programs.setup.backup import (
     read_kept,
 )
 
-#: The parts of callboard's folder that users fill themselves.
+#: The parts of callboard's folder that belong to the user.
 _USERS = ("bundles", SETTINGS)
 
 
 def undo(tell: Tell, dry_run: bool = False) -> bool:
-    """Restore everything, and return whether that succeeded completely. A later call tries the rest
-    again. Raises HostError while callboard runs anywhere or another setup is running, and when
+    """Restore everything, and return whether all of it succeeded. A later call tries the rest
+    again. Raises HostError if callboard is running anywhere, if another setup is running, or if
     callboard can't be removed from a host."""
     if not data_folder().is_dir():
         return _nothing(tell)
@@ -40,7 +40,7 @@ def undo(tell: Tell, dry_run: bool = False) -> bool:
         kept = read_kept()
         if kept is not None and not _undo_all(kept, tell, dry_run):
             return False
-    # Outside of the lock, because Windows doesn't remove a file that is open.
+    # Do this after the lock is released, because Windows can't remove a file that is open.
     if kept is None:
         end_kept()
         return _nothing(tell)
@@ -65,7 +65,7 @@ def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:
         raise HostError(f"callboard runs in {', '.join(running)}; quit that first, then undo")
     whole = {path for path, file in kept.files.items() if file.is_as_left(Path(path))}
     for host in kept.hosts:
-        # Before the files, because a host may write to its own files once more.
+        # Do this before restoring files, because a host may write to its own files once more.
         whole |= _uninstall(host, kept, tell, dry_run)
     left = {
         path: file
@@ -86,14 +86,14 @@ def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:
 
 
 def _uninstall(host: str, kept: Backup, tell: Tell, dry_run: bool) -> set[str]:
-    """Remove callboard from a host. Files and folders that the host makes during this are noted as
-    made by setup. Return those files."""
+    """Remove callboard from a host. Files and folders that the host makes meanwhile are noted as
+    made by setup. Return these files."""
     how = installer(host)
     places = how.user_folders().values()
     before = {name for place in places for name in listing(place)}
     if kept.seen is not None:
-        # Setup was killed. Of everything that has appeared since, only empty folders are certainly
-        # not the user's.
+        # Setup was killed. Of everything that has appeared since then, only empty folders are
+        # certain not to be the user's.
         kept.folders += [n.rstrip("/") for n in before - {*kept.seen} if n.endswith("/")]
     for line in how.uninstall(None, dry_run):
         tell(line)

@@ -1,1 +1,1 @@
-"""The gateway's page: the applications on this machine, for the person at the machine."""
+"""The gateway's page, which shows the applications on this machine to the person at the machine."""

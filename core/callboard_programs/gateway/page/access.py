@@ -1,5 +1,5 @@
-"""Access to the page. A browser enters with a link that works once, and keeps its access as long as
-it has a cookie and the page has a secret."""
+"""Access to the page. A browser gets access through a link that works once, and keeps it as long as
+the browser has a cookie and the page has a secret."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from urllib.parse import parse_qs
 from callboard.clients.holder import TokenHolder, new_token, token_hash
 from callboard.transport.http.access import Access, Refusal
 
-#: The path below which the page's requests go. The page itself is at ``/``.
+#: The path below which the page sends its requests. The page itself is at ``/``.
 BELOW = "/page/"
-#: The path that makes a link, for a caller with the gateway's own token.
+#: The path at which a caller with the gateway's own token gets a link.
 LINK = "/page/link"
 #: The path that a link opens.
 ENTER = "/page/enter"
 #: The header that carries the secret.
 PAGE_HEADER = "Callboard-Page"
-#: Seconds for which a link is valid, and for which a browser may be silent.
+#: Seconds for which a link is valid, and for which a silent browser keeps its access.
 LINK_LASTS, SILENT_FOR = 600.0, 12 * 3600.0
 #: Maximum links, and maximum browsers, that are kept. The oldest are dropped first.
 MOST = 16
@@ -37,14 +37,14 @@ _NOT_HERE = Refusal(
 
 class PageKeys(NamedTuple):
     """The cookie and the secret that a browser gets for its link. Browsers send a cookie to every
-    port of a machine, so the cookie alone gives no access: the page also keeps ``secret``."""
+    port of a machine, so the cookie alone gives no access: the page must also send ``secret``."""
 
     cookie: str
     secret: str
 
 
 class PageLogin:
-    """The page's links and browsers. Use it on the gateway's loop."""
+    """The links to the page, and the browsers that have access. Use it on the gateway's loop."""
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now = now
@@ -66,7 +66,8 @@ class PageLogin:
         return made is not None and self._now() - made < LINK_LASTS
 
     def enter(self, code: str) -> PageKeys | None:
-        """Take a link's code, which can't be used again. Return None if it isn't valid."""
+        """Use up a link's code, and return the browser's keys. Return None if the code isn't
+        valid."""
         if not self.is_good(code):
             return None
         del self._codes[token_hash(code)]
@@ -76,7 +77,8 @@ class PageLogin:
         return entry
 
     def knows(self, cookie: str) -> bool:
-        """Return whether a browser with this cookie has entered."""
+        """Return whether the browser with this cookie has access. This counts as a sign of life
+        from the browser."""
         key = token_hash(cookie)
         secret, used = self._inside.get(key, ("", 0.0))
         if not secret:
@@ -125,7 +127,7 @@ class PageAccess(Access):
         return VISITOR if allowed else _NOT_HERE
 
     def cookie_of(self, headers: Mapping[str, str]) -> str:
-        """Return the page's cookie, or an empty text."""
+        """Return the page's cookie, or an empty string if there is none."""
         try:
             cookies = SimpleCookie(headers.get("cookie", ""))
         except CookieError:
@@ -135,7 +137,8 @@ class PageAccess(Access):
 
 
 def read_query(query: str) -> dict[str, str]:
-    """Return the first value of each name, or an empty dictionary if there are too many names."""
+    """Return the first value of each name in a query string, or an empty dictionary if there are
+    too many names."""
     try:
         pairs = parse_qs(query, max_num_fields=8)
     except ValueError:

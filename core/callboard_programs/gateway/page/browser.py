@@ -13,8 +13,8 @@ from callboard_programs.gateway.running_gateway import running_gateway
 
 
 def running_link() -> str | None:
-    """Return a new link to the running gateway's page, or None if no gateway runs. Takes up to two
-    seconds if the gateway is silent."""
+    """Return a new link to the running gateway's page, or None if no gateway is running. Takes up
+    to two seconds if the gateway is silent."""
     gateway = running_gateway()
     answer = None if gateway is None else answer_of(gateway, "POST", LINK)
     link = (answer or {}).get("url")
@@ -22,7 +22,7 @@ def running_link() -> str | None:
 
 
 def open_link(link: str) -> bool:
-    """Show a link in the browser. Return whether there is a browser. The link goes through a file
+    """Open a link in the browser. Return whether there is a browser. The link is passed in a file
     that only this user can read, because other users can see programs' arguments."""
     path = data_folder() / "page.html"
     there = f'<meta http-equiv="refresh" content="0;url={escape(link)}">'

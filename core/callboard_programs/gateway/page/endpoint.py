@@ -38,7 +38,7 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-#: Load nothing from elsewhere and nothing inline, and never treat text as markup.
+#: Load nothing from other servers and nothing inline, and never treat text as markup.
 CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -69,11 +69,12 @@ _TOOLS = {"viewport": "viewport__capture", "look": "viewport__look"}
 
 
 class PageEndpoint:
-    """The page's paths. Use it on the gateway's loop. Each client here has already presented the
-    cookie or, for a link, a token."""
+    """The endpoint for the page's paths. Use it on the gateway's loop. Access has already been
+    checked: the page's own paths need the cookie or a link's code, and the path that makes a link
+    needs a token."""
 
     def __init__(self, login: PageLogin, feed: PageFeed, access: Callable[[], PageAccess]) -> None:
-        """``access`` may be called only after the gateway begins to listen."""
+        """``access`` may be called only once the gateway is listening."""
         self._login = login
         self._feed = feed
         self._access = access
@@ -129,7 +130,8 @@ class PageEndpoint:
             )
             return
         cookie = f"{self._access().cookie_name}={entry.cookie}; Path=/; HttpOnly; SameSite=Strict"
-        # Don't redirect: if another program opened the link, the browser wouldn't send the cookie.
+        # Don't redirect: if another program opened the link, the browser wouldn't send the cookie
+        # with the redirected request.
         text = (
             '<!doctype html><meta charset="utf-8"><title>callboard</title>'
             '<link rel="icon" href="/page/icon.svg">'
@@ -139,8 +141,8 @@ class PageEndpoint:
         incoming.respond(200, text.encode(), _TYPES[".html"], headers)
 
     def _is_page(self, incoming: IncomingRequest) -> bool:
-        """Return whether the page itself sent this request. If not, refuse it. A request that
-        changes something also needs an Origin."""
+        """Return whether the page itself sent this request, and refuse the request if not. A
+        request that changes something also needs an Origin header."""
         secret = incoming.headers.get(PAGE_HEADER.lower(), "")
         cookie = self._access().cookie_of(incoming.headers)
         if not self._login.belongs(cookie, secret):
@@ -157,7 +159,7 @@ class PageEndpoint:
 
     def _file(self, incoming: IncomingRequest) -> None:
         name = "index.html" if incoming.path == "/" else incoming.path.removeprefix(BELOW)
-        # Look the file up by name alone, so that a path in the name can't lead anywhere.
+        # Look the file up by name alone, so that a path in the name can't lead to another file.
         files = {path.name: path for path in _FILES.iterdir() if path.suffix in _TYPES}
         path = files.get(name)
         if path is None:
@@ -195,8 +197,8 @@ class PageEndpoint:
         if not isinstance(id, str) or not id:
             raise PeerError("name the call, question or client: id")
         if body["do"] in _WORDS:
-            # Use a new book, because the gateway's own one is read on its loop, and writing waits
-            # for other processes.
+            # Use a new ClientBook, because writing may wait for other processes, and the gateway's
+            # own book is used on the loop.
             await asyncio.to_thread(lambda: ClientBook().answer(id, yes=_WORDS[body["do"]]))
             self._respond(incoming, {"done": True})
             return
@@ -225,8 +227,8 @@ class PageEndpoint:
         self._respond(incoming, await requests.trace(read_query(incoming.query).get("call", "")))
 
     def _instance(self, name: Any, id: Any) -> Instance:
-        """Return the instance that the page means. Raises HostError if another instance has its
-        name now."""
+        """Return the instance with that name and id. Raises HostError if it is gone or another
+        instance has its name now."""
         entry = self._feed.entry(name)
         if entry is None or entry.instance.id != id:
             raise HostError("that instance is gone; nothing was done")

@@ -1,5 +1,5 @@
-"""The parts of an instance's snapshot that the page reads. Everything else is left out, and values
-of the wrong type become empty."""
+"""The parts of an instance's snapshot that the page uses. Everything else is left out, and values
+of the wrong type are replaced with empty ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.protocol.jsonrpc import encode
 
-#: Maximum characters in a string, entries in a list, and bytes in the whole.
+#: Maximum characters in a string, entries in a list, and bytes of all parts together.
 MOST_TEXT, MOST_ENTRIES, MOST_BYTES = 2_000, 200, 2 * 1024 * 1024
 #: Numbers farther from zero than this count as 0.
 _FARTHEST = 1e15

@@ -1,5 +1,5 @@
-"""The instances' events, and the clients that ask to be approved, for the pages that are open. No
-instance is asked while no page is open."""
+"""The instances' events, and the clients that are waiting for approval, for all open pages. While
+no page is open, no instance is asked for its events."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from callboard_programs.relay.reconnect import LOOK_EVERY
 
 #: Maximum bytes of one message from an instance.
 MOST_EVENTS = 4 * 1024 * 1024
-#: Minimum seconds between two messages from an instance, so that an instance that sends too many
-#: has to wait.
+#: Minimum seconds between two messages from an instance. An instance that sends more has to wait.
 PACE = 0.05
-#: Seconds until an instance whose stream broke off is asked again, and seconds for which it may be
-#: silent.
+#: Seconds until an instance whose stream broke off is asked again, and maximum seconds for which an
+#: instance may be silent.
 AGAIN, PATIENCE = 1.0, 60.0
 
 
 def endpoint_of(instance: Instance, path: str) -> Endpoint:
-    """Return the endpoint for a path of an instance, asked in this user's own name."""
+    """Return the endpoint for requests to a path of an instance, in this user's own name."""
     token = instance.token
     endpoint = Endpoint.at(instance.url, token, patience=PATIENCE, key=token)
     return replace(endpoint, path=path, most=MOST_EVENTS)
 
 
 async def artist_headers(instance: Instance) -> dict[str, str]:
-    """Return the headers that prove to this instance alone that its artist is asking."""
+    """Return the headers that prove to an instance that its artist is asking. They are valid for
+    this instance only."""
     word = await asyncio.to_thread(artist_word, instance.id)
     return {} if word is None else {ARTIST_HEADER: word}
 
 
 async def problem_of(answer: HttpAnswer) -> str:
-    """Return the reason why an instance refused. Raises HostError."""
+    """Return an instance's reason for refusing a request. Raises HostError."""
     try:
         reported = jsonrpc.decode(await answer.body())
     except ParseError:
@@ -60,7 +60,7 @@ def _newcomer(known: KnownClient) -> Json:
 
 
 class _Watch:
-    """Follows the events of one instance, which is identified by its name."""
+    """Follows the events of the instance with a name."""
 
     def __init__(self, name: str, entry: ListedInstance, changed: Callable[[str], None]) -> None:
         self.entry = entry
@@ -73,13 +73,13 @@ class _Watch:
 
     def end(self) -> None:
         """End the watch, because its instance has ended or no page is open."""
-        # The flag is needed too: before Python 3.12 a wait that ends at that very moment misses its
-        # cancellation, and the loop below would go on forever.
+        # The flag is needed too: before Python 3.12, a wait that ends at that very moment misses
+        # its cancellation, and the loop below would go on forever.
         self._over = True
         self._task.cancel()
 
     def message(self) -> Json:
-        """Return the message that the page gets."""
+        """Return the message about the instance for the page."""
         instance = self.entry.instance
         address = urlsplit(instance.url)
         about = {
@@ -136,7 +136,7 @@ class PageFeed:
         self._looking: asyncio.Task[None] | None = None
 
     def attend(self, page: EventStream) -> Callable[[], None]:
-        """Send a page what is known now, then every change. Return a function that stops it."""
+        """Send a page the current state, then every change. Return a function that ends this."""
         self._renew()
         names = list(self._watches)
         page.send({"type": "names", "names": names})

@@ -1,4 +1,4 @@
-"""Requests from the page to one instance, and to the written records."""
+"""The page's requests to one instance, and to the records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callboard.transport.instances import Instance
 from callboard_programs.client.http import send_request
 from callboard_programs.gateway.page.feed import artist_headers, endpoint_of, problem_of
 
-#: The picture's width and height, pixels.
+#: The picture's width and height in pixels.
 WIDTH, HEIGHT = 480, 270
 #: Maximum calls that are listed, newest first.
 LISTED = 50
@@ -23,21 +23,22 @@ _PICTURES = ("image/png", "image/jpeg")
 
 
 class MadePicture(NamedTuple):
-    """A picture's bytes and its kind."""
+    """A picture's bytes and its MIME type."""
 
     data: bytes
     mime_type: str
 
 
 async def act(instance: Instance, body: Json) -> Json:
-    """Have the instance do something, as its panel would. Raises HostError with its reason."""
+    """Have the instance do something, as its panel would. Raises HostError, with the instance's
+    reason if it refuses."""
     headers = await artist_headers(instance)
     return await _post(instance, ACT, body, headers)
 
 
 async def picture(instance: Instance, tool: str) -> MadePicture:
-    """Return a picture of the scene. One of the host's own tools makes it, and the host's rules
-    apply to that call. Raises HostError."""
+    """Return a picture of the scene. The host's own tool makes the picture, and the host's rules
+    apply to the call. Raises HostError."""
     size = {"width": WIDTH, "height": HEIGHT}
     headers = {"User-Agent": "callboard page"}
     result = await _post(instance, "/v1/call", {"tool": tool, "arguments": size}, headers)
@@ -52,8 +53,8 @@ async def picture(instance: Instance, tool: str) -> MadePicture:
 
 
 async def report(since: str) -> Json:
-    """Return the report over the calls of all hosts. Raises PeerError for a time that can't be
-    parsed, and HostError."""
+    """Return the report over the calls of all hosts. Raises PeerError if ``since`` can't be parsed,
+    and HostError if the records can't be read."""
     from callboard.demand.period import parse_since
     from callboard.demand.report import build
 
@@ -75,8 +76,8 @@ async def ended_calls() -> Json:
 
 
 async def trace(call: str) -> Json:
-    """Return all that is known of a call. Raises PeerError if the call isn't kept, and
-    HostError."""
+    """Return everything that the records contain about a call. Raises PeerError if there is no
+    record of the call, and HostError if the records can't be read."""
     kept: Json = await _read(lambda reader: _trace(reader.get(call)))
     if not kept:
         raise PeerError("that call isn't kept")
@@ -94,7 +95,7 @@ def _trace(call: Any) -> Json:
 
 
 async def _read(work: Any) -> Json:
-    import sqlite3  # imported here, so that only the records load it
+    import sqlite3  # imported here, because only the records need it
 
     from callboard.records.reader import Reader
     from callboard.records.store import default_folder

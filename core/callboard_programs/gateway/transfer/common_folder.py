@@ -1,4 +1,4 @@
-"""A folder that both instances may use, and the exchanged file in it."""
+"""A folder that both instances may use, and the exchanged file in that folder."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ROOTS = "host://roots"
 
 
 async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
-    """Return the outermost folder that is within roots of both instances and that the source may
-    write to. Raises PeerError, with what to do, if there is none."""
+    """Return a folder that is within a root of each instance and that the source may write to.
+    Raises PeerError, with what to do, if there is no such folder."""
     there, here = await _roots_of(source), await _roots_of(far)
     for root in there:
         for other in here:
@@ -40,12 +40,12 @@ async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
 
 
 async def own_root(source: InstanceCalls, folder: str) -> str:
-    """Return ``folder`` if the source may make a folder in it, which means that it is below one of
-    the source's roots. Raises PeerError, with what to do, if it may not."""
+    """Return ``folder`` if the source may make a folder in it, that is, if ``folder`` is within one
+    of the source's writable roots. Otherwise raises PeerError, with what to do."""
     try:
         roots = await _known_roots(source)
     except CallRefused:
-        return folder  # the source decides for itself
+        return folder  # the source will decide when it exports
     inside = [root for root in roots if Path(os.path.realpath(folder)).is_relative_to(root["path"])]
     if any(not root["read_only"] for root in inside):
         return folder
@@ -58,16 +58,16 @@ async def own_root(source: InstanceCalls, folder: str) -> str:
 
 
 class SharedFile:
-    """The exchanged file, in a folder of its own below a common root. The source makes the folder,
-    whose name can't be guessed."""
+    """The exchanged file, in a folder of its own below a common root. The source makes the folder.
+    The folder's name can't be guessed."""
 
     def __init__(self, root: str, stem: str) -> None:
         self.folder = Path(root, f"transfer_{token_hex(6)}")
         self.path = str(self.folder / f"{stem}.usdc")
 
     async def end(self, *, used: bool) -> list[str]:
-        """Remove the file. Textures that were written beside the file stay if the far scene uses
-        them. Return the paths of those textures."""
+        """Remove the file. With ``used``, the textures beside the file stay, because the far scene
+        uses them. Return the paths of the remaining textures."""
         return await asyncio.to_thread(self._end, used)
 
     def _end(self, used: bool) -> list[str]:

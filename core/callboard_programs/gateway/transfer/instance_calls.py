@@ -1,4 +1,4 @@
-"""Calls of one instance's own tools, for one request of a client and in that client's name."""
+"""Calls to one instance's own tools, for one request of a client and in that client's name."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ class InstanceCalls:
     """Calls the tools of one instance. Use it on the gateway's loop. The instance's questions go to
     the client."""
 
-    #: No two requests of a session may share an id, and the client's own ids are numbers.
+    #: Used for our requests' ids: no two requests in a session may share an id, and clients' own
+    #: ids are numbers.
     _ids = count(1)
 
     def __init__(self, name: str, side: HostSide, request: PeerRequest, session: Session) -> None:
-        """``request`` is the client's, and ``session`` is the one that the instance knows."""
+        """``request`` is the client's request. ``session`` is the session that the instance's
+        questions and messages go to."""
         self.name = name
         self._side = side
         self._session = session
@@ -63,7 +65,7 @@ class InstanceCalls:
         try:
             return await self._side.handle(SessionRequest(self._session, request, self._channel))
         except asyncio.CancelledError:
-            # Otherwise the instance would go on with the call.
+            # Otherwise the instance would continue with the call.
             await self._side.tell(Notification(CANCELLED, {"requestId": id}))
             raise
         except CallboardError as error:
@@ -71,7 +73,7 @@ class InstanceCalls:
 
 
 class _Nowhere:
-    """The channel to a client that gets nothing but its answer."""
+    """The channel to a client that receives nothing but the answer to its request."""
 
     def send(self, message: Json) -> bool:
         return False

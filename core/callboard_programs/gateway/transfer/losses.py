@@ -1,4 +1,5 @@
-"""The differences between each object and its copy, by the facts that both instances report."""
+"""The differences between each object and its copy, according to the facts that both instances
+report."""
 
 from __future__ import annotations
 
@@ -12,35 +13,37 @@ from callboard.ground.matrices import Rows
 from callboard_programs.gateway.transfer.pairs import Item
 from callboard_programs.gateway.transfer.scene_facts import Box, SceneFacts, number, strings, vector
 
-#: The differences that a transfer is refused for: an object isn't where it was, or as large.
+#: The differences for which a transfer is refused: the copy isn't in the object's place, or has a
+#: different size.
 PLACE, AXES, BOX = "place", "rotation or scale", "world box"
 MOVED = (PLACE, AXES, BOX)
-#: The same of a shape that one host measures by its control points, and another by its surface.
+#: The difference in the box of a shape that one host measures by control points and another by the
+#: surface.
 HULL = "box of control points"
 _HULLS = ("curve", "surface", "meta")
-#: The relative error that single precision and a change of units may cause, and the share of an
-#: object's distance from the origin that single precision costs.
+#: The relative error that single precision and a change of units may cause, and the error that
+#: single precision may cause per unit of distance from the origin.
 _CLOSE, _FAR_OFF = 1e-4, 1e-6
-#: The shortest length that counts, in metres.
+#: The shortest length that matters, in meters.
 _SHORTEST = 1e-6
-#: The error of colors and shares, which hosts may round to a byte.
+#: The error allowed in colors and fractions, which hosts may round to a byte.
 _SHADE = 4e-3
-#: The number of frames by which a key may be off.
+#: The error allowed in a key's time, in frames.
 _FRAME = 1e-2
-#: True for lengths in the scene's units, False for plain numbers.
+#: The settings to compare: True for lengths in the scene's units, False for plain numbers.
 _CAMERA = {"clip": True, "focus_distance": True, "fstop": False, "lens": False, "sensor": False}
 _LIGHT = {"power": False, "size": True, "angle": False, "blend": False}
 _MATERIAL = ("color", "metalness", "roughness", "ior", "transmission", "opacity")
-#: The modifier that reads a shape from a file at each frame.
+#: The type of the modifier that reads a shape from a file at each frame.
 _LINKED = "mesh_sequence_cache"
-#: Maximum objects that a loss lists by name.
+#: Maximum objects that are listed for each loss.
 _NAMED = 20
 _SHAPES = ("sphere", "cube", "plane", "cylinder", "cone", "torus")
 
 
 class Losses:
-    """The losses of one transfer. Each is ``{what, was, is, objects, count}``; ``is`` is None for
-    anything that is missing in the copy."""
+    """The losses of one transfer. Each is ``{what, was, is, objects, count}``. ``is`` is None for a
+    property that is missing in the copy."""
 
     def __init__(self, source: SceneFacts, far: SceneFacts, pairs: Mapping[Item, Item]) -> None:
         self._source, self._far, self._pairs = source, far, pairs
@@ -49,7 +52,7 @@ class Losses:
         self.unchecked: list[str] = []
 
     def all(self, items: list[Item]) -> list[Json]:
-        """Return the losses. The same loss of several objects is listed once."""
+        """Return the losses. If several objects have the same loss, it is listed once."""
         reported_once: dict[str, Json] = {}
         for item in items:
             other = self._pairs.get(item)
@@ -85,7 +88,7 @@ class Losses:
             return
         shapes = self._source.objects[item.shape], self._far.objects[other.shape]
         if any({"armature", _LINKED} & {*_modifiers(each)} for each in shapes):
-            return  # the box is that of a pose; the modifier is listed if it is lost
+            return  # the box depends on the pose; a lost modifier is listed separately
         words = [str(each.get("type")) for each in shapes]
         hull = any(kind in word for kind in _HULLS for word in words)
         yield HULL if hull else BOX, _rounded(chain(*was)), _rounded(chain(*now))
@@ -123,8 +126,8 @@ class Losses:
     def _first_pose(
         self, item: Item, other: Item, was: list[float], now: list[float]
     ) -> Iterator[tuple[str, Any, Any]]:
-        """Compare where both begin to move, if a side doesn't report the places of its keys. Such
-        a side reports the first place as the object's own."""
+        """Compare the places where both objects begin to move. This is for a side that doesn't
+        report the places of its keys: it reports the first place as the object's own."""
         if was and now and abs(was[0] - now[0]) <= _FRAME:
             places = self._source.begins(item.path), self._far.begins(other.path)
             for what, a, b in _displaced(*places):
@@ -186,7 +189,7 @@ class Losses:
                 yield name, was.get(name), now.get(name)
         for name, length in fields.items():
             if name == "focus_distance" and not was.get("fstop"):
-                continue  # everything is sharp
+                continue  # without depth of field the distance has no effect
             a, b = _numbers(was.get(name)), _numbers(now.get(name))
             factors = (self._source.metres, self._far.metres) if length else (1.0, 1.0)
             a, b = ([value * f for value in each] for each, f in zip((a, b), factors, strict=True))
@@ -226,8 +229,8 @@ def _frames(facts: SceneFacts, path: str) -> list[float]:
 
 
 def _displaced(was: Rows, now: Rows) -> Iterator[tuple[str, Any, Any]]:
-    """Yield how two places differ: the axes by their own length, the origin by that and by its
-    distance."""
+    """Yield the differences between two transforms. The allowed error grows with the length of the
+    axes and, for the origin, also with its distance."""
     slack = _CLOSE * max(_SHORTEST, *(hypot(*row) for row in (*was[:3], *now[:3])))
     if dist(was[3], now[3]) > slack + _FAR_OFF * hypot(*was[3]):
         yield PLACE, _rounded(was[3]), _rounded(now[3])
@@ -261,8 +264,7 @@ def _single(values: list[float]) -> Any:
 
 
 def _close(a: list[float], b: list[float]) -> bool:
-    # A value that one side doesn't report can't be compared, but a value that is reported as
-    # missing can.
+    # A value that the source doesn't report can't be compared.
     if not a:
         return True
     return len(a) == len(b) and all(

@@ -1,5 +1,5 @@
-"""Finds the copy of each object. Hosts write one object as several prims, read several prims as one
-object, and rename objects whose names are taken."""
+"""Finds the copy of each object. This isn't a matter of names alone: hosts write one object as
+several prims, read several prims as one object, and rename objects whose names are taken."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from math import dist
 
 from callboard_programs.gateway.transfer.scene_facts import SceneFacts
 
-#: The types of an object without a shape.
+#: The types of objects without a shape.
 _GROUPS = ("xform", "empty", "null", "transform", "group", "locator", "scope")
-#: The suffix that hosts add to a name that is taken.
+#: The suffix that hosts add to a name that is already taken.
 _SUFFIX = re.compile(r"[._]?\d+$")
 _STILL = 1e-6
 
@@ -31,7 +31,7 @@ class Item:
 
 
 def items_of(facts: SceneFacts) -> list[Item]:
-    """Return the objects that were asked for, parents first."""
+    """Return the requested objects, parents first."""
     children = _children(facts)
     items: list[Item] = []
     taken: set[str] = set()
@@ -50,7 +50,7 @@ def items_of(facts: SceneFacts) -> list[Item]:
 
 
 def paired(source: SceneFacts, there: list[Item], far: SceneFacts) -> dict[Item, Item]:
-    """Return each object of the source for which a copy is found, with that copy. Takes seconds for
+    """Return the source's objects for which a copy is found, each with its copy. Takes seconds for
     thousands of objects whose names differ only in a number."""
     left = _Left(far)
     became: dict[Item, Item] = {}
@@ -78,7 +78,7 @@ def paired(source: SceneFacts, there: list[Item], far: SceneFacts) -> dict[Item,
 
 
 class _Left:
-    """The far side's objects that haven't been matched with an object of the source yet."""
+    """The far side's objects that haven't been matched with an object of the source."""
 
     def __init__(self, far: SceneFacts) -> None:
         self._far = far
@@ -86,7 +86,7 @@ class _Left:
         self.by_path = {item.path: item for item in items}
         self._names = {item: name_of(far, item.path) for item in items}
         self._places = {item: far.world(item.path)[3] for item in items}
-        #: Objects in the scene's order, by their whole name, and by their name without its number.
+        #: The objects in the scene's order, by whole name, and by name without its number.
         self._called: dict[str, dict[Item, None]] = {}
         self._numbered: dict[str, dict[Item, None]] = {}
         for item, name in self._names.items():
@@ -94,8 +94,9 @@ class _Left:
             self._numbered.setdefault(_stem(identifier(name)), {})[item] = None
 
     def take(self, source: SceneFacts, item: Item, freedom: int, above: Item | None) -> Item | None:
-        """Take and return the best match. With freedom 0 it has the same name, with 1 it may have
-        an added number, with 2 another number. Objects below ``above`` are preferred."""
+        """Remove the best match for ``item``, and return it, or None if there is none. With
+        ``freedom`` 0 the match has the same name. With 1 a number may have been added to the name,
+        and with 2 the number may differ. Objects below ``above`` are preferred."""
         wanted = identifier(name_of(source, item.path))
         named = self._numbered if freedom else self._called
         fitting = list(named.get(_stem(wanted) if freedom == 2 else wanted, ()))
@@ -121,8 +122,9 @@ def name_of(facts: SceneFacts, path: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """Return a name in the form that USD files have. Hosts replace either each unsuitable character
-    or each of its bytes with ``_``, so several such characters become a single ``_``."""
+    """Return a name in the form that names have in USD files. Some hosts replace each unsuitable
+    character with ``_``, and others each of its bytes, so here a run of such characters becomes a
+    single ``_``."""
     plain = re.sub(r"[^A-Za-z0-9]+", "_", name)
     return f"_{plain}" if plain[:1].isdigit() else plain
 

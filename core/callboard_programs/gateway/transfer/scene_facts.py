@@ -13,16 +13,16 @@ from callboard.content import Json
 from callboard.ground.matrices import Rows, compose, times
 from callboard_programs.gateway.transfer.instance_calls import CallRefused, InstanceCalls
 
-#: Objects in a page, and the maximum number of objects in a scene.
+#: Entries in a page of a list, and the maximum number of entries in a list.
 _PAGE, _MOST = 1000, 100_000
 _GET = "scene__get_object"
 #: The number of objects that can be listed in the time that a request for a single object takes.
 _MANY = 10
-#: The rotation that makes Y the up axis.
+#: The rotation that turns Z up into Y up.
 _UPRIGHT: Rows = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
 _NOWHERE: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
 
-#: The smallest and the largest corner of a box.
+#: The lowest and the highest corner of a box.
 Box = tuple[list[float], list[float]]
 
 
@@ -35,12 +35,12 @@ class SceneFacts:
     fps: float
     #: The answers of ``scene__get_object`` by path, for the objects and all their parents.
     objects: Mapping[str, Json]
-    #: The paths that were asked for.
+    #: The paths of the requested objects.
     asked: tuple[str, ...]
     cameras: Mapping[str, Json] = field(default_factory=dict)
     lights: Mapping[str, Json] = field(default_factory=dict)
     materials: Mapping[str, Json] = field(default_factory=dict)
-    #: The answers of ``animation__list_keys`` by path; empty if the host doesn't have that port.
+    #: The answers of ``animation__list_keys`` by path; empty if the host doesn't have that tool.
     keys: Mapping[str, list[Json]] = field(default_factory=dict)
 
     def parent(self, path: str) -> str | None:
@@ -61,12 +61,12 @@ class SceneFacts:
         return any(self.objects.get(p, {}).get("key_count") for p in (path, *self.above(path)))
 
     def strays(self, path: str) -> bool:
-        """Return whether something moves the object, or one of its parents, away from its own
+        """Return whether anything moves the object, or one of its ancestors, away from its own
         transform."""
         return any(self.objects.get(p, {}).get("doubt") for p in (path, *self.above(path)))
 
     def local(self, path: str, key: Mapping[str, Any] | None = None) -> Rows:
-        """Return the object's transform relative to its parent, or the transform at ``key``."""
+        """Return the object's transform relative to its parent, at ``key`` if it is given."""
         reported = {**self.objects.get(path, {}), **(key or {})}
         parts = (vector(reported.get(name)) for name in ("translate", "rotate", "scale"))
         translate, rotate, scale = parts
@@ -75,15 +75,16 @@ class SceneFacts:
         return compose(translate, rotate, scale)
 
     def world(self, path: str, key: Mapping[str, Any] | None = None) -> Rows:
-        """Return the object's place in metres, with Y up. The axes are as long as one unit of the
-        object."""
+        """Return the object's world transform in meters, with Y up. Each axis is as long as one
+        unit of the object."""
         rows = self.local(path, key)
         for parent in self.above(path):
             rows = times(rows, self.local(parent))
         return self._upright(rows)
 
     def begins(self, path: str) -> Rows:
-        """Return the object's place when it and its parents begin to move, as ``world`` does."""
+        """Return the object's world transform at the first keys of the object and its ancestors, in
+        the form of ``world``."""
         rows = self.local(path, next(iter(self.keys.get(path, ())), None))
         for parent in self.above(path):
             rows = times(rows, self.local(parent, next(iter(self.keys.get(parent, ())), None)))
@@ -95,8 +96,8 @@ class SceneFacts:
         return [[value * self.metres for value in row] for row in rows]
 
     def box(self, path: str) -> Box | None:
-        """Return the world box of an object with nothing below it, in metres with Y up. Hosts
-        combine the boxes of several objects in different ways."""
+        """Return the object's world box, in meters with Y up. Return None if there are objects
+        below it, because hosts combine boxes in different ways."""
         reported = self.objects.get(path, {})
         bounds = reported.get("bounds")
         if reported.get("children") or not isinstance(bounds, dict):
@@ -121,7 +122,7 @@ async def names_in(calls: InstanceCalls) -> dict[str, str | None]:
 async def read_facts(
     calls: InstanceCalls, tree: Mapping[str, str | None], asked: Iterable[str]
 ) -> SceneFacts:
-    """Return the facts of the objects that were asked for. Raises CallRefused."""
+    """Return the facts about the requested objects. Raises CallRefused."""
     asked = tuple(asked)
     info = await calls.call("scene__scene_info")
     wanted = dict.fromkeys(asked)
@@ -184,8 +185,8 @@ async def _objects(
 
 
 async def _listed(calls: InstanceCalls, kind: str, there: bool) -> dict[str, Json]:
-    """Return the entries of one of a scene's lists, by path, or nothing if the instance has no such
-    list."""
+    """Return the entries of one of the scene's lists, by path. Return nothing if ``there`` is false
+    or the instance doesn't have such a list."""
     if not there:
         return {}
     try:

@@ -1,7 +1,7 @@
 """``instances__transfer``: copies objects from one instance to another through a USD file, with the
-instances' own tools. The source exports it below a root of both. The far side imports it in one
-call, which is one undo step. Then both instances report each object, and the differences are
-listed. The result contains only facts that were read back."""
+instances' own tools. The source exports the file below a root of both instances. The far side
+imports it in one call, which is one undo step. Then both instances report each object, and the
+differences are listed. The result contains only facts that were read back."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from callboard_programs.gateway.transfer.pairs import (
 from callboard_programs.gateway.transfer.scene_facts import SceneFacts, names_in, read_facts
 from callboard_programs.gateway.transfer.usd_tools import way_of
 
-#: Maximum objects of one transfer, and maximum entries that an answer lists. The counts are always
-#: complete.
+#: Maximum objects in one transfer, and maximum entries in each list of an answer. The counts are
+#: always complete.
 MOST_OBJECTS, LISTED = 2000, 100
 _STEPS = 5
-#: Maximum differences that a refusal says in words.
+#: Maximum differences that a refusal describes.
 _SAID = 3
 #: Seconds to wait until a host has finished writing or reading.
 _PATIENCE = 30.0
@@ -65,8 +65,8 @@ async def transfer(
         progress(4, _STEPS, f"reading {far.name}")
         here = await _copies(far, before)
         progress(5, _STEPS, "comparing")
-        # On a thread, because thousands of objects take a while, and other clients may call during
-        # that time.
+        # Use a thread, because thousands of objects take a while, and other clients may call
+        # meanwhile.
         reported, moved = await asyncio.to_thread(_reported, there, here)
         if moved:
             stays = not await _taken_back(far, before, here)
@@ -81,7 +81,7 @@ async def transfer(
 
 
 async def _copies(far: InstanceCalls, before: Mapping[str, str | None]) -> SceneFacts:
-    """Return the facts of the objects that the import made. Raises PeerError."""
+    """Return the facts about the objects that the import made. Raises PeerError."""
     try:
         after = await names_in(far)
         return await read_facts(far, after, [path for path in after if path not in before])
@@ -104,7 +104,7 @@ async def _taken_back(
 
 
 def _why_not(far: str, moved: Sequence[Json], stays: bool) -> str:
-    """Return why a transfer is refused, and what to do."""
+    """Return a message that says why the transfer is refused, and what to do."""
     named = [
         f"{', '.join(each['objects'][:3])}: {each['what']} {each['is']} instead of {each['was']}"
         for each in moved[:_SAID]
@@ -131,7 +131,8 @@ async def _settled(calls: InstanceCalls) -> None:
 
 
 def _reported(there: SceneFacts, here: SceneFacts) -> tuple[Json, list[Json]]:
-    """Return the answer, and what didn't arrive at its place or in its size."""
+    """Return the answer, and the losses for which the transfer is refused: a wrong place or
+    size."""
     items = items_of(there)
     pairs = paired(there, items, here)
     losses = Losses(there, here, pairs)

@@ -1,4 +1,4 @@
-"""The tools with which an instance writes and reads USD files: those of ``exchange``, or those of
+"""The tools with which an instance writes and reads USD files: the tools of ``exchange``, or of
 ``usd`` if the host doesn't have ``exchange``."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ByExchange:
         self._calls = calls
 
     async def write(self, path: str, objects: Sequence[str] | None) -> None:
-        # A texture that shows nothing without UVs is no reason to refuse the transfer.
+        # Don't refuse the transfer because of a texture on an object without UVs.
         asked: Json = {"path": path, "allow_missing_uvs": True}
         if objects is not None:
             asked["objects"] = list(objects)
@@ -39,8 +39,8 @@ class ByExchange:
 
 
 class ByUsd:
-    """The tools of ``usd``. Their export takes the selection only, so the artist's selection is
-    restored afterwards."""
+    """The tools of ``usd``. Their export can be limited only to the selection, so the selection is
+    changed for it, and the artist's own is restored afterwards."""
 
     def __init__(self, calls: InstanceCalls) -> None:
         self._calls = calls
@@ -63,8 +63,8 @@ class ByUsd:
 
 
 async def way_of(calls: InstanceCalls, doing: str) -> Way:
-    """Return the way in which the instance exports or imports USD. ``doing`` says which of the two
-    is needed. Raises PeerError, which says what to do, if the instance can't."""
+    """Return the way in which the instance exports or imports USD. ``doing`` is "export" or
+    "import". Raises PeerError, with what to do, if the instance can't do that."""
     try:
         offered = strings((await calls.read("host://capabilities")).get("offered_by_host"))
         if "exchange" not in offered and "usd" in offered:
