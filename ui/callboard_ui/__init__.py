@@ -1,5 +1,5 @@
-"""The Callboard panel that the artist sees. Importing this package doesn't load Qt. Making a panel
-does."""
+"""The Callboard panel that the artist sees. Importing this package doesn't load Qt, but making a
+panel does."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["make_panel"]
 
 
 def make_panel(server: Serving | None, parent: QWidget | None = None) -> QWidget:
-    """Return the panel of a running server, or a label saying that no server runs. Call it on Qt's
-    thread."""
+    """Return the panel for a running server, or a label saying that no server is running. Call it
+    on Qt's thread."""
     if server is None:
         from callboard_ui.labels import plain
 

@@ -1,4 +1,4 @@
-"""The tab with the calls that run now and those that ended, live."""
+"""The tab with the running calls and the ended ones, updated live."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from callboard_ui.link import Link
 from callboard_ui.save_run_dialog import SaveRunDialog
 from callboard_ui.theme import em
 
-#: Seconds. A call that ends sooner never shows as running, because it would only flicker.
+#: Seconds before a call is shown as running. A shorter call would only flicker.
 FLICKER = 0.3
 TICK_MS = 250
-#: Milliseconds after the last key press before the filter applies.
+#: Milliseconds after the last key press before the filter is applied.
 TYPING_MS = 200
-#: Width in ems above which the details stand beside the list.
+#: Width in ems above which the details are shown beside the list.
 _BESIDE = 50.0
 
 #: Maximum ended calls held at a time.
@@ -231,7 +231,8 @@ class ActivityTab(QWidget):
         return self.search.text().strip().casefold() in where.casefold()
 
     def _show_changes(self) -> None:
-        """Show the calls that changed the scene. They are known without reading the disk."""
+        """Show the calls that changed the scene. They are in memory, so nothing is read from
+        disk."""
         if self._changes_only and not self.view.pointed_at:
             selected = self.details.call_id
             matching = [
@@ -352,7 +353,7 @@ class ActivityTab(QWidget):
             self.details.show_running(
                 row, self.model.title_of(row), self.model.word(row.state), call
             )
-        else:  # even if its row still says that it runs
+        else:  # even if its row still shows it as running
             self._show_record(row)
 
     def _show_record(self, row: CallRow) -> None:
@@ -374,7 +375,7 @@ class ActivityTab(QWidget):
         self.details.show_ended(row, title, word, record, self._changes)
 
     def _select(self, call_id: str | None) -> None:
-        """Keep the same call selected, wherever its row moved."""
+        """Select the row of a call again after rows have moved."""
         current = self.model.row(self.view.currentIndex())
         if call_id is None or (current is not None and current.id == call_id):
             if current is not None and call_id is not None and not current.runs:
@@ -390,7 +391,8 @@ class ActivityTab(QWidget):
         return self.view.verticalScrollBar().value() <= self.view.verticalScrollBar().minimum()
 
     def _scrolled(self) -> None:
-        # Not in the model's fetchMore: a tree view calls that at every layout, visible or not.
+        # This isn't done in the model's fetchMore, which a tree view calls at every layout, even
+        # while it isn't visible.
         bar = self.view.verticalScrollBar()
         near_end = bar.value() >= bar.maximum() - bar.pageStep()
         if near_end and self._history is not None and len(self.model.past) < MOST:

@@ -1,4 +1,5 @@
-"""The artist's own roots. Every change goes to the server and into the project's settings."""
+"""The artist's own roots. Every change is sent to the server and saved in the project's
+settings."""
 
 from __future__ import annotations
 
@@ -21,13 +22,13 @@ from callboard.panel.project_settings import (
 from callboard.panel.status import RootStatus, Snapshot
 from callboard_ui.link import Link
 
-#: Seconds within which the server shows a change.
+#: Seconds within which the server's snapshots show a change.
 CATCH_UP = 2.0
 
 
 class ArtistRoots:
-    """The artist's own roots. ``report`` receives what went wrong, or an empty text. Use it on Qt's
-    thread."""
+    """The artist's own roots. ``report`` receives a message about a problem, or an empty string
+    once there is none. Use it on Qt's thread."""
 
     def __init__(self, link: Link, report: Callable[[str], None]) -> None:
         self._link = link
@@ -40,7 +41,8 @@ class ArtistRoots:
         self.policy: RootsPolicy = "advisory"
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Take over the server's roots, or the saved ones when another project was opened."""
+        """Take over the server's roots or, when another project has been opened, that project's
+        saved roots."""
         if not snapshot.serving:
             return
         folders = [r.path for r in snapshot.roots if r.source == "project" and r.path]
@@ -58,13 +60,13 @@ class ArtistRoots:
     def _take(self, snapshot: Snapshot) -> None:
         roots = tuple(map(_root, (r for r in snapshot.roots if r.source == "artist")))
         policy: RootsPolicy = "strict" if snapshot.roots_policy == "strict" else "advisory"
-        # A snapshot that was under way when the artist changed something is older than the change.
+        # A snapshot that was on its way when the artist made a change is older than the change.
         if (roots, policy) == (self.roots, self.policy) or monotonic() > self._changing_until:
             self._changing_until = 0.0
             self.roots, self.policy = roots, policy
 
     def add(self, folders: Sequence[str]) -> None:
-        """Add folders after those already there."""
+        """Add folders after the existing ones."""
         roots = list(self.roots)
         for folder in folders:
             try:
@@ -80,7 +82,7 @@ class ArtistRoots:
         self._set([*self.roots[:number], *self.roots[number + 1 :]])
 
     def move(self, number: int, by: int) -> None:
-        """Move one root up or down. The first is the workspace."""
+        """Move one root up or down. The first root is the workspace."""
         to = number + by
         if 0 <= number < len(self.roots) and 0 <= to < len(self.roots):
             roots = list(self.roots)
@@ -119,7 +121,7 @@ class ArtistRoots:
 
     def _loaded(self, settings: ProjectSettings | None, error: Exception | None) -> None:
         if self._decided:
-            return  # the artist changed them meanwhile
+            return  # the artist has changed the roots meanwhile
         if settings is not None and settings.problem:
             self._report(settings.problem)
             return

@@ -15,8 +15,8 @@ from callboard_ui.theme import em
 
 class Banner(QWidget):
     """The line above the tabs. It is always present, so nothing moves under the pointer, and it
-    never takes the focus from what the artist types in. ``show`` is called when the artist wants to
-    see the question. Use it on Qt's thread."""
+    never takes the keyboard focus. ``show`` is called when the artist wants to see the question.
+    Use it on Qt's thread."""
 
     def __init__(self, show: Callable[[], None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,7 +39,7 @@ class Banner(QWidget):
         self.show_snapshot(Snapshot())
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Show how many questions wait and which client asked first."""
+        """Show how many questions are waiting and which client asked first."""
         self._asked = bool(snapshot.questions)
         self.text.show_text(texts.waiting(snapshot, self.tr))
         self.button.setVisible(self._asked)

@@ -30,7 +30,7 @@ from callboard_ui.theme import bold, em, fixed
 
 #: Width in ems above which every known fact about a call fits.
 _WIDE = 24.0
-#: Maximum height, in ems, that the details take from the list on their own.
+#: Maximum height in ems of the details, unless the artist makes them higher.
 _HIGH = 14.0
 
 
@@ -105,7 +105,7 @@ class CallDetails(QWidget):
         return record if record is not None and record.call_id == call_id else None
 
     def show_running(self, row: CallRow, title: str, word: str, call: CallStatus) -> None:
-        """Show a call that runs or waits. ``title`` describes the call. ``word`` is its state."""
+        """Show a running or waiting call. ``title`` describes the call. ``word`` is its state."""
         self._begin(row, title)
         facts = [f"{word}, {duration((time() - row.started) * 1000)}", visible(row.client)]
         if row.share is not None:
@@ -125,8 +125,8 @@ class CallDetails(QWidget):
         record: CallRecord | None,
         changes: Sequence[SceneChange] = (),
     ) -> None:
-        """Show a call that ended. ``record`` is None until it has been read. ``changes`` are all
-        changes that can be undone here."""
+        """Show a call that has ended. ``record`` is None until it has been read. ``changes`` has
+        all changes that can be undone here."""
         self._begin(row, title)
         self._record = record
         facts = [word, visible(row.client), clock(row.started)]
@@ -147,7 +147,7 @@ class CallDetails(QWidget):
         self._offer(changes=changes)
 
     def say(self, text: str, *, bad: bool = False) -> None:
-        """Show the answer to a button."""
+        """Show the outcome of a button's action."""
         self._answer.setText(text)
         tint(self._answer, "bad" if bad else "dim")
         self._answer.setVisible(bool(text))
@@ -176,8 +176,8 @@ class CallDetails(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Hide the technical facts in a narrow dock and give the rest enough height not to be
-        cut."""
+        """Hide the technical facts in a narrow dock, and make the rest high enough that nothing is
+        cut off."""
         self._technical.setVisible(self.width() > em(self, _WIDE))
         box = self.layout()
         # The width is meaningless before the widget is shown.

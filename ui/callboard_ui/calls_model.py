@@ -1,4 +1,4 @@
-"""The table model of calls: running ones above ended ones, newest first."""
+"""The table model of calls: running calls above ended ones, newest first."""
 
 from __future__ import annotations
 
@@ -49,8 +49,9 @@ _GLYPHS: dict[str, tuple[str, Kind]] = {
 
 @dataclass(frozen=True)
 class CallRow:
-    """One call, running or ended. ``done`` and ``total`` are its progress. ``here`` is True when
-    this server ran it. Other processes, some of which have ended, write into the same records."""
+    """One call, running or ended. ``done`` and ``total`` are its progress. ``here`` is True if this
+    server ran the call. Calls from other processes, some of which have ended, are in the same
+    records."""
 
     id: str
     tool: str
@@ -71,7 +72,7 @@ class CallRow:
 
     @property
     def share(self) -> float | None:
-        """The call's progress, 0 to 1, or None when it isn't known."""
+        """The call's progress from 0 to 1, or None if it isn't known."""
         if self.done is None or not self.total or self.total <= 0:
             return None
         return min(1.0, max(0.0, self.done / self.total))
@@ -97,7 +98,7 @@ def changed_row(change: SceneChange) -> CallRow:
 
 
 def ended_row(call: CallRecord, *, here: bool = True) -> CallRow:
-    """Return the row of an ended call, without arguments and result. Those are read only for the
+    """Return the row of an ended call, without its arguments and result. They are read only for the
     call that the artist opens."""
     return CallRow(
         call.call_id,
@@ -158,13 +159,13 @@ class CallsModel(QAbstractTableModel):
         self._touch(0, self.rowCount() - 1)
 
     def set_known(self, changes: Sequence[SceneChange], titles: Mapping[str, str]) -> None:
-        """Set what calls changed, and the tools' titles by wire name."""
+        """Set the changes that calls made to the scene, and the tools' titles by wire name."""
         self._changes = {change.call: change for change in changes}
         self._titles = titles
         self._touch(0, self.rowCount() - 1)
 
     def title_of(self, row: CallRow) -> str:
-        """Return what a call did or, if it changed nothing, its tool's title."""
+        """Return a description of the call's change or, if it changed nothing, its tool's title."""
         change = self._changes.get(row.id)
         title = self._titles.get(row.tool) if change is None else change.words
         return one_line(title or row.tool)
@@ -186,8 +187,8 @@ class CallsModel(QAbstractTableModel):
         return self._past
 
     def set_running(self, rows: Sequence[CallRow]) -> None:
-        """Show these calls as running. Calls that ended meanwhile stay until :meth:`set_newest`
-        brings them, so that no row disappears and comes back."""
+        """Show these calls as running. Calls that have ended meanwhile stay until
+        :meth:`set_newest` adds them to the ended ones, so that no row disappears and comes back."""
         wanted = {row.id: row for row in rows if row.id not in self._ids}
         for number, row in enumerate(self._running):
             new = wanted.pop(row.id, None)
@@ -209,8 +210,8 @@ class CallsModel(QAbstractTableModel):
                 self.endRemoveRows()
 
     def set_newest(self, rows: Sequence[CallRow]) -> bool:
-        """Put the newest ended calls before those already there. If calls in between may be
-        missing, replace the old ones and return False."""
+        """Put the newest ended calls above the existing ones. If calls in between may be missing,
+        replace the existing ones and return False."""
         joined = any(row.id in self._ids for row in rows)
         if not joined:
             self.clear()
@@ -225,7 +226,7 @@ class CallsModel(QAbstractTableModel):
         return joined
 
     def add_older(self, rows: Sequence[CallRow]) -> None:
-        """Append calls that ended before those already there."""
+        """Append calls that ended before the existing ones."""
         fresh = [row for row in rows if row.id not in self._ids]
         if fresh:
             at = self.rowCount()
@@ -269,7 +270,7 @@ class CallsModel(QAbstractTableModel):
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        # Painting requests nine roles for every cell.
+        # Painting requests nine roles for every cell, so this must be fast.
         if role not in _ROLES:
             return None
         row = self.row(index)
@@ -329,7 +330,7 @@ class CallsModel(QAbstractTableModel):
         undone = self._state(row) == "undone"
         if row.here and not undone:
             return None
-        # Set only these two: family and size stay the view's.
+        # Set nothing else, so that family and size stay those of the view.
         font = QFont()
         font.setItalic(not row.here)
         font.setStrikeOut(undone)

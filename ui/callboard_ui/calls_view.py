@@ -1,4 +1,4 @@
-"""The list of calls. The width decides which columns show, and rows keep still under the
+"""The list of calls. Its width decides which columns are shown, and rows stay in place under the
 pointer."""
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from callboard_ui import calls_model as columns
 from callboard_ui.calls_model import CallsModel
 from callboard_ui.theme import em
 
-#: Milliseconds for which the list keeps still after the pointer moved over it.
+#: Milliseconds for which the rows stay in place after the pointer has moved over the list.
 POINTING_MS = 1500
-#: Minimum width of the list, in ems, at which a column shows.
+#: Minimum width of the list, in ems, at which a column is shown.
 _FROM = {
     columns.STATE: 25.0,
     columns.CLIENT: 33.0,
@@ -44,8 +44,8 @@ _WIDTHS = {
 
 
 class CallsView(QTreeView):
-    """The list of calls. ``rested`` is called once the pointer no longer moves over it. Use it on
-    Qt's thread."""
+    """The list of calls. ``rested`` is called once the pointer no longer moves over the list. Use
+    it on Qt's thread."""
 
     def __init__(self, model: CallsModel, rested: Callable[[], None], parent: QWidget) -> None:
         super().__init__(parent)
@@ -67,7 +67,7 @@ class CallsView(QTreeView):
         self.setAllColumnsShowFocus(True)
         self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self.setItemDelegateForColumn(columns.TOOK, ProgressDelegate(self))
-        # A path's end says more than its middle.
+        # The end of a path is more informative than its middle.
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.viewport().setMouseTracking(True)
         header = self.header()
@@ -82,7 +82,7 @@ class CallsView(QTreeView):
         return bool(self._pointing.isActive())
 
     def chosen_ids(self) -> list[str]:
-        """Return the ids of the selected calls that ended."""
+        """Return the ids of the selected calls that have ended."""
         rows = [self._calls.row(index) for index in self.selectionModel().selectedRows()]
         return [row.id for row in rows if row is not None and not row.runs]
 

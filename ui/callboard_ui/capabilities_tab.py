@@ -31,8 +31,8 @@ from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
 from callboard_ui.theme import em
 
-#: Seconds: the period over which missing capabilities that clients asked for are counted, and the
-#: time until the next count.
+#: Seconds over which requests for missing capabilities are counted, and seconds until they are
+#: counted again.
 _PERIOD, _FRESH = 7 * 86_400.0, 10.0
 TOOLS, LACKING, BUNDLES, ASKED = range(4)
 
@@ -211,7 +211,7 @@ class CapabilitiesTab(QWidget):
         key = (page, text, id(self._snapshot.tools))
         if self._tools_shown and self._tools_shown[0] == key:
             return
-        # Keeping the tools alive keeps their id unique.
+        # As long as the tools are kept alive, their id() is unique.
         self._tools_shown = (key, self._snapshot.tools)
         tools = [
             tool

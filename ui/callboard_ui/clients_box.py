@@ -1,5 +1,5 @@
-"""The list of clients that may connect, with buttons to stop a client, to revoke its access, and to
-end grants."""
+"""The list of clients that may connect, with buttons to stop a client's calls, to revoke its
+access, and to end its grants."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ClientsBox(QWidget):
         self._empty.setVisible(not names)
 
     def say(self, text: str, bad: bool = False) -> None:
-        """Show the answer to a button."""
+        """Show the outcome of a button's action."""
         self._answer.setText(one_line(text))
         tint(self._answer, "bad" if bad else "dim")
         self._answer.setVisible(bool(text))
@@ -87,7 +87,7 @@ class ClientRow(QWidget):
         self.revoke = QPushButton(self.tr("Revoke"), self)
         self.revoke.setAccessibleName(self.tr("Revoke the access of {0}").format(name))
         self.revoke.setToolTip(self.tr("Revoke this client's access"))
-        # Revoking takes two clicks (open the menu, then choose), so that a stray one revokes
+        # Revoking takes two clicks (open the menu, then choose), so that a stray click revokes
         # nothing.
         menu = QMenu(self.revoke)
         self.revoke_for_good = menu.addAction(
@@ -107,8 +107,8 @@ class ClientRow(QWidget):
         grants: Sequence[GrantStatus],
         titles: dict[str, str],
     ) -> None:
-        """Show one client. ``clients`` are its sessions. ``titles`` are the tools' titles by wire
-        name."""
+        """Show one client. ``clients`` has the client's sessions. ``titles`` are the tools' titles
+        by wire name."""
         here = [one for one in clients if not one.lost]
         named = ", ".join(dict.fromkeys(one_line(one.name) for one in here or clients))
         if here:

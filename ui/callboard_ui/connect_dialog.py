@@ -1,5 +1,5 @@
-"""The dialog that connects a client. The artist copies its configuration, or previews the change to
-its file and writes it."""
+"""The dialog that connects a client. The artist copies the client's configuration, or previews the
+change to the client's file and writes it."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ TYPING_MS = 250
 
 
 class ConnectDialog(QDialog):
-    """The dialog to connect a client. ``folder`` is where clients with settings per project look
-    for them. Use it on Qt's thread. Another thread reads and writes files."""
+    """The dialog to connect a client. ``folder`` is the project's folder, in which some clients
+    keep settings. Use it on Qt's thread. Another thread reads and writes files."""
 
     def __init__(
         self, instance: Instance, folder: str | None, parent: QWidget | None = None
@@ -152,7 +152,8 @@ class ConnectDialog(QDialog):
 
     @property
     def _may_write(self) -> bool:
-        """True unless the token would end up in a file that others can read."""
+        """True if the client's file is known and the token wouldn't end up in a file that others
+        can read."""
         secret = self.direct.isChecked() and bool(self._instance.token)
         return self._format.path is not None and not (secret and self._format.shared)
 
@@ -299,8 +300,8 @@ class ConnectDialog(QDialog):
 
 
 def _in_folder(one: ClientFormat, folder: Path) -> ClientFormat:
-    """Return the format with its path in the project's ``folder`` if it is relative to the working
-    folder, which in a host isn't the project's."""
+    """Return the format with a path below the current directory moved to the same place below
+    ``folder``. Inside a host, the current directory isn't the project."""
     path = one.path
     if path is None or not path.is_relative_to(Path.cwd()) or path.is_relative_to(Path.home()):
         return one

@@ -1,4 +1,5 @@
-"""The card with one question to the artist: the client, the tool, and everything it would do."""
+"""The card with one question to the artist: the client, the tool, and everything that the call
+would do."""
 
 from __future__ import annotations
 
@@ -26,11 +27,11 @@ from callboard_ui.labels import plain, tint
 from callboard_ui.shown_text import MOST, arguments_text, one_line
 from callboard_ui.theme import bold, em, fixed
 
-#: Milliseconds after a card appears or moves during which it can't be accepted, so that a stray
-#: click allows nothing.
+#: Milliseconds after a card has appeared or moved during which it can't be accepted, so that a
+#: stray click allows nothing.
 GUARD_MS = 500
 
-#: Maximum lines of a card's text that show without scrolling.
+#: Maximum lines of a card's text that are visible without scrolling.
 _MOST_LINES = 14
 
 Answered = Callable[[str, Decision], None]
@@ -47,7 +48,7 @@ class ConsentCard(QFrame):
         parent: QWidget | None = None,
         title: str = "",
     ) -> None:
-        """Make the card. ``title`` is the tool's title for people."""
+        """Make the card. ``title`` is the tool's human-readable title."""
         super().__init__(parent)
         self.question = question
         self._answered = answered
@@ -152,7 +153,7 @@ class ConsentCard(QFrame):
             notice = self.tr("… {0} more characters: scroll to the end to allow it")
             self._more.setText(notice.format(f"{below:,}"))
         else:
-            # A blank line, so that nothing moves under the pointer.
+            # Leave a blank line, so that nothing moves under the pointer.
             self._more.setText(" " if self._more.text() else "")
         self._more.setVisible(bool(self._more.text()))
         self._arm()
@@ -169,7 +170,8 @@ class ConsentCard(QFrame):
         buttons.addWidget(self.refuse)
         buttons.addStretch(1)
         buttons.addWidget(self.once)
-        # On a row of their own, because beside the others a narrow dock would cut them.
+        # Put these buttons on a row of their own, because beside the others a narrow dock would cut
+        # them off.
         lasting = QHBoxLayout()
         lasting.setSpacing(space)
         lasting.addStretch(1)
@@ -194,18 +196,18 @@ class ConsentCard(QFrame):
 
 
 class _Text(QPlainTextEdit):
-    """A text as high as its content, up to a limit. ``moved`` is called when another part of it
-    shows."""
+    """A text field as high as its content, up to a limit. ``moved`` is called when the visible part
+    of the text may have changed."""
 
     def __init__(self, text: str, moved: Callable[[], None], parent: QWidget) -> None:
         super().__init__(parent)
         self._moved = moved
         self._settled = False
-        #: Number of characters left out, which scrolling can't reach.
+        #: Number of characters at the end that are left out and can't be reached by scrolling.
         self.left_out = max(0, len(text) - MOST)
         #: Number of characters below the visible part.
         self.below = 0
-        #: True once the end of the text has been on the screen.
+        #: True once the end of the whole text has been visible.
         self.end_seen = False
         self.setPlainText(text[:MOST])
         self.setReadOnly(True)
@@ -231,7 +233,7 @@ class _Text(QPlainTextEdit):
         self._measure()
 
     def _fit(self) -> None:
-        # Lines after wrapping.
+        # Count the lines after wrapping.
         lines = min(_MOST_LINES, max(2, round(self.document().size().height())))
         line = self.fontMetrics().lineSpacing()
         self.setFixedHeight(lines * line + 2 * round(self.document().documentMargin()) + 4)

@@ -1,4 +1,4 @@
-"""The tab with questions that wait for the artist, the rules, and the clients."""
+"""The tab with the questions that are waiting for the artist, the rules, and the clients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from callboard_ui.theme import em
 
 
 class ConsentCards(QWidget):
-    """The cards that wait, oldest first. New ones come below, so none moves under the pointer."""
+    """The cards of the waiting questions, oldest first. New cards are added below, so that none
+    moves under the pointer."""
 
     def __init__(self, answered: Answered, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -113,7 +114,7 @@ class ConsentTab(QWidget):
                 combo.setCurrentIndex(combo.findData(policy))
 
     def _share_room(self) -> None:
-        """Give the rules all the room while no question waits."""
+        """Give the rules all the room while no question is waiting."""
         asked, rules = bool(self.cards.cards), self.rules.isChecked()
         self._area.setVisible(asked)
         self._empty.setVisible(not asked and not rules)
@@ -189,8 +190,8 @@ class ConsentTab(QWidget):
 
 
 class _DeliberateComboBox(QComboBox):
-    """A combo box that changes only when the artist opens it and chooses. Neither the wheel nor a
-    stray key press changes it."""
+    """A combo box that changes only when the artist opens it and chooses an item. Neither the mouse
+    wheel nor a stray key press changes it."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
@@ -204,8 +205,7 @@ class _DeliberateComboBox(QComboBox):
 
 
 def area_of(inner: QWidget, parent: QWidget) -> QScrollArea:
-    """Return an area that scrolls ``inner`` only vertically. The content keeps to the available
-    width."""
+    """Return an area that scrolls ``inner`` only vertically. The content is as wide as the area."""
     area = QScrollArea(parent)
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
@@ -216,15 +216,15 @@ def area_of(inner: QWidget, parent: QWidget) -> QScrollArea:
 
 
 def titles_of(snapshot: Snapshot) -> dict[str, str]:
-    """Return titles by wire name for the tools that wait for an answer."""
+    """Return all tools' titles by wire name, or nothing while no question is waiting."""
     if not snapshot.questions:
         return {}
     return {tool.name: tool.title for tool in snapshot.tools}
 
 
 class ConsentNotice(QWidget):
-    """A small window with the cards, shown while the panel can't be seen. The window doesn't take
-    the focus, so the artist can keep typing in the host."""
+    """A small window with the cards, shown while the panel isn't visible. The window doesn't take
+    the keyboard focus, so the artist can keep typing in the host."""
 
     def __init__(self, link: Link, owner: QWidget) -> None:
         super().__init__(owner, Qt.WindowType.Tool)
@@ -263,7 +263,8 @@ class ConsentNotice(QWidget):
         self._place()
 
     def _height(self) -> int:
-        """Return the height of the cards, limited to the screen's. Beyond that they scroll."""
+        """Return the height of the cards, limited to the screen's height. Beyond that the cards
+        scroll."""
         screen = self._owner.window().screen().availableGeometry()
         wanted = self.cards.sizeHint().height() + 2 * em(self)
         return min(wanted, screen.height() - 6 * em(self))

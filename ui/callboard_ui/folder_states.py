@@ -9,7 +9,7 @@ from time import monotonic
 
 from callboard_ui.qt_threads import Background
 
-#: Seconds for which a checked state counts.
+#: Seconds for which a checked state stays valid.
 FRESH = 5.0
 
 
@@ -24,11 +24,11 @@ class FolderStates:
         self._asked: dict[str, float] = {}
 
     def of(self, path: str) -> str:
-        """Return the last known state, or an empty text before the first check."""
+        """Return the last known state, or an empty string before the first check."""
         return self._states.get(path, "")
 
     def ask(self, paths: Iterable[str]) -> None:
-        """Check the paths that weren't checked recently."""
+        """Check the paths that haven't been checked recently."""
         now = monotonic()
         due = [path for path in paths if now - self._asked.get(path, -FRESH) >= FRESH]
         self._asked.update(dict.fromkeys(due, now))

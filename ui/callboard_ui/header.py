@@ -1,4 +1,4 @@
-"""The panel's head: host, state, address, and connected clients."""
+"""The panel's header: host, state, address, and connected clients."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _LOOKS: dict[str, tuple[str, Kind]] = {
 
 
 class Header(QWidget):
-    """The panel's head. Use it on Qt's thread."""
+    """The panel's header. Use it on Qt's thread."""
 
     def __init__(
         self, link: Link, manage: Callable[[], None], parent: QWidget | None = None
     ) -> None:
-        """Make the head. ``manage`` is called when the artist wants to see clients and rules."""
+        """Make the header. ``manage`` is called when the artist wants to see clients and rules."""
         super().__init__(parent)
         self._link = link
         self._snapshot = Snapshot()
@@ -80,10 +80,11 @@ class Header(QWidget):
         self.show_snapshot(self._snapshot, again=True)
 
     def show_snapshot(self, snapshot: Snapshot, *, again: bool = False) -> None:
-        """Show a new state. ``again`` redraws everything, after the look changed."""
+        """Show a new state. ``again`` redraws everything, for example after the palette has
+        changed."""
         before, self._snapshot = self._snapshot, snapshot
         self._show_state()
-        # Calls come and go often, but the rest of the head seldom changes.
+        # Calls come and go often, but the rest of the header seldom changes.
         if again or _lasting(before) != _lasting(snapshot):
             self._show_rest(snapshot)
 
@@ -173,7 +174,7 @@ class Header(QWidget):
         folders = [root.path for root in self._snapshot.roots if root.path is not None]
         dialog = ConnectDialog(self._link.controls.instance, folders[0] if folders else None, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        # Non-modal: the artist may look something up in the host meanwhile.
+        # The dialog isn't modal, so that the artist can look something up in the host meanwhile.
         dialog.show()
 
 

@@ -12,16 +12,16 @@ from callboard.panel.records import CallRecord, Filter, Page, Reader
 from callboard_ui.qt_threads import Background
 
 PAGE = 200
-#: The minimum seconds between two reads, and the minimum as a multiple of the read's own time. So
-#: reading takes a few percent of the time at most.
+#: The minimum pause between two reads in seconds, and as a multiple of the time that the last read
+#: took. Reading therefore takes a few percent of the time at most.
 PAUSE, SHARE = 0.3, 30.0
 #: Seconds between two reads while calls end faster than the list shows them.
 FLOOD_PAUSE = 2.0
 
 
 class History:
-    """Pages of ended calls. ``newest`` and ``older`` receive pages, ``failed`` the reason when a
-    read fails. Use it on Qt's thread."""
+    """Pages of ended calls. ``newest`` and ``older`` receive pages of calls. ``failed`` receives
+    the reason when a read fails. Use it on Qt's thread."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class History:
         self._timer.timeout.connect(self.refresh)
 
     def set_filter(self, where: Filter) -> None:
-        """Read calls that match another filter from now on."""
+        """Read only calls that match this filter from now on."""
         self._filter = where
         self._generation += 1
         self._cursor = None

@@ -1,7 +1,7 @@
 """Icons drawn as strokes in the palette's own colors, so they suit every host and scaling.
 
-A glyph is a list of strokes on a field of 16 by 16: ``M x y`` begins one, ``L x y`` draws a line,
-``O x y r`` a ring, ``D x y r`` a disc, ``Z`` closes.
+A glyph is a list of strokes on a 16 by 16 grid: ``M x y`` begins a stroke, ``L x y`` draws a line,
+``O x y r`` a ring and ``D x y r`` a disc, and ``Z`` closes the stroke.
 """
 
 from __future__ import annotations

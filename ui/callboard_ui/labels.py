@@ -1,4 +1,4 @@
-"""Labels for text from outside. They never interpret formatting in it, and shorten it where it
+"""Labels for text from outside. They never interpret formatting in the text, and shorten text that
 doesn't fit."""
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from callboard_ui.theme import Kind, color, palette_of
 
 
 class Tinted(QLabel):
-    """A label that keeps its kind of color when the host changes its palette."""
+    """A label that keeps its kind of color when the host's palette changes."""
 
     kind: Kind | None = None
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        # An ancestor receives this event before its children have the new palette. This label
+        # A parent receives this event before its children have the new palette, but this label
         # already has it.
         if event.type() == QEvent.Type.PaletteChange and self.kind is not None:
             tint(self, self.kind)
@@ -33,7 +33,7 @@ def plain(parent: QWidget | None = None, *, wrap: bool = False) -> Tinted:
 
 
 class Elided(Tinted):
-    """One line, shortened in the middle or at its end. The tool tip holds all of it."""
+    """One line, shortened in the middle or at its end. The tool tip shows the whole text."""
 
     def __init__(
         self,
@@ -72,7 +72,8 @@ class Elided(Tinted):
 
 
 def as_tip(text: str) -> str:
-    """Return a tool tip that shows ``text`` verbatim, because Qt takes some texts for HTML."""
+    """Return a tool tip that shows ``text`` verbatim. Without this, Qt would take some texts for
+    HTML."""
     if not text:
         return ""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,4 +1,4 @@
-"""The panel's link to a server: status and controls, nothing else."""
+"""The panel's link to a server: its status and its controls."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 class Link:
-    """One panel's hold on one server. Closing it releases everything, whether the panel or the
-    server closes first. Use it on Qt's thread."""
+    """One panel's link to one server. Closing the link releases everything, no matter whether the
+    panel or the server closes first. Use it on Qt's thread."""
 
     def __init__(
         self,
@@ -25,7 +25,8 @@ class Link:
         self.controls = controls
         self.records = controls.records
         self.background = Background()
-        #: For folders that any client may have named: a dead mount then holds up nothing else.
+        #: A separate thread for folders that any client may have named, so that a dead mount delays
+        #: nothing else.
         self.folders = Background(may_hang=True)
         self.open = True
         self._newest = LatestValue(show)
@@ -37,8 +38,8 @@ class Link:
         return lambda value: post(lambda: show(value) if self.open else None)
 
     def close(self) -> None:
-        """Release the server. Its pending questions are refused unless another panel attends.
-        Idempotent."""
+        """Release the server. The server's pending questions are refused unless another panel is
+        open. Idempotent."""
         if self.open:
             self.open = False
             self._newest.close()

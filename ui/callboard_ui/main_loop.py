@@ -21,8 +21,8 @@ _PROBE_SECONDS = 30
 
 
 def check_qt() -> None:
-    """Raise HostError, with what to install, when Qt can't open a window. The attempt runs in
-    another process because Qt aborts the one in which it fails."""
+    """Raise HostError, with what to install, if Qt can't open a window. This is tried in another
+    process, because Qt aborts the process in which it fails."""
     try:
         probe = subprocess.run(
             [sys.executable, "-c", _PROBE],
@@ -71,8 +71,8 @@ class PanelLoop:
         self._main.post(self._app.quit)
 
     def run(self, server: Serving) -> None:
-        """Show the panel and run until ``stop`` or until its window is closed. Runs on the main
-        thread."""
+        """Show the panel, and run until ``stop`` is called or the panel's window is closed. Runs on
+        the main thread."""
         from callboard_ui import make_panel
         from callboard_ui.panel import Panel
 
@@ -89,8 +89,8 @@ class PanelLoop:
 
 @contextmanager
 def _noticing_signals() -> Iterator[None]:
-    """Let signal handlers run while Qt's loop is idle. Python runs them only between two of its own
-    instructions, so each signal writes a byte that wakes the loop."""
+    """Let signal handlers run while Qt's loop is idle. Python runs signal handlers only between two
+    of its own instructions, so each signal writes a byte that wakes the loop."""
     from qtpy.QtCore import QSocketNotifier
 
     ours, theirs = socket.socketpair()

@@ -25,8 +25,8 @@ ACTIVITY, ROOTS, CAPABILITIES, CONSENT, SKILLS = range(5)
 
 
 class Panel(QWidget):
-    """The panel of one server. While it exists, the artist counts as present and tools that ask
-    wait for an answer. ``shut`` ends that, as does closing the panel's window or deleting the
+    """The panel of one server. While it exists, the artist counts as present, and tools' questions
+    wait for an answer. ``shut`` ends this, as does closing the panel's window or deleting the
     panel. Use it on Qt's main thread."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Panel(QWidget):
         self.setWindowTitle(self.tr("Callboard"))
         self._asked = 0
         self.link = link = Link(controls, self._show)
-        # Deleting a widget sends it no close event.
+        # A widget that is deleted doesn't get a close event.
         self.destroyed.connect(link.close)
         self.header = Header(link, self._show_rules, self)
         self.banner = Banner(lambda: self.tabs.setCurrentIndex(CONSENT), self)
@@ -53,7 +53,7 @@ class Panel(QWidget):
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(False)
         self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
-        # Titles shrink before the dock does.
+        # Let titles be shortened, so that the dock can be made narrower.
         self.tabs.setMinimumWidth(em(self, 10))
         self._titles = (
             self.tr("Activity"),
@@ -102,7 +102,8 @@ class Panel(QWidget):
         super().closeEvent(event)
         if self.isWindow():
             self.shut()
-            # Here and now: Python's collector might do it later, on another thread.
+            # Delete it here, because Python's garbage collector might do so later, on another
+            # thread.
             self.deleteLater()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -128,13 +129,14 @@ class Panel(QWidget):
         if asked != self._asked:
             self._asked = asked
             self._arrange()
-        # Show the question in one place only: the panel if the artist sees it, else the notice.
+        # Show the question in one place only: in the panel if the artist sees it, and otherwise in
+        # the notice.
         waiting = () if self._seen() else snapshot.questions
         self.notice.show_questions(waiting, titles_of(snapshot))
 
     def _set_up_keys(self) -> None:
-        """Let Ctrl and a digit select a tab and Ctrl+F its filter. They work only while the
-        keyboard focus is in the panel. Elsewhere these keys are the host's."""
+        """Make Ctrl with a digit select a tab, and Ctrl+F the tab's filter. These keys work only
+        while the keyboard focus is in the panel. Elsewhere they belong to the host."""
         keys = [(f"Ctrl+{number + 1}", partial(self._turn_to, number)) for number in range(5)]
         for key, act in [*keys, ("Ctrl+F", self._to_filter)]:
             shortcut = QShortcut(QKeySequence(key), self)
@@ -161,7 +163,7 @@ class Panel(QWidget):
         return self.isVisible() and not window.isMinimized()
 
     def _arrange(self) -> None:
-        """Show as many tab titles as fit: all, the chosen tab's, or none."""
+        """Show all tabs' titles if they fit, and otherwise only the current tab's."""
         bar = self.tabs.tabBar()
         names = ("activity", "folder", "switch", "hand", "book")
         titles = list(self._titles)

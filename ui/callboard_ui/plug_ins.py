@@ -1,4 +1,4 @@
-"""The missing capabilities that a plug-in would provide: each with the reason and a button that
+"""The missing capabilities that a plug-in would provide, each with the reason and a button that
 loads the plug-in."""
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from callboard_ui.theme import em
 
 
 class PlugIns(QWidget):
-    """The missing capabilities. Hidden when none is missing or no known plug-in provides one.
-    Use it on Qt's thread."""
+    """The missing capabilities. The widget is hidden if none is missing or no known plug-in
+    provides one. Use it on Qt's thread."""
 
     def __init__(self, link: Link, titles: Mapping[str, str], parent: QWidget) -> None:
         super().__init__(parent)
@@ -70,7 +70,7 @@ class PlugIns(QWidget):
         self._link.controls.load_plug_in(capability, reported)
 
     def _loaded(self, capability: str, problem: str | None) -> None:
-        # After a success the row is gone or will be soon.
+        # If loading succeeds, the row disappears on its own.
         if problem is not None and capability in self.words:
             self.words[capability].setText(visible(problem))
             tint(self.words[capability], "bad")

@@ -1,7 +1,7 @@
 """The missing system libraries that Qt needs to open a window on X11, and how to install them.
 
-Qt itself always names libxcb-cursor0, whatever is missing. This module doesn't import Qt: another
-process loads it.
+Qt itself always names libxcb-cursor0, no matter which library is missing. This module doesn't
+import Qt, which is loaded in another process.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 _SECONDS = 30.0
-#: Libraries that Qt's plug-in for X11 links and few systems have from the start, with their
+#: Libraries that Qt's plug-in for X11 needs and that few systems have from the start, with their
 #: packages on Fedora and Arch.
 _SELDOM_THERE = {
     "libxcb-cursor.so.0": "xcb-util-cursor",
@@ -28,7 +28,7 @@ sys.path[:] = sys.argv[1:]
 from PySide6.QtCore import QLibraryInfo
 print(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath) + "/platforms/libqxcb.so")
 """
-#: The linker names one library at a time, so the usual ones are tried too.
+#: The linker reports one missing library at a time, so the usual ones are tried too.
 _LOAD = """
 import ctypes, json, sys
 def lacks(path):
@@ -57,7 +57,7 @@ def missing_libraries(plugin: str) -> list[str]:
 
 
 def what_to_install(libraries: Sequence[str]) -> str:
-    """Return a sentence for the artist."""
+    """Return sentences for the artist that say what to install."""
     one = len(libraries) == 1
     debian = " and ".join(debian_package(name) for name in libraries)
     other = " and ".join(_SELDOM_THERE.get(name, f"what has {name}") for name in libraries)
@@ -69,7 +69,7 @@ def what_to_install(libraries: Sequence[str]) -> str:
 
 
 def debian_package(library: str) -> str:
-    """Return the Debian package, which is named after the library and its version."""
+    """Return the library's Debian package, which is named after the library and its version."""
     name, _, version = library.partition(".so.")
     return (name + ("-" if name[-1:].isdigit() else "") + version).lower()
 

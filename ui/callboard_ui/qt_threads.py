@@ -1,7 +1,8 @@
-"""Ways from any thread to Qt's, and from Qt's thread to one that may wait for the disk.
+"""Ways to run functions on Qt's thread from any thread, and to run work that may wait for the disk
+on another thread.
 
 An event posted to an object of the main thread wakes Qt's own loop. A signal would too, but PySide6
-6.12.0 on Python 3.10 and 3.11 loses a reference for each one that Python emits.
+6.12.0 on Python 3.10 and 3.11 loses a reference for each signal that Python emits.
 """
 
 from __future__ import annotations
@@ -58,21 +59,22 @@ def make_ready() -> None:
 
 
 def make_unready() -> None:
-    """Drop whatever is posted from now on. Call it on the main thread, before the QApplication
-    shuts down."""
+    """Drop all functions that are posted from now on. Call it on the main thread, before the
+    QApplication shuts down."""
     global _inbox
     _inbox = None
 
 
 def post(fn: Callable[[], None]) -> None:
-    """Run ``fn`` soon on Qt's thread, inside a modal dialog's loop too. Call it from any thread."""
+    """Run ``fn`` soon on Qt's thread, even while a modal dialog is open. Call it from any
+    thread."""
     inbox = _inbox
     if inbox is not None and QCoreApplication.instance() is not None:
         inbox.post(fn)
 
 
 class LatestValue(Generic[T]):
-    """Passes values to Qt's thread. If several wait, only the newest arrives."""
+    """Passes values to Qt's thread. If several are waiting, only the newest is delivered."""
 
     def __init__(self, show: Callable[[T], None]) -> None:
         self._show = show
@@ -92,18 +94,18 @@ class LatestValue(Generic[T]):
         self._closed = True
 
     def _deliver(self) -> None:
-        # The flag comes first: a value put from here on posts again.
+        # Reset the flag first, so that a value that is put from here on is posted again.
         self._posted = False
         if not self._closed:
             self._show(self._value[0])
 
 
 class Background:
-    """One thread for work that may wait for the disk. Its answers come on Qt's thread."""
+    """One thread for work that may wait for the disk. Results are delivered on Qt's thread."""
 
     def __init__(self, *, may_hang: bool = False) -> None:
-        """Make the thread. ``may_hang`` is for work that may never end, such as checking a dead
-        mount. The application's exit doesn't wait for it."""
+        """Make the thread. With ``may_hang``, the application's exit doesn't wait for work that may
+        never end, such as checking a dead mount."""
         name = "callboard-panel"
         self._pool: Executor = (
             Workers(1, name) if may_hang else ThreadPoolExecutor(1, thread_name_prefix=name)
@@ -114,7 +116,7 @@ class Background:
         self, work: Callable[[], T], done: Callable[[T | None, Exception | None], None]
     ) -> None:
         """Run ``work``, then call ``done(value, error)``, where one of the two is None. ``done``
-        isn't called if this was closed meanwhile. Call it on Qt's thread."""
+        isn't called if :meth:`close` has been called meanwhile. Call it on Qt's thread."""
         if self._closed:
             return
 
@@ -130,7 +132,7 @@ class Background:
         self._pool.submit(perform)
 
     def close(self) -> None:
-        """Accept no more work. Waiting work, such as saving settings, is still done, but nothing is
-        reported. Call it on Qt's thread. Idempotent."""
+        """Accept no more work. Work already queued, such as saving settings, still runs, but its
+        result isn't reported. Call it on Qt's thread. Idempotent."""
         self._closed = True
         self._pool.shutdown(wait=False)

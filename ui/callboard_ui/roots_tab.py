@@ -1,5 +1,5 @@
-"""The tab with the folders where files may be touched: the artist's roots, the project's, and each
-client's."""
+"""The tab with the folders in which files may be read and written: the artist's roots, the
+project's, and each client's."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class RootsTab(QWidget):
         box.addLayout(buttons)
         box.addWidget(self._note)
         box.addLayout(below)
-        # The list comes first, then its buttons, then the policy, the path and the answer.
+        # Tab order: the list, its buttons, the policy, the path and the answer.
         self.setTabOrder(self.view, self.add)
 
     def _draw(self) -> None:
@@ -223,7 +223,7 @@ class RootsTab(QWidget):
         self._try()
 
     def _follow_moved(self) -> None:
-        """Select a moved root again once it is at its new place."""
+        """Select a moved root again once the list shows it at its new place."""
         wanted, self._follow = self._follow, None
         if wanted is not None and wanted < len(self.own.roots):
             key = f"{wanted} {self.own.roots[wanted].uri}"
@@ -304,7 +304,7 @@ class RootsTab(QWidget):
         self.down.setEnabled(chosen is not None and chosen < len(self.own.roots) - 1)
 
     def _add(self) -> None:
-        # Non-modal, so that the host keeps running.
+        # The dialog isn't modal, so that the host keeps running.
         dialog = QFileDialog(self, self.tr("Add a workspace root"))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)

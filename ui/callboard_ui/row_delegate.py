@@ -1,4 +1,4 @@
-"""Rows with some padding, equally high with and without an icon."""
+"""Draws rows with some padding, the same height with or without an icon."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class RowDelegate(QStyledItemDelegate):
     ) -> None:
         super().initStyleOption(option, index)
         if is_dark(option.palette):
-            # Styles outline an empty box in a darker shade of this color, invisible on a dark base.
+            # Styles outline an empty box in a darker shade of this color, which would be invisible
+            # on a dark base.
             option.palette.setColor(QPalette.ColorRole.Window, color(option.palette, "dim"))
 
     def sizeHint(

@@ -1,7 +1,7 @@
-"""A list in groups made of immutable rows, which most of the panel's tabs show.
+"""A grouped list of immutable rows, which most of the panel's tabs show.
 
-A tab makes rows of its data. The model finds out what changed, so that selection, scrolling and
-folding stay as they were.
+A tab makes rows from its data. The model determines which rows have changed, so that selection,
+scrolling and folding stay as they are.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _ROOT = QModelIndex()
 
 @dataclass(frozen=True)
 class Row:
-    """One row. ``key`` is unique among its siblings. ``cells`` are the columns' texts. ``glyph``
-    stands before the first text. A row whose ``checked`` is None has no box."""
+    """One row. ``key`` is unique among its siblings. ``cells`` are the columns' texts. ``glyph`` is
+    an icon before the first text. A row whose ``checked`` is None has no check box."""
 
     key: str
     cells: tuple[str, ...]
@@ -47,13 +47,13 @@ class RowsModel(QAbstractItemModel):
         super().__init__(parent)
         self._headers = list(headers)
         self._rows: tuple[Row, ...] = ()
-        # Qt's index of a child outlives changes above its group, so it names the group by a number
-        # of its own and not by its place.
+        # Qt's index of a child outlives changes above its group, so the index identifies the group
+        # by a fixed number and not by its place.
         self._groups: dict[str, int] = {}
         self._numbers = count(1)
         self._palette = QPalette()
         self._font = QFont()
-        #: Called with a row and the artist's choice when its box is clicked.
+        #: Called with a row and the new value when the row's check box is clicked.
         self.on_check: Callable[[Row, bool], None] = lambda row, checked: None
 
     # -- what a tab does ------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class RowsModel(QAbstractItemModel):
     # -- inside ---------------------------------------------------------------------------------
 
     def _place(self, child: Index) -> int | None:
-        """Return the current place of a child's group, or None when it is gone."""
+        """Return the current place of a child's group, or None if the group is gone."""
         for place, group in enumerate(self._rows):
             if self._groups.get(group.key) == child.internalId():
                 return place
@@ -194,7 +194,7 @@ class RowsModel(QAbstractItemModel):
             return QBrush(color(self._palette, "dim"))
         if column == 0:
             return None
-        # A normal state needs no color.
+        # A normal state isn't colored.
         return QBrush(color(self._palette, row.kind if row.kind in ("warn", "bad") else "dim"))
 
     def _glyph(self, row: Row) -> QIcon:

@@ -28,7 +28,8 @@ from callboard_ui.theme import em
 
 
 class SaveRunDialog(QDialog):
-    """The dialog. Use it on Qt's thread. Another thread reads the records and writes the files."""
+    """The dialog for saving a run. Use it on Qt's thread. Another thread reads the records and
+    writes the files."""
 
     def __init__(
         self, runs: SavedRuns, ids: Sequence[str], background: Background, parent: QWidget
@@ -95,7 +96,7 @@ class SaveRunDialog(QDialog):
         self.save.setEnabled(bool(self.name.text().strip()) and Path(folder).is_absolute())
 
     def _browse(self) -> None:
-        # Non-modal, so that the host keeps running.
+        # The dialog isn't modal, so that the host keeps running.
         dialog = QFileDialog(self, self.tr("Choose the folder"), self.folder.text())
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)

@@ -8,7 +8,7 @@ import time
 import unicodedata
 from typing import Any
 
-#: Maximum characters of a value that are shown. A line says how many more there are.
+#: Maximum characters of a value that are shown. A last line says how many more there are.
 MOST = 200_000
 
 
@@ -29,13 +29,13 @@ def one_line(text: str) -> str:
 
 def _indented(value: Any) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    # JSON escapes line ends, and this makes the rest visible.
+    # JSON escapes line ends. ``visible`` escapes the rest.
     return visible(text)
 
 
 def arguments_text(arguments: Any) -> str:
-    """Return all of a call's arguments. Code comes last, as the host would run it. Everything after
-    its heading is code, whatever it looks like."""
+    """Return a call's arguments as text. Code comes last, as the host would run it. Everything
+    after the heading for code is code, no matter what it looks like."""
     code = code_of(arguments)
     if code is None:
         return _indented(arguments)
@@ -52,13 +52,13 @@ def shown(value: Any) -> str:
 
 
 def code_of(arguments: Any) -> str | None:
-    """Return the code in a call's arguments, or None."""
+    """Return the code in a call's arguments, or None if there is none."""
     code = arguments.get("code") if isinstance(arguments, dict) else None
     return visible(code.replace("\r\n", "\n")) if isinstance(code, str) else None
 
 
 def duration(ms: float | None) -> str:
-    """Return a length of time with at most three digits."""
+    """Return a length of time as short text, such as 12.3 s or 2 min 5 s."""
     if ms is None:
         return ""
     if ms < 1:

@@ -142,7 +142,7 @@ class SkillsTab(QWidget):
             rows.append(row)
         rows += [self._registered(name, prompt) for name, prompt in prompts.items()]
         shown = [row for row in rows if not text or text in _all_text(row)]
-        # Broken skills come first: they are why the artist opens this tab.
+        # Broken skills come first, because artists open this tab to look for them.
         shown.sort(key=lambda row: row.kind != "bad")
         broken = {row.key for row in self.model.rows if row.kind == "bad"}
         self.model.set_rows(shown)
@@ -190,7 +190,7 @@ class SkillsTab(QWidget):
         return Row(f"prompt {prompt.name}", cells, "book", "text", tip, data=(None, tip))
 
     def _current(self) -> tuple[Row | None, Row | None]:
-        """Return the selected row and the skill it belongs to."""
+        """Return the selected row and the row of the skill that it belongs to."""
         index = self.view.currentIndex()
         row, above = self.model.row(index), self.model.row(index.parent())
         return row, above or row

@@ -1,5 +1,5 @@
-"""The texts of every panel, Qt's and Blender's sidebar. Loads neither Blender nor Qt. ``tr`` is the
-panel's translation function."""
+"""The texts of every panel, Qt's and Blender's sidebar. This module loads neither Blender nor Qt.
+``tr`` is the panel's translation function."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from callboard.host import (
 from callboard.panel.status import ClientStatus, QuestionStatus, Snapshot, UndoAnswer, living
 from callboard_ui.shown_text import duration, one_line
 
-#: Milliseconds below which a busy main thread isn't worth mentioning.
+#: Milliseconds up to which a busy main thread isn't reported.
 _STALL = 1000
 #: Capabilities by area with their titles, in display order.
 AREAS = (
@@ -81,7 +81,7 @@ Translate = Callable[[str], str]
 
 
 class State(NamedTuple):
-    """The server's state: a name, which chooses the icon, and a text."""
+    """The server's state: a name, which determines the icon, and a text."""
 
     name: str
     text: str
@@ -117,7 +117,8 @@ def client(one: ClientStatus) -> str:
 
 
 def clients(shown: Snapshot, tr: Translate = str) -> str:
-    """Return the clients, lost ones first so that a narrow place shows them."""
+    """Return the clients' names. Lost clients come first, so that they are visible in a narrow
+    place."""
     everybody = living(shown.clients)
     here = [one for one in everybody if not one.lost]
     lost = ", ".join(dict.fromkeys(one_line(one.name) for one in everybody if one.lost))
@@ -131,7 +132,7 @@ def clients(shown: Snapshot, tr: Translate = str) -> str:
 
 
 def waiting(shown: Snapshot, tr: Translate = str) -> str:
-    """Return the questions that wait for the artist, as one line."""
+    """Return a line about the questions that are waiting for the artist."""
     questions = shown.questions
     if not questions:
         return tr("No questions are waiting")
@@ -152,12 +153,12 @@ def title(shown: Snapshot, tool: str) -> str:
 
 
 def _own_title(shown: Snapshot, tool: str) -> str:
-    """Return the tool's own title, or an empty text."""
+    """Return the tool's own title, or an empty string."""
     return next((one.title for one in shown.tools if one.name == tool), "")
 
 
 def undo_outcome(answer: UndoAnswer, tr: Translate = str) -> str:
-    """Return what became of an undo that the artist asked for."""
+    """Return a sentence about the outcome of an undo."""
     if answer.problem:
         return tr("Not undone: {0}").format(one_line(answer.problem))
     if not answer.left:
@@ -170,7 +171,7 @@ def undo_outcome(answer: UndoAnswer, tr: Translate = str) -> str:
 
 
 def reason(question: QuestionStatus, tr: Translate = str) -> str:
-    """Return why the question is asked."""
+    """Return the reason why the question is asked."""
     several = [tr(text) for text in _REASONS.values() if text in question.why]
     if len(several) > 1:  # a batch of calls
         return ", ".join(several)

@@ -1,8 +1,8 @@
-"""Colors, sizes and fonts, all taken from the host's palette and font.
+"""Colors, sizes and fonts that suit the host's palette and font.
 
 There is one set of colors for light palettes and one for dark ones. People with any color vision
-can tell the colors of a set apart (after Okabe and Ito). No color stands without a shape or a word
-beside it.
+can tell the colors of a set apart (after Okabe and Ito). Color is never the only cue: a shape or a
+word always goes with it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def color(palette: QPalette, kind: Kind) -> QColor:
     return QColor.fromRgba(_color(kind, *(palette.color(role).rgba() for role in roles)))
 
 
-@lru_cache(maxsize=256)  # every cell that is drawn or measured asks
+@lru_cache(maxsize=256)  # called for every cell that is drawn or measured
 def _color(kind: Kind, *palette: int) -> int:
     """Return the color as ``rgba``, for a palette's text, window and base."""
     text, window, base = map(QColor.fromRgba, palette)
@@ -61,8 +61,8 @@ def _luminance(one: QColor) -> float:
 
 
 def _legible(wanted: QColor, text: QColor, grounds: Sequence[QColor]) -> QColor:
-    """Return the color moved towards the host's text, then black or white, until it is legible on
-    all ``grounds``, or the most legible color if none is."""
+    """Return ``wanted``, shifted towards the host's text color, and then towards black or white,
+    until it is legible on all ``grounds``. If no shade is, return the most legible one."""
     far = QColor("white" if _luminance(text) > _luminance(grounds[0]) else "black")
     steps = [_between(wanted, text, share / 10) for share in range(10)]
     steps += [_between(text, far, share / 10) for share in range(11)]
@@ -91,7 +91,7 @@ def bold(font: QFont) -> QFont:
 
 
 def fixed(font: QFont) -> QFont:
-    """Return the host's font for code, at the size of its text."""
+    """Return a monospaced font of the same size as ``font``."""
     monospaced = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     if not QFontInfo(monospaced).fixedPitch():
         monospaced = QFont("monospace")
