@@ -154,7 +154,9 @@ def test_doctor_tells_of_a_folder_that_holds_no_skill(
     }
     write_files(site, {"settings.yaml": settings, **variants})
     main(["doctor"])
-    told = f"no skill is in the skill path {site / 'variants'}; in the setting skill_paths name"
+    told = (
+        f"there is no skill in the skill path {site / 'variants'}; in the setting skill_paths name"
+    )
     assert told in capsys.readouterr().out
     write_files(site, {"settings.yaml": "skill_paths: [variants/openusd, variants/blender]\n"})
     main(["doctor"])

@@ -78,7 +78,7 @@ def test_installed_upgraded_and_removed_under_a_running_server(
         assert "rig 1.0.0 is installed" in out
         until(lambda: version_served(running) == "1.0.0", "the first version")
         until(
-            lambda: "not yet seen" not in command("skills", "--installed")[1],
+            lambda: "hasn't loaded yet" not in command("skills", "--installed")[1],
             "the first version's confirmation",
         )
         assert command("install-skill", bundle(tmp_path, "2.0.0"))[0] == 0
@@ -187,7 +187,7 @@ def test_a_sites_bundle_serves_everybody_and_nobody_writes_there(
 ) -> None:
     source = bundle(tmp_path)
     status, _, err = command("install-skill", source, "--scope", "site")
-    assert (status, "CALLBOARD_SITE names no folder" in err) == (1, True)
+    assert (status, "CALLBOARD_SITE doesn't name a folder" in err) == (1, True)
     site = tmp_path / "site"
     site.mkdir()
     monkeypatch.setenv("CALLBOARD_SITE", str(site))

@@ -176,8 +176,8 @@ def test_the_roots_that_its_server_gets_are_named_when_it_is_installed(
     given = [str(source(tmp_path)), "--set", "key=k", "--set", f"dirs={tmp_path}"]
     assert main(["install-skill", *given]) == 0
     printed = capsys.readouterr().out
-    assert "the roots that the client names, within the artist's own" in printed
-    assert "without them the artist's, else the host's project." in printed
+    assert "the client's roots, limited to the artist's" in printed
+    assert "it gets the artist's, else the host's project." in printed
     assert f"It was given the folder {tmp_path} as 'dirs'." in printed
     project = tmp_path / "shot"
     project.mkdir()

@@ -159,10 +159,10 @@ def test_a_tool_that_is_not_there_ends_the_batch(
     assert main(["batch", "scene__scene_inof", "--each", str(tmp_path / "*.usda")]) == 2
     told = capsys.readouterr()
     assert "unknown tool 'scene__scene_inof'; nearest: scene__scene_info" in told.err
-    assert "A skill of your own" not in told.err  # the named skill exists
+    assert "a skill of your own" not in told.err  # the named skill exists
     assert json.loads(told.out)["error"]["kind"] == "wrong"
     assert main(["batch", "quux__frobnicate", "--each", str(tmp_path / "*.usda")]) == 2
-    assert "A skill of your own is found by --skills DIR" in capsys.readouterr().err
+    assert "For a skill of your own, give --skills DIR" in capsys.readouterr().err
 
 
 def test_what_can_not_be_meant_starts_no_host(
@@ -174,7 +174,7 @@ def test_what_can_not_be_meant_starts_no_host(
     assert "no file matches" in capsys.readouterr().err
     shots.report.write_text("my shopping list\n")
     assert main(shots.batch[3:]) == 2
-    assert "report of another tool" in capsys.readouterr().err
+    assert "report of a run with another tool" in capsys.readouterr().err
     assert shots.report.read_text() == "my shopping list\n"
 
 

@@ -201,7 +201,7 @@ def test_each_kind_of_failure_has_its_code_and_all_have_one_shape(
         assert failed("fails", "--json", "[]")[:2] == (2, "wrong")
         status, kind, error = failed("fails", "--json", "{count: 1}")  # as Windows shells pass it
         assert (status, kind) == (2, "wrong")
-        assert error["message"].endswith("remove its quotes: write @FILE, or - and pipe it")
+        assert error["message"].endswith("remove the quotes: give @FILE, or give - and pipe it in")
         status, kind, error = failed("barred")
         assert (status, kind, error["code"]) == (4, "refused", -32001)
         assert error["data"]["missing"] == ["teleport"]
@@ -223,8 +223,8 @@ def test_pictures_are_kept(
         assert main(["call", "looks"]) == 0
         told = capsys.readouterr()
         assert json.loads(told.out) == {"contrast": 1}
-        assert "the answer holds a picture (image/png), a file (text/plain)" in told.err
-        assert "--out FILE keeps it" in told.err
+        assert "the answer contains a picture (image/png), a file (text/plain)" in told.err
+        assert "--out FILE saves it" in told.err
 
         for _ in range(2):  # the second time it overwrites
             assert main(["call", "looks", "--out", "look.png"]) == 0

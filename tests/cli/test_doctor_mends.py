@@ -98,7 +98,7 @@ def test_an_instance_that_is_silent(wrong: Wrong) -> None:
         )
         (line,) = wrong()
         assert line == (
-            f"Maya (pid {process.pid}) runs but does not answer: look at its window for a "
+            f"Maya (pid {process.pid}) is running but does not answer: look at its window for a "
             "dialog, or end it"
         )
         process.communicate(b"\n")

@@ -68,7 +68,7 @@ def test_the_lines_of_a_batch_stand_alone(tmp_path: Path) -> None:
     shots = Shots(tmp_path, 2)
     words = callboard("batch", *shots.called, *shots.skills, "--each", shots.scenes)
     with terminal(words, tmp_path / "home") as it:
-        it.until("callboard: hosts start, for 2 of 2 …")
+        it.until("callboard: starting hosts for 2 of 2 tasks …")
         assert it.until('{"index": 0').endswith(CLEARED)
         assert it.until('{"index": 1').endswith(f"1/2 {CLEARED}")
         assert it.until('{"event": "finished"').endswith(CLEARED)

@@ -114,7 +114,7 @@ def test_calls_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     record(("first", "a", 9), ("second", "b", 5), ("third", "c", 1))
     assert made(folder, capsys, id_of("third"), id_of("first")) == ["first", "third"]
     assert main(["new-skill", "more", "--from-calls", id_of("first"), "id-gone"]) == 1
-    assert "no call id-gone is kept" in capsys.readouterr().err
+    assert "there is no record of call id-gone" in capsys.readouterr().err
 
 
 def test_without_calls_it_says_what_to_do(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -113,7 +113,7 @@ def test_without_a_folder_stderr_says_that_there_were_pictures(
         need("distributed")
     status, lines, told = looking.over(command, "both")
     assert (status, lines[0]["result"]) == (0, {"contrast": 1})
-    assert told.count("--out FOLDER keeps them") == 1
+    assert told.count("--out FOLDER saves them") == 1
 
 
 def test_a_folder_that_cannot_be_made_is_told_before_any_host_starts(
@@ -132,5 +132,5 @@ def test_a_report_without_the_pictures_does_not_pass_for_one_with_them(looking: 
     assert looking.over("batch", "both", "--report", str(report))[0] == 0
     status, _, told = looking.over("batch", "both", "--report", str(report), "--out", str(pictures))
     assert status == 2
-    assert "is the report of another" in told
+    assert "is the report of a run with another" in told
     assert "--out" in told

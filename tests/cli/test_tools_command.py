@@ -47,7 +47,7 @@ def test_every_tool_that_serve_counted_is_listed(capsys: pytest.CaptureFixture[s
         assert len(lines) == count
         told = {name.strip(): what.strip() for name, what in lines}
         assert told["publish"] == "Publish a shot"
-        assert told["barred"].endswith("(not now: teleport missing)")
+        assert told["barred"].endswith("(unavailable: teleport missing)")
         assert main(["tools", "--json"]) == 0
         assert {each["name"] for each in json.loads(capsys.readouterr().out)} == set(told)
 
@@ -58,9 +58,9 @@ def test_one_tells_what_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["tools", "publish"]) == 0
         shown = capsys.readouterr().out.splitlines()
         assert shown[:2] == ["publish", "Does publish."]
-        assert "  shot: string, must be given. Its \ufffd[31mname" in shown
-        assert "  takes: integer or null. Without it: `1`" in shown
-        keys = "array of object of `frame`, `value`. What to key. Without it: `[]`"
+        assert "  shot: string, required. Its \ufffd[31mname" in shown
+        assert "  takes: integer or null. Default: `1`" in shown
+        keys = "array of object of `frame`, `value`. What to key. Default: `[]`"
         assert f"  keys: {keys}" in shown
         assert "  colour: `red` or `blue`" in shown
         assert "  rest: anything" in shown

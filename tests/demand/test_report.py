@@ -287,7 +287,7 @@ def test_an_empty_report_has_every_key(report_on: Callable[..., dict[str, Any]])
     assert empty["calls"] == 0
     for key in ("topMissingCapabilities", "topErrors", "slowestTools", "callsPerDay"):
         assert empty[key] == []
-    assert "Nothing was missed" in render(empty)
+    assert "No capability was missing" in render(empty)
 
 
 @pytest.mark.parametrize(
@@ -369,12 +369,12 @@ def test_the_page_tells_what_the_terminal_tells(report_on: Callable[..., dict[st
     page = _Page()
     page.feed(render(week))
     texts = [word.strip() for word in page.words if word.strip()]
-    for heading in ("Not built", "Refused here", "What changed", "Called, but not there"):
+    for heading in ("Not built", "Refused here", "What changed", "Unknown tools that were called"):
         assert heading in texts
     assert texts.index("Not built") < texts.index("wish a") < texts.index("Refused here")
     assert "hologram" in texts[texts.index("Refused here") : texts.index("What changed")]
     assert texts[texts.index("No longer asked for") + 1] == "fly a kite"
-    assert texts[texts.index("Called, but not there") + 5] == "sculpt"
+    assert texts[texts.index("Unknown tools that were called") + 5] == "sculpt"
     assert f"+{week['more']['topMissingCapabilities']} more" in texts
 
 

@@ -219,7 +219,7 @@ def entries(home: Path) -> list[dict[str, Any]]:
 def test_preferences_that_were_there_are_there_again(callboard: str, user: dict[str, str]) -> None:
     home = Path(user["HOME"])
     before = contents(home)
-    assert "answered a call of" in setup(callboard, user, "--yes")
+    assert "answered a call by" in setup(callboard, user, "--yes")
     setup(callboard, user, "--undo", "--yes")
     assert contents(home) == before
 
@@ -230,7 +230,7 @@ def test_one_command_and_agents_draw_and_one_and_all_is_back(
     home = Path(user["HOME"])
     before = contents(home)
     began = monotonic()
-    assert "answered a call of claude-code" in setup(callboard, user, "--yes")
+    assert "answered a call by claude-code" in setup(callboard, user, "--yes")
     first, *others = entries(home)
     with screen() as display, blender_in_a_window(user, display):
         answer = asyncio.run(draw(first, user))

@@ -274,7 +274,7 @@ def test_a_host_killed_during_a_call_is_reported_once_and_replaced(tmp_path: Pat
                 one = {"a": 1, "b": 2}
                 while (told := text(await session.call_tool("probe__add", one))) != OFFLINE:
                     # Its process may outlive its sockets by a moment.
-                    assert "runs, but does not answer now" in told
+                    assert "is running, but does not answer now" in told
 
             heard.notifications.clear()
             program = await started(serve(tmp_path))
@@ -471,9 +471,9 @@ def test_among_several_hosts_the_agent_chooses_and_may_choose_again(
             assert chosen_now(listed) == dict.fromkeys(two_hosts, False)
             nobody = await session.call_tool(choose.name, {"host": "nobody"})
             assert nobody.isError
-            assert "none is called 'nobody'" in str(nobody.content)
+            assert "no host is called 'nobody'" in str(nobody.content)
             several = await session.call_tool(choose.name, {"host": "openusd"})
-            assert "several are called 'openusd'" in str(several.content)
+            assert "several hosts are called 'openusd'" in str(several.content)
             for number, id in enumerate(two_hosts):
                 heard.notifications.clear()
                 chosen = await session.call_tool(choose.name, {"host": id})
@@ -554,7 +554,7 @@ def test_the_artist_sees_the_clients_own_name_until_it_ends(
 
 def test_what_a_client_reads_first_is_there_without_a_host(raw: RawBridge) -> None:
     opened = raw.ask(INITIALIZE)["result"]
-    assert "none was connected" in opened["instructions"]
+    assert "None of them was connected" in opened["instructions"]
 
 
 INITIALIZE = {

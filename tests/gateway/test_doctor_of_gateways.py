@@ -28,7 +28,7 @@ def test_one_that_runs_and_then_has_ended(capsys: pytest.CaptureFixture[str]) ->
         assert told(capsys) == [(True, f"the gateway serves at {gateway.url} (pid {os.getpid()})")]
     ((good, line),) = told(capsys)
     assert good
-    assert line.startswith(f"no gateway runs at {gateway.url}, where one ran")
+    assert line.startswith(f"no gateway is running at {gateway.url}, where one ran before")
     assert "`callboard gateway`" in line
 
 
@@ -46,4 +46,4 @@ def test_one_that_died_is_told_where_it_was(capsys: pytest.CaptureFixture[str]) 
     announce(Instance("dead", "gateway", "Gateway", url, "t", 2**22 + 1, time()), folder())
     ((good, line),) = told(capsys)
     assert good
-    assert line.startswith("no gateway runs at ")
+    assert line.startswith("no gateway is running at ")

@@ -183,7 +183,7 @@ def test_a_folder_outside_of_the_roots_is_said_to_be_outside(
         assert refused["isError"]
         why = text_of(refused)
         assert f"{outside} is outside of the roots of fake, which has {work}" in why
-        assert "Give a folder below a root" in why
+        assert "Give a folder below one of its writable roots" in why
         assert "exist" not in why
         assert source.files == []
         (work / "deeper").mkdir()

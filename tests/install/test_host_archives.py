@@ -199,7 +199,7 @@ def test_an_archive_that_leads_elsewhere_writes_nothing(
 ) -> None:
     chosen = archive({**ARCHIVES["maya"], name: "evil"})
     printed = run("install", "maya", "--dir", tmp_path / "user", "--archive", chosen, code=1)
-    assert "holds a file called" in printed
+    assert "contains a file with an unsafe path" in printed
     assert not (tmp_path / "user").exists()
 
 

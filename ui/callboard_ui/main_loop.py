@@ -33,7 +33,7 @@ def check_qt() -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise HostError(f"Qt could not be tried: {error}") from None
+        raise HostError(f"couldn't check whether Qt works: {error}") from None
     if probe.returncode == 0:
         return
     complaint = " ".join(probe.stderr.split())[:300] or "no reason"

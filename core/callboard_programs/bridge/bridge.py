@@ -64,7 +64,7 @@ class Bridge:
         self._start(self._side.run())
         while not isinstance(line := await lines.get(), EOFError):
             if line is None:
-                self._refuse(None, PeerError(f"a line has {LINE_LIMIT} bytes at most"))
+                self._refuse(None, PeerError(f"a line must have at most {LINE_LIMIT} bytes"))
             elif line.strip():
                 await self._take(line)
         last = [u.task for u in self._under_way.values() if u.request.method != LISTEN]
@@ -104,9 +104,12 @@ class Bridge:
     def _take_batch(self, values: list[Any]) -> None:
         client = self._side.client
         if client is None or not client.session.features.batches:
-            self._refuse(None, PeerError("batches are not part of this protocol revision"))
+            self._refuse(
+                None,
+                PeerError("this protocol revision has no batches; send each message on its own"),
+            )
         elif not 0 < len(values) <= BATCH_LIMIT:
-            self._refuse(None, PeerError(f"a batch has 1 to {BATCH_LIMIT} messages"))
+            self._refuse(None, PeerError(f"a batch must have 1 to {BATCH_LIMIT} messages"))
         else:
             self._start(self._answer_batch(values))
 
@@ -129,7 +132,9 @@ class Bridge:
 
     def _begin(self, request: Request) -> asyncio.Task[Json | None]:
         if request.id in self._under_way:
-            busy = PeerError(f"a request with the id {request.id!r} is still under way")
+            busy = PeerError(
+                f"a request with the id {request.id!r} is still under way; use another id"
+            )
             return self._start(_refused(request, busy))
         if len(self._under_way) >= INFLIGHT_LIMIT:
             busy = PeerError(f"{INFLIGHT_LIMIT} requests are under way; wait for an answer")

@@ -20,7 +20,7 @@ from callboard_programs.farm.hosts_here import HostsHere
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_work(parser)
-    parser.add_argument("-j", dest="hosts", type=count, default=1, help="hosts side by side")
+    parser.add_argument("-j", dest="hosts", type=count, default=1, help="number of hosts")
     add_task_options(parser)
 
 

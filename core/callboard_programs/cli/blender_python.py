@@ -29,8 +29,8 @@ def findings() -> list[tuple[bool, str]]:
     return [
         (
             True,
-            f"{first} is the first python3 on the path: {program}, which runs on {own}, takes "
-            f"{library} for its library, and add-ons may fail with 'undefined symbol'. If they "
-            f"do, deactivate that Python, or start it with `{command}`",
+            f"{first} is the first python3 on the path, so {program}, which runs on {own}, would "
+            f"load the library {library}, and add-ons may fail with 'undefined symbol'. If they "
+            f"do, deactivate that Python, or start Blender with `{command}`",
         )
     ]

@@ -19,7 +19,10 @@ def add_place(parser: Any) -> None:
         help="for every project (the default), for one, or for all users of CALLBOARD_SITE",
     )
     parser.add_argument(
-        "--project", metavar="DIR", type=Path, help="that project; by default the current folder"
+        "--project",
+        metavar="DIR",
+        type=Path,
+        help="the project's folder; by default the current folder",
     )
 
 
@@ -29,11 +32,11 @@ def place_of(arguments: argparse.Namespace) -> Bundles:
     if arguments.scope == "site":
         site = site_bundles()
         if site is None:
-            raise PeerError("CALLBOARD_SITE names no folder; set it to the site's")
+            raise PeerError("CALLBOARD_SITE doesn't name a folder; set it to the site's folder")
         return site
     if arguments.scope == "user" and arguments.project is None:
         return user_bundles()
     project = arguments.project or Path.cwd()
     if not project.is_dir():
-        raise PeerError(f"{project} is not a folder")
+        raise PeerError(f"{project} is not a folder; give the project's folder with --project")
     return project_bundles(project)

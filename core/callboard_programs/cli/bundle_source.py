@@ -58,7 +58,7 @@ def start_findings(folder: Path) -> list[Finding]:
         problem = f"its server {first.problem}".replace(f"{folder}{os.sep}", "")
         return [Finding(*_blamed(folder, first), "warning" if first.late else "error", problem)]
     if not first.tools:
-        problem = "its server runs, but lists no tools"
+        problem = "its server starts, but lists no tools"
         return [Finding(*_blamed(folder, first), "warning", problem)]
     return []
 

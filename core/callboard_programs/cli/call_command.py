@@ -21,7 +21,9 @@ from callboard_programs.client.tool_call import call_tool
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_call_arguments(parser)
     parser.add_argument(
-        "--wait", action="store_true", help="wait for a job's end, and print its result"
+        "--wait",
+        action="store_true",
+        help="if a job starts, wait until it ends, and print its result",
     )
     parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
 
@@ -34,23 +36,23 @@ def add_call_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JSON",
         action="append",
         default=[],
-        help="the answer to a tool's question: its form, true or false; repeat it for others",
+        help="the answer to a tool's question: true, false, or the form's fields; repeatable",
     )
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="the file for a picture, a sound or a file in the answer; or a folder",
+        help="the file or folder in which to save the answer's pictures, sounds and files",
     )
 
 
 def add_tool_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tool", help="`callboard tools` lists those of a running host")
+    parser.add_argument("tool", help="`callboard tools` lists a running host's tools")
     parser.add_argument(
         "--json",
         metavar="ARGS",
         default="{}",
         dest="arguments",
-        help="- reads them from stdin, @FILE from a file",
+        help="the arguments as JSON; - reads them from stdin, @FILE from a file",
     )
 
 
@@ -95,10 +97,12 @@ def given_arguments(text: str) -> dict[str, Any]:
         else:
             given = json.loads(text)
     except OSError as error:
-        raise PeerError(f"--json {text} can't be read: {error.strerror}; - reads a pipe") from None
+        raise PeerError(
+            f"--json {text} can't be read: {error.strerror}; give - for a pipe"
+        ) from None
     except ValueError as error:
-        hint = "; some shells remove its quotes: write @FILE, or - and pipe it"
+        hint = "; some shells remove the quotes: give @FILE, or give - and pipe it in"
         raise PeerError(f"--json is not JSON: {error}{hint if text[:1] == '{' else ''}") from None
     if not isinstance(given, dict):
-        raise PeerError("--json must be an object")
+        raise PeerError('--json must be a JSON object, such as {"name": "cube"}')
     return given

@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="stop offering the named capabilities until they are restored, or offer them "
         "again; without an action, show what is offered",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="such as filesystem.write")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="a capability, such as filesystem.write"
+    )
     parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
     parser.add_argument("--json", action="store_true", help="for programs")
 
@@ -44,18 +46,21 @@ def run(arguments: argparse.Namespace) -> int:
 def _ask(instance: Instance, change: Json | None) -> Json:
     if change is not None and instance.token is None:
         raise HostError(
-            f"{instance.id} needs no tokens, so it can't tell you from an agent: withdraw the "
-            f"capability in its panel, or start it with `--auth token`, or with `--deny NAME`"
+            f"{instance.id} accepts calls without a token, so it can't tell you from an agent: "
+            f"withdraw the capability in its panel, or start it with `--auth token`, or with "
+            f"`--deny NAME`"
         )
     answer = answer_of(instance, "GET" if change is None else "POST", PATH, change)
     if answer is None:
-        raise HostError(f"{instance.id} does not answer now; see `callboard doctor`")
+        raise HostError(f"{instance.id} isn't answering; see `callboard doctor`")
     if "declared" not in answer:
-        raise PeerError(str(answer.get("detail") or "this instance runs an older callboard"))
+        raise PeerError(
+            str(answer.get("detail") or "this instance has an older callboard; update it")
+        )
     return answer
 
 
 def _state(name: str, offered: Json) -> str:
     if name in offered["withdrawn"]:
         return "withdrawn"
-    return "offered" if name in offered["declared"] else "while someone is there to answer"
+    return "offered" if name in offered["declared"] else "while someone can answer its questions"

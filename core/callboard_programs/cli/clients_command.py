@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _approve(name: str, *, as_json: bool) -> int:
     if ClientBook().approve(name) is None:
-        raise PeerError(f"no client is called {name[:80]!r}; `callboard config CLIENT` lets one in")
+        raise PeerError(f"no client is called {name[:80]!r}; `callboard config CLIENT` adds one")
     if as_json:
         print(plain_json({"name": name, "approved": True}))
         return 0
@@ -69,8 +69,8 @@ def _revoke(name: str, *, as_json: bool) -> int:
         return 0
     for silent in unanswered:
         print(
-            f"# {silent.id} ({silent.kind}) doesn't answer now; it will notice the change once it "
-            f"answers",
+            f"# {silent.id} ({silent.kind}) isn't answering; the change takes effect there once "
+            f"it answers",
             file=sys.stderr,
         )
     print(f"{name} can no longer connect")

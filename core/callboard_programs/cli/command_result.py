@@ -32,9 +32,9 @@ def say(error: CallboardError) -> None:
     print(f"callboard: {plain(error.message)}", file=sys.stderr)
     if error.message.startswith(UNKNOWN_TOOL) and "; nearest: " not in error.message:
         print(
-            "`callboard tools` lists a running host's. A skill of your own is found by --skills "
-            "DIR of the command that starts its host, or by the setting skill_paths; `callboard "
-            "doctor` shows what is found.",
+            "`callboard tools` lists a running host's tools. For a skill of your own, give "
+            "--skills DIR to the command that starts the host, or set skill_paths; `callboard "
+            "doctor` shows the skills that are found.",
             file=sys.stderr,
         )
 
@@ -56,7 +56,7 @@ def run_and_print(work: Callable[[], Json], tool: str, out: str | None) -> int:
         say(error)
         _show_printed(getattr(error, "result", {}))
         if call := shown.get("call"):
-            print(f"callboard report --call {call} shows it whole", file=sys.stderr)
+            print(f"callboard report --call {call} shows the whole call", file=sys.stderr)
         print(plain_json({"error": shown}))
         return EXITS[shown["kind"]]
     clear()
@@ -68,7 +68,7 @@ def run_and_print(work: Callable[[], Json], tool: str, out: str | None) -> int:
             unwritten = error
     elif files and "path" not in result.get("structuredContent", {}):
         there = plain(", ".join(file.kind for file in files))
-        print(f"callboard: the answer holds {there}; --out FILE keeps it", file=sys.stderr)
+        print(f"callboard: the answer contains {there}; --out FILE saves it", file=sys.stderr)
     print(plain_json(content_of(result)))
     if unwritten is not None:
         raise unwritten

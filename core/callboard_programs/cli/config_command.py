@@ -18,7 +18,7 @@ from callboard_programs.gateway.running_gateway import running_gateway, started_
 NO_BRIDGE = (
     "this client starts the program 'callboard', which isn't installed for this user: install it "
     "with `pipx install FILE`, where FILE is callboard's wheel or the folder of its source, then "
-    "come back"
+    "run this again"
 )
 
 
@@ -27,17 +27,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", help="the token's name; by default the client's")
     parser.add_argument("--instance", metavar="ID")
     parser.add_argument(
-        "--http", action="store_true", help="address and token instead of the bridge"
+        "--http", action="store_true", help="use the address and a token instead of the bridge"
     )
     parser.add_argument(
         "--gateway",
         action="store_true",
-        help="the gateway's fixed address; with --instance, that instance's",
+        help="use the gateway's fixed address; with --instance, that instance's",
     )
     parser.add_argument(
-        "--user", action="store_true", help="your own file, for all projects, not the project's"
+        "--user",
+        action="store_true",
+        help="use your own file, for all projects, not the project's",
     )
-    parser.add_argument("--write", action="store_true", help="merge it into the client's file")
+    parser.add_argument("--write", action="store_true", help="write it into the client's file")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 
@@ -46,7 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.user:
         known = known.users
     if arguments.write and known.path is None:
-        raise PeerError("that client's file isn't known; print the configuration and paste it")
+        raise PeerError(
+            "callboard doesn't know that client's file; leave --write out, and paste the printed "
+            "configuration into it"
+        )
     by_address = arguments.http or (arguments.gateway and not known.stdio)
     if by_address:
         entry = _http_entry(known, arguments)
@@ -80,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     elif change.difference:
         print(f"# written to {known.path}; restart {known.title}", file=sys.stderr)
     else:
-        print(f"# {known.path} has it already", file=sys.stderr)
+        print(f"# {known.path} already contains this configuration", file=sys.stderr)
     return 0
 
 

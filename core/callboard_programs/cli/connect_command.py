@@ -21,13 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "address",
         metavar="ADDRESS",
-        help="the address that `callboard gateway --listen` prints, with its #",
+        help="the address that `callboard gateway --listen` prints, including its # part",
     )
     parser.add_argument(
         "--token-file",
         type=Path,
         metavar="FILE",
-        help=f"this client's own, which only you may read; or set {VARIABLE}",
+        help=f"the file with this client's token, which only you may read; or set {VARIABLE}",
     )
 
 
@@ -51,7 +51,7 @@ def _token(file: Path | None) -> str:
                 )
             token = read_private(file, _MOST_BYTES).decode("ascii").strip()
         except (OSError, ValueError) as error:
-            raise PeerError(f"{file} can't be used as a token: {error}") from None
+            raise PeerError(f"the token in {file} can't be used: {error}") from None
     if not token:
         raise PeerError(
             f"a token is needed, in {VARIABLE} or --token-file; on the gateway's machine, "

@@ -125,12 +125,12 @@ def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
             yield True, f"{instance.name} serves {tools}at {instance.url} (pid {instance.pid})"
             yield from _served_skills(instance, served)
         elif entry.state == "elsewhere":
-            where = f"runs on {plain(instance.machine)}, which shares this home"
+            where = f"is running on {plain(instance.machine)}, which shares this home folder"
             yield True, f"{instance.name} (pid {instance.pid}) {where}"
             continue
         else:
             busy = "is busy and answers late: wait, or look at its window for a dialog"
-            silent = "runs but does not answer: look at its window for a dialog, or end it"
+            silent = "is running but does not answer: look at its window for a dialog, or end it"
             how = busy if entry.state == "busy" else silent
             yield False, f"{instance.name} (pid {instance.pid}) {how}"
         command = app_nap.advice(instance.pid) if app_nap.SLOWS else None
@@ -143,7 +143,7 @@ def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
                 ),
             )
     if not running:
-        yield True, "nothing runs; start a host, or `callboard serve`"
+        yield True, "nothing is running; start a host, or run `callboard serve`"
 
 
 def _settings() -> Iterator[tuple[bool, str]]:
@@ -186,14 +186,15 @@ def _gateway() -> Iterator[tuple[bool, str]]:
             yield (
                 False,
                 f"the gateway at {one.url} doesn't answer: end its process, {one.pid}, then "
-                "`callboard gateway`",
+                "run `callboard gateway`",
             )
             return
     if known or read_address().token is not None:
         yield (
             True,
-            f"no gateway runs at {gateway_url(None)}, where one ran: anyone who has that address "
-            "needs `callboard gateway`; the bridge `callboard stdio --gateway` starts it",
+            f"no gateway is running at {gateway_url(None)}, where one ran before: clients with "
+            "that address need `callboard gateway`; the bridge, `callboard stdio --gateway`, "
+            "starts it",
         )
 
 
@@ -202,7 +203,7 @@ def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool,
     answer = answer_of(instance, "GET", "/v1/skills", most=_MOST_BYTES) or {}
     skills, failures = answer.get("skills"), answer.get("failures")
     if not isinstance(skills, list) or not isinstance(failures, list):
-        yield False, f"{instance.name} doesn't report its skills; see its log"
+        yield False, f"{instance.name} doesn't report its skills; look at its log"
         return
     loaded = sum(isinstance(skill, dict) and bool(skill.get("loaded")) for skill in skills)
     which = f"{instance.name} (pid {instance.pid})"
@@ -239,7 +240,7 @@ def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
             yield False, f"the skill path {path} does not exist; correct {where}"
         elif not has_skill(path):
             wanted = "name a skill's folder, or the one right above it"
-            yield False, f"no skill is in the skill path {path}; in {where} {wanted}"
+            yield False, f"there is no skill in the skill path {path}; in {where} {wanted}"
     skills, skipped = scan_and_load(extra_paths=named)
     yield True, f"{len(skills)} skills are in the folders of this Python"
     for skill in skills:

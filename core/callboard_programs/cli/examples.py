@@ -18,24 +18,30 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("serve --deny script.execute --port 8765", "no scripts; always the same port"),
     ),
     "list": (
-        ("list", "what runs, and where"),
+        ("list", "what is running, and where"),
         ("list --json", "the same for programs"),
     ),
     "tools": (
-        ("tools", "of the instance that runs"),
+        ("tools", "of the running instance"),
         (
             "tools scene__create_primitive --instance blender",
             "one tool's description and arguments",
         ),
     ),
     "call": (
-        ("call scene__scene_info", "of the instance that runs"),
-        ('call scene__create_primitive --json \'{"kind": "cube"}\' --instance blender', "of one"),
+        ("call scene__scene_info", "in the running instance"),
+        (
+            'call scene__create_primitive --json \'{"kind": "cube"}\' --instance blender',
+            "in Blender",
+        ),
         ("call viewport__look --out look.png", "the picture, too"),
-        ("call studio__publish --json @publish.json --wait", "arguments of a file, a job's end"),
+        (
+            "call studio__publish --json @publish.json --wait",
+            "arguments from a file; wait for the job",
+        ),
     ),
     "stop": (
-        ("stop", "end the calls that run in the only instance here"),
+        ("stop", "end the calls that are running in the only instance"),
         ("stop --instance blender", "in that application"),
     ),
     "gateway": (
@@ -57,7 +63,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "farm local": (("farm local -n 4", "a scheduler and four hosts"),),
     "farm worker": (
-        ("farm worker --scheduler tcp://10.0.0.5:8786 --host blender --offer gpu", "joins one"),
+        ("farm worker --scheduler tcp://10.0.0.5:8786 --host blender --offer gpu", "join a farm"),
     ),
     "farm run": (
         ("farm run scene__scene_info --over 'a/*.usda' -n 4", "over files"),

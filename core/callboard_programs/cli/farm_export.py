@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_mutually_exclusive_group(required=True)
     kinds.add_argument("--openjd", metavar="DIR", type=Path, help="the folder for the job bundle")
     kinds.add_argument(
-        "--flamenco", metavar="DIR", type=Path, help="the folder for a job of Flamenco 3"
+        "--flamenco", metavar="DIR", type=Path, help="the folder for a Flamenco 3 job"
     )
     parser.add_argument(
         "--chunk", metavar="N", type=count, help="calls in one Flamenco task, on one host (10)"
@@ -48,7 +48,9 @@ def _run(arguments: argparse.Namespace) -> int:
         folder = arguments.flamenco.absolute()
         files = write_job(folder, name, work, tasks, arguments.chunk or 10)
     elif arguments.chunk is not None:
-        raise PeerError("--chunk is for --flamenco; a session of --openjd keeps its host anyway")
+        raise PeerError(
+            "--chunk needs --flamenco; leave it out, because --openjd keeps its host anyway"
+        )
     else:
         first = "template"
         files = write_bundle(arguments.openjd.absolute(), name, work, tasks)

@@ -32,7 +32,7 @@ _LOOK = 0.5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_host(parser)
     parser.add_argument(
-        "-n", dest="hosts", type=repetitions, default=2, help="hosts; 0 for the scheduler alone"
+        "-n", dest="hosts", type=repetitions, default=2, help="number of hosts; 0 for none"
     )
     parser.add_argument("--listen", metavar="IP", default="127.0.0.1", help="by default 127.0.0.1")
     parser.add_argument("--port", type=port_number, default=0, help="0 lets the system choose")

@@ -27,7 +27,7 @@ def add_needs(parser: argparse.ArgumentParser) -> None:
         type=amount,
         action="append",
         default=[],
-        help="hosts that offer this: gpu, host:blender-4.5.1, license-karma",
+        help="use only hosts that offer this: gpu, host:blender-4.5.1, license-karma",
     )
 
 
@@ -35,7 +35,7 @@ def add_certificates(parser: argparse.ArgumentParser) -> None:
     """Add the options for the certificates that protect a farm on several machines."""
     for name, what in (
         ("ca", "the authority to trust"),
-        ("cert", "own certificate"),
+        ("cert", "this program's certificate"),
         ("key", "its key"),
     ):
         parser.add_argument(f"--tls-{name}", metavar="PEM", type=Path, help=what)
@@ -55,13 +55,13 @@ def certificates_of(arguments: argparse.Namespace) -> Certificates | None:
 def add_wear(parser: argparse.ArgumentParser) -> None:
     """Add the options that decide when a fresh host replaces a worn one."""
     parser.add_argument(
-        "--max-tasks", metavar="N", type=count, help="a fresh host after this many tasks"
+        "--max-tasks", metavar="N", type=count, help="start a fresh host after this many tasks"
     )
     parser.add_argument(
         "--max-memory",
         metavar="BYTES",
         type=size,
-        help="a fresh host once it holds this much, such as 4G; at twice as much it is killed",
+        help="replace a host that uses this much memory, such as 4G; kill it at twice as much",
     )
 
 
@@ -75,7 +75,7 @@ def add_attached(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attached",
         action="store_true",
-        help="for a program that starts this command: it ends when its stdin closes",
+        help="end when stdin closes, for a program that starts this command",
     )
 
 

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="by default the run starts a farm of its own"
     )
-    parser.add_argument("-n", dest="hosts", type=count, default=2, help="hosts of its own farm")
+    parser.add_argument("-n", dest="hosts", type=count, default=2, help="hosts in the run's farm")
     add_task_options(parser)
     add_wear(parser)
     add_certificates(parser)
@@ -101,7 +101,7 @@ def _require_others_hosts(arguments: argparse.Namespace) -> None:
     running."""
     if arguments.skills or arguments.roots or arguments.deny or arguments.allow:
         raise PeerError(
-            "the hosts of a scheduler have been started with folders and capabilities of their "
+            "a scheduler's hosts have been started with folders and capabilities of their "
             "own; give --skills, --root, --deny and --allow to `callboard farm worker`"
         )
 

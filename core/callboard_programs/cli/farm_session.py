@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("leave", "end the session's host"),
     ):
         step = steps.add_parser(name, help=text)
-        step.add_argument("folder", metavar="FOLDER", type=Path, help="the session's own")
+        step.add_argument("folder", metavar="FOLDER", type=Path, help="the session's folder")
         if name == "enter":
             step.add_argument("options", nargs=argparse.REMAINDER)
         if name == "task":
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             step.add_argument("index", metavar="INDEX", type=int)
             step.add_argument("--results", metavar="DIR", type=Path, required=True)
     chunk = steps.add_parser("chunk", help="perform some calls of Flamenco's job on one host")
-    chunk.add_argument("folder", metavar="FOLDER", type=Path, help="the job's")
+    chunk.add_argument("folder", metavar="FOLDER", type=Path, help="the job's folder")
     chunk.add_argument("first", metavar="FIRST", type=repetitions)
     chunk.add_argument("last", metavar="LAST", type=repetitions)
 
@@ -78,7 +78,9 @@ def _chunk(arguments: argparse.Namespace) -> int:
     indices = range(arguments.first, arguments.last + 1)
     orders = [order_of(folder / ORDERS, index) for index in indices]
     if not orders:
-        raise PeerError(f"there is no call from {indices.start} to {arguments.last}")
+        raise PeerError(
+            f"there are no calls from {indices.start} to {arguments.last}; give the first one first"
+        )
     failed = 0
     attempts = [Attempt(task_of(order), order) for order in orders]
     with HostsHere(host_of(folder), 1, tell, _say) as host:
@@ -96,7 +98,7 @@ def _keep(result: TaskResult, folder: Path) -> None:
         with replacing_bytes(str(folder / f"{result.index}.json")) as file:
             file.write(line.encode() + b"\n")
     except OSError as error:
-        raise PeerError(f"the result can't be kept in {folder}: {error}") from None
+        raise PeerError(f"the result can't be saved in {folder}: {error}") from None
 
 
 def _show(method: str, params: Json) -> None:

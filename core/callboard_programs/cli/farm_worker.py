@@ -37,14 +37,14 @@ from callboard_programs.farm.supervisor import Supervisor
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_host(parser)
     parser.add_argument("--scheduler", metavar="ADDRESS", required=True, help="tcp://… or tls://…")
-    parser.add_argument("--name", default=socket.gethostname(), help="its name in the results")
+    parser.add_argument("--name", default=socket.gethostname(), help="the host's name in results")
     parser.add_argument(
         "--offer",
         metavar="NAME=N",
         type=amount,
         action="append",
         default=[],
-        help="for tasks that need it: license-karma; gpu and memory=16e9 override what is found",
+        help="for tasks that need it: license-karma; gpu and memory=16e9 override the real ones",
     )
     add_wear(parser)
     add_certificates(parser)
@@ -104,7 +104,7 @@ def _try(scheduler: str, security: Any) -> None:
         if isinstance(refused, OtherAuthority):
             raise refused from None
         print(
-            f"callboard: {refused.message}. The host joins it as soon as it answers.",
+            f"callboard: {refused.message}. The host will join as soon as the scheduler answers.",
             file=sys.stderr,
             flush=True,
         )

@@ -53,7 +53,7 @@ def start_once(bundle: InstalledBundle, patience: float = PATIENCE) -> FirstStar
     try:
         return asyncio.run(_start(bundle, patience))
     except asyncio.TimeoutError:
-        return FirstStart(problem=f"hasn't answered for {patience:g} s", late=True)
+        return FirstStart(problem=f"hasn't answered within {patience:g} s", late=True)
     except SkillError as error:
         reported = " | ".join([*lines][-_LAST_LINES:])
         last = f". Its last output: {reported}" if reported else ""

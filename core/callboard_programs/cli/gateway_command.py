@@ -22,7 +22,7 @@ from callboard_programs.gateway.other_machines import Outside, outside_address
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--port", type=port_number, help="by default the last port; 0 is any free one"
+        "--port", type=port_number, help="by default the last one used; 0 means any free port"
     )
     parser.add_argument("--auth", choices=("token", "none"), default="token")
     parser.add_argument(
@@ -34,18 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--idle",
         type=seconds,
         metavar="SECONDS",
-        help="end after this long without instances or clients",
+        help="end after so many seconds without instances or clients",
     )
     parser.add_argument(
         "--listen",
         metavar="ADDRESS",
-        help="this machine's address for other machines: TLS, with approval",
+        help="also listen at this address for other machines, which need your approval",
     )
     parser.add_argument(
         "--certificate", type=Path, metavar="FILE", help="PEM; by default one is made"
     )
     parser.add_argument("--key", type=Path, metavar="FILE")
-    parser.add_argument("--names", action="store_true", help="list what each name stands for")
+    parser.add_argument("--names", action="store_true", help="list the names and their scenes")
     parser.add_argument(
         "--forget",
         action="extend",
@@ -86,13 +86,13 @@ def _forget(wanted: list[str]) -> str:
     forgotten = forget(wanted)
     if not forgotten:
         return "No name belongs to an unsaved scene that is gone; nothing was changed."
-    return f"Forgotten: {', '.join(forgotten)}. The next scenes without a name get these."
+    return f"Forgotten: {', '.join(forgotten)}. New scenes get these names next."
 
 
 def _outside(arguments: argparse.Namespace) -> Outside | None:
     """Return the address for other machines, or None. Raises PeerError, HostError."""
     if (arguments.certificate is None) != (arguments.key is None):
-        raise PeerError("give both, --certificate FILE and --key FILE, or neither")
+        raise PeerError("give both --certificate FILE and --key FILE, or neither")
     if arguments.listen is None:
         return None
     if arguments.auth == "none":

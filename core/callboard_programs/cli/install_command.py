@@ -51,7 +51,7 @@ def tell(arguments: argparse.Namespace, work: Callable[[Installer, Path | None],
     if folder is not None and folder.exists() and not folder.is_dir():
         raise PeerError(f"--dir {arguments.dir} is a file; give a folder")
     if not arguments.dry_run:
-        meanwhile(f"{arguments.host} is searched for and started, which may take half a minute")
+        meanwhile(f"finding {arguments.host} and starting it, which may take half a minute")
     try:
         lines = work(host, folder)
     except OSError as error:

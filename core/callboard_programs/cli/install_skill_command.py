@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=VALUE",
         dest="settings",
-        help="the value of one of its settings; repeat it for each value of one that takes several",
+        help="a setting's value; repeat it for other settings and for a setting's other values",
     )
     parser.add_argument("--downgrade", action="store_true", help="also replace a newer version")
     parser.add_argument(
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
             # loaded.
             bundle = place.confirm(bundle.name)
     except OSError as error:
-        raise HostError(f"it can't be installed: {error.strerror or error}") from None
+        raise HostError(f"the bundle can't be installed: {error.strerror or error}") from None
     lines = list(_reported(bundle, seen, arguments))
     if arguments.json:
         here = {"scope": arguments.scope, "not_loaded": trouble_here(bundle), "lines": lines}
@@ -98,8 +98,8 @@ def _server_sentence(bundle: InstalledBundle, arguments: argparse.Namespace) -> 
     named = "the host's project" if project is None else f"the project {project.resolve()}"
     yield (
         "Its server runs as you. It gets the workspace folders of the client that calls it: the "
-        "roots that the client names, within the artist's own if there are any; without them "
-        f"the artist's, else {named}."
+        "client's roots, limited to the artist's if there are any. If the client has no roots, it "
+        f"gets the artist's, else {named}."
     )
     for key, setting in bundle.manifest.settings.items():
         if setting.kind == "directory" and key in bundle.answers:
@@ -157,7 +157,7 @@ def _started(bundle: InstalledBundle, seen: list[str]) -> str | None:
         names = f": {', '.join(first.tools[:20])}" if first.tools else ""
         seen.append(f"Its server runs, tools: {len(first.tools)}{names}.")
     elif first.late:
-        seen.append(f"Its server {first.problem}; hosts keep trying.")
+        seen.append(f"Its server {first.problem}; hosts will keep trying.")
     else:
         return f"its server {first.problem}"
     return None

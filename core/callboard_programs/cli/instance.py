@@ -22,12 +22,12 @@ def choose(wanted: str | None) -> Instance:
         return matching[0]
     if not running:
         raise HostError(
-            "no instance runs; start Maya, Blender … with callboard, or `callboard serve`"
+            "no instance is running; start Maya, Blender … with callboard, or run `callboard serve`"
         )
     names = ", ".join(map(_called, running))
     if not matching:
-        raise HostError(f"no instance '{wanted}'; running: {names}")
-    raise HostError(f"several instances run; choose one with --instance: {names}")
+        raise HostError(f"there is no instance '{wanted}'; running: {names}")
+    raise HostError(f"several instances are running; choose one with --instance: {names}")
 
 
 def scene_of(instance: Instance) -> str:

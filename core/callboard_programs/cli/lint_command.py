@@ -18,13 +18,13 @@ from callboard_testing.lint.skill_lint import Finding, lint
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", type=Path, metavar="DIR|ZIP", nargs="+")
-    parser.add_argument("--strict", action="store_true", help="a warning counts as an error")
-    parser.add_argument("--json", action="store_true", help="a list of {file, line, …}")
+    parser.add_argument("--strict", action="store_true", help="treat warnings as errors")
+    parser.add_argument("--json", action="store_true", help="print a list of {file, line, …}")
     parser.add_argument(
         "--start", action="store_true", help="run a bundle's server to see its tools"
     )
     parser.add_argument(
-        "--explain", action="store_true", help="show what tools take from their functions"
+        "--explain", action="store_true", help="show what is read from the tools' functions"
     )
 
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _findings(place: Path, search: list[Path], *, start: bool) -> list[Finding]:
     if not place.exists():
-        raise PeerError(f"{place} isn't there")
+        raise PeerError(f"{place} doesn't exist")
     if not place.is_file() and not (place / "manifest.json").is_file():
         return lint(place, search)
     from callboard_programs.cli.bundle_source import findings_about  # imports servers' code
@@ -71,7 +71,7 @@ def _findings(place: Path, search: list[Path], *, start: bool) -> list[Finding]:
 def _print(one: Explained) -> None:
     where = plain(f"{one.source}:{one.line}: tool '{one.tool}'")
     if one.function is None:
-        print(f"{where}: no plain def to read a schema from; any arguments pass")
+        print(f"{where}: there is no plain def to read a schema from; any arguments pass")
         return
     for key, value in one.gives.items():
         print(plain(f"{where}: {key} from {one.function}(): {json.dumps(value)}"))

@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(rows, indent=2))
         return 0
     if not entries:
-        print("nothing runs; start Maya, Blender … with callboard, or `callboard serve`")
+        print("nothing is running; start Maya, Blender … with callboard, or run `callboard serve`")
     for entry in entries:
         instance = entry.instance
         minutes = int((time() - instance.started) / 60)

@@ -80,7 +80,7 @@ def count_words(text):
 
 
 TOOLS = {
-    "count_words": (count_words, "Counts the words of a text.", TEXT),
+    "count_words": (count_words, "Counts the words in a text.", TEXT),
 }
 
 

@@ -86,7 +86,7 @@ What an agent should know before it uses these tools: conventions, units, what t
     "tools.yaml": """\
 tools:
   - name: count_objects
-    description: Counts the objects whose name contains a text; without one, all objects.
+    description: Counts the objects whose name contains a given text, or all objects.
     source_file: scripts/read.py
     required_capabilities: [scene.read]
     annotations: {read_only_hint: true}

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         good = all(finding.severity != "error" for finding in findings)
         file = _pack(arguments.folder, arguments.out) if good else None
     except OSError as error:
-        raise HostError(f"it can't be packed: {error.strerror or error}") from None
+        raise HostError(f"the bundle can't be packed: {error.strerror or error}") from None
     if arguments.json:
         written = [asdict(finding) for finding in findings]
         print(plain_json({"file": file and str(file), "findings": written}))

@@ -30,12 +30,12 @@ def findings(folder: Path) -> Iterator[tuple[bool, str]]:
             if sys.platform == "win32"
             else f"chmod 700 '{folder}'"
         )
-        yield False, f"{folder} holds tokens and can be read by {', '.join(others)}: {mend}"
+        yield False, f"{folder} contains tokens and can be read by {', '.join(others)}: {mend}"
     if from_the_shop(sys.base_prefix):
         yield (
             False,
             (
-                "this Python is the Microsoft Store's, which hides the files it writes from other "
+                "this Python is from the Microsoft Store, so its files are hidden from other "
                 "programs: hosts and clients can't find each other. Use one from python.org"
             ),
         )

@@ -68,7 +68,7 @@ def _read(text: str) -> Json | bool:
     except ValueError as error:
         raise PeerError(f"--answer is not JSON: {error}") from None
     if not isinstance(given, (dict, bool)):
-        raise PeerError("--answer must be an object with the form's fields, true or false")
+        raise PeerError("--answer must be true, false, or an object with the form's fields")
     return given
 
 
@@ -130,7 +130,7 @@ def _field(name: str, schema: Mapping[str, Any], required: bool) -> Any:
         except SchemaViolation as wrong:
             print(plain(str(wrong)), file=sys.stderr)
         except ValueError:
-            print(f"type a value of type {schema.get('type')}", file=sys.stderr)
+            print(f"enter a value of type {schema.get('type')}", file=sys.stderr)
 
 
 def _choices(schema: Mapping[str, Any]) -> list[Any]:

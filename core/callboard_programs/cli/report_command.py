@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         report = build(Reader(default_folder()), since=since)
     except sqlite3.Error as error:
         raise HostError(
-            f"the records can't be read: {error}. A damaged file is set aside when a host starts"
+            f"the records can't be read: {error}. Start a host, which sets a damaged file aside"
         ) from None
     if arguments.json:
         print(json.dumps(report, indent=2, ensure_ascii=False))
@@ -86,8 +86,8 @@ def _show_call(call_id: str, *, as_json: bool) -> int:
     call = Reader(default_folder()).get(call_id)
     if call is None:
         raise PeerError(
-            f"no call '{call_id[:64]}' is kept; `callboard report --calls` lists the last ones, and"
-            " a failed call's answer names it as callboard/call"
+            f"there is no record of call '{call_id[:64]}'; `callboard report --calls` lists the "
+            "last calls, and a failed call's answer has its id as callboard/call"
         )
     entry = call.as_trace()
     if as_json:
@@ -118,7 +118,7 @@ def _list_calls(number: int, since: float | None, *, as_json: bool) -> int:
             )
         )
     if not calls:
-        print("No calls are kept from that time; --since all includes the others.")
+        print("There are no records from that time; --since all includes older ones.")
     return 0
 
 
@@ -131,7 +131,7 @@ def _print(report: dict[str, Any]) -> None:
         print(f"  {entry['count']:>4}  {entry['tool']}: {entry['message']}")
     _print_more(report, "topErrors")
     if report["unknownTools"]:
-        print("\nCalled, and not there:")
+        print("\nUnknown tools that were called:")
     for entry in report["unknownTools"][:_SHOWN]:
         print(f"  {entry['count']:>4}  {entry['tool']}")
     if report["slowestTools"]:

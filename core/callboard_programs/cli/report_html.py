@@ -117,7 +117,7 @@ def _totals(report: dict[str, Any]) -> str:
 def _missing(report: dict[str, Any]) -> str:
     entries, here = report["topMissingCapabilities"], set(report["refusedHere"])
     if not entries:
-        return _table("Missing capabilities", "", (), [], "Nothing was missed.")
+        return _table("Missing capabilities", "", (), [], "No capability was missing.")
     most = max(entry["sessions"] for entry in entries)
     parts = (
         (
@@ -173,7 +173,7 @@ def _unknown(entries: Sequence[dict[str, Any]]) -> str:
     ]
     about = "Names that agents called, although no tool has that name."
     columns = ("Tool", "#Sessions", "#Times")
-    return _table("Called, but not there", about, columns, rows, "") if rows else ""
+    return _table("Unknown tools that were called", about, columns, rows, "") if rows else ""
 
 
 _COLOURS = {"requested": "ok", "refused": "refused", "inferred": "soft"}

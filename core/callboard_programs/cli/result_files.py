@@ -58,7 +58,7 @@ def require_folder(out: str, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         why = error.strerror or type(error).__name__
-        raise PeerError(f"--out {out}: the folder can't be made: {why}; name another") from None
+        raise PeerError(f"--out {out}: the folder can't be made: {why}; name another one") from None
     _require_writable(out, folder)
 
 
@@ -119,7 +119,7 @@ def _point(file: ResultFile, written: Path) -> None:
 def _file(block: Json) -> ResultFile:
     holder = block.get("resource") if block["type"] == "resource" else block
     if not isinstance(holder, dict):
-        raise SkillError("the tool answered with a file that is broken: it is empty")
+        raise SkillError("the tool's answer contains a file that is broken: it is empty")
     kind = str(holder.get("mimeType", "application/octet-stream"))
     suffix = mimetypes.guess_extension(kind) or ".bin"
     reported = f"{_KINDS[block['type']]} ({kind})"
@@ -131,7 +131,7 @@ def _file(block: Json) -> ResultFile:
             raise ValueError("it is empty")
         data = base64.b64decode(encoded, validate=True)
     except ValueError as error:
-        raise SkillError(f"the tool answered with {reported} that is broken: {error}") from None
+        raise SkillError(f"the tool's answer contains {reported} that is broken: {error}") from None
     return ResultFile(reported, data, suffix, holder)
 
 

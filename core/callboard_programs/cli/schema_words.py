@@ -40,5 +40,5 @@ def meaning(schema: Any) -> str:
     text = str(schema.get("description", ""))
     if "default" in schema:
         sentence = f"{text.rstrip('.')}. " if text else ""
-        text = f"{sentence}Without it: `{schema['default']}`"
+        text = f"{sentence}Default: `{schema['default']}`"
     return text

@@ -24,21 +24,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="don't ask")
     parser.add_argument("--undo", action="store_true", help="restore everything that was changed")
     parser.add_argument(
-        "--host", choices=sorted(HOSTS), action="append", default=[], help="only this; repeatable"
+        "--host",
+        choices=sorted(HOSTS),
+        action="append",
+        default=[],
+        help="only this one; repeatable",
     )
     parser.add_argument(
         "--client",
         choices=sorted(formats().keys() - {"other"}),
         action="append",
         default=[],
-        help="only this, even if it isn't found here; repeatable",
+        help="only this one, even if it isn't found here; repeatable",
     )
     parser.add_argument(
         "--gateway",
         action="store_true",
         help="the gateway's address instead of the bridge, for clients that accept one",
     )
-    parser.add_argument("--no-trial", action="store_true", help="don't try it with one call")
+    parser.add_argument("--no-trial", action="store_true", help="don't make a trial call")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 

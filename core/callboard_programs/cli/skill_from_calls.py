@@ -37,8 +37,8 @@ def make(parent: Path, name: str, ids: Sequence[str], since: str) -> Path:
     folder = write_folder(parent, name, new.files)
     when = [datetime.fromtimestamp(calls[at].started).strftime("%m-%d %H:%M") for at in (0, -1)]
     print(
-        f"Of {len(calls)} calls, {' to '.join(when)}; `callboard report --calls` lists those that "
-        "are kept, with their ids",
+        f"Made from {len(calls)} calls, {' to '.join(when)}; `callboard report --calls` lists the "
+        "recorded calls and their ids",
         file=sys.stderr,
     )
     for sentence in new.left_out:
@@ -56,8 +56,8 @@ def _chosen(reader: Reader, ids: Sequence[str], since: str) -> list[CallRecord]:
             calls = reader.several(ids)
             if unknown := set(ids) - {call.call_id for call in calls}:
                 raise PeerError(
-                    f"no call {', '.join(sorted(unknown))[:200]} is kept; `callboard report "
-                    "--calls` and the panel's Activity show the calls that are"
+                    f"there is no record of call {', '.join(sorted(unknown))[:200]}; `callboard "
+                    "report --calls` and the panel's Activity tab show the recorded calls"
                 )
             return calls
         return _newest_conversation(reader, parse_since(since))
@@ -113,7 +113,7 @@ def _try_once(new: NewSkill, folder: Path) -> None:
                 full = f"{new.draft.name}.{new.draft.workflow}"
                 run = bench.call("workflows__run", name=full, inputs=files)
         except (CallboardError, ToolFailed) as error:
-            print(f"It didn't run on an empty OpenUSD stage: {error}", file=sys.stderr)
+            print(f"The skill didn't run on an empty OpenUSD stage: {error}", file=sys.stderr)
             return
     results = {step["step"]: step.get("result") for step in run["steps"]}
     for step in steps:
@@ -121,4 +121,7 @@ def _try_once(new: NewSkill, folder: Path) -> None:
         step.result = result if isinstance(result, dict) else step.result
     for path, text in new.draft.files().items():
         (folder / path).write_text(text, encoding="utf-8")
-    print("It ran on an empty OpenUSD stage; its test expects what it answered.", file=sys.stderr)
+    print(
+        "The skill ran on an empty OpenUSD stage; its test expects the same results.",
+        file=sys.stderr,
+    )

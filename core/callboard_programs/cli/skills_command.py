@@ -64,7 +64,7 @@ def _line(bundle: dict[str, Any]) -> str:
     notes = [bundle["scope"]]
     if bundle["pending"]:
         and_kept = f", {bundle['previous']} is kept" if bundle["previous"] else ""
-        notes.append(f"not yet seen to load{and_kept}")
+        notes.append(f"hasn't loaded yet{and_kept}")
     missing = bundle["missing_capabilities"]
     if granted := [name for name in bundle["host_capabilities"] if name not in missing]:
         notes.append(f"gets: {', '.join(granted)}")

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gateway",
         action="store_true",
-        help="all instances, or the one with this name; starts the gateway if none runs",
+        help="all instances, or the one with this name; starts the gateway if none is running",
     )
     parser.add_argument("--client", metavar="NAME", help="present this client's token")
 

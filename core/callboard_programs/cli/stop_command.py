@@ -23,8 +23,8 @@ def run(arguments: argparse.Namespace) -> int:
     instance = choose(arguments.instance)
     if instance.token is None:
         raise HostError(
-            f"{instance.id} needs no tokens, so it can't tell you from an agent: cancel the call "
-            "in its panel, or hold Escape for a second in its window"
+            f"{instance.id} accepts calls without a token, so it can't tell you from an agent: "
+            "cancel the call in its panel, or hold Escape for a second in its window"
         )
     if answer_of(instance, "GET", "/v1/healthz") is None and is_alive(instance):
         rouse(instance.pid)
@@ -35,15 +35,17 @@ def run(arguments: argparse.Namespace) -> int:
             f"ended from outside. Wait for that code, or end the application"
         )
     if "ended" not in answer:
-        raise PeerError(str(answer.get("detail") or "this instance runs an older callboard"))
+        raise PeerError(
+            str(answer.get("detail") or "this instance has an older callboard; update it")
+        )
     if arguments.json:
         print(plain_json(answer))
         return int("holds" in answer)
     _show(answer)
     if "holds" in answer:
         raise HostError(
-            f"{plain(answer['holds'])} still runs, in compiled code that Python can't interrupt. "
-            "The call ends, and its changes are undone, when that code returns"
+            f"{plain(answer['holds'])} is still running, in compiled code that Python can't "
+            "interrupt. The call ends, and its changes are undone, when that code returns"
         )
     return 0
 
@@ -56,7 +58,7 @@ def _show(answer: Json) -> None:
     if not answer["ended"] and "holds" not in answer:
         print("no call is running; nothing was ended")
     elif answer["ended"]:
-        print("the client was told that you cancelled it; it may call again")
+        print("the client was notified that you cancelled the call; it may call again")
 
 
 #: The text about the changes of the call, by whether the host could undo them.

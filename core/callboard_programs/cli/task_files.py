@@ -77,7 +77,7 @@ class TaskFiles:
         kept = replace(result, content=())
         if self._folder is None:
             if blocks:
-                dropped = "the answers hold pictures, sounds or files; --out FOLDER keeps them"
+                dropped = "the answers contain pictures, sounds or files; --out FOLDER saves them"
                 self.remarks[dropped] = None
             return kept
         try:

@@ -142,7 +142,7 @@ def work_off(
     places = [*PLACES, *tasks[0].values]
     for word in unfilled(work.given, places):
         known = ", ".join(f"{{{place}}}" for place in places)
-        tell(f"{{{word}}} stays as it is: a task fills in {known}")
+        tell(f"{{{word}}} isn't filled in: a task has only {known}")
     report = None
     if arguments.report is not None:
         # Hosts come and go, each with folders of its own, so only their kind describes the run.
@@ -160,7 +160,7 @@ def work_off(
     kept.clear()
     try:
         if left and not progress.enough:
-            meanwhile(f"hosts start, for {len(left)} of {len(tasks)}")
+            meanwhile(f"starting hosts for {len(left)} of {len(tasks)} tasks")
             attempts = (Attempt(task, work.order(task, task.key)) for task in left)
             with (
                 hosts() as executor,

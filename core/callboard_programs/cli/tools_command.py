@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     instance = choose(arguments.instance)
     tools = tools_of(instance)
     if tools is None:
-        raise HostError(f"{instance.name} doesn't list its tools now; see `callboard doctor`")
+        raise HostError(f"{instance.name} isn't listing its tools; see `callboard doctor`")
     if arguments.tool is None:
         if arguments.json:
             print(plain_json(tools))
@@ -46,7 +46,7 @@ def _in_short(tool: Json) -> str:
     title = " ".join(str(tool.get("title") or "").split())
     reported = (title or description.partition(". ")[0].rstrip("."))[:_LONGEST]
     missing = tool.get("_meta", {}).get("dcc", {}).get("missing_capabilities", ())
-    return f"{reported} (not now: {', '.join(missing)} missing)" if missing else reported
+    return f"{reported} (unavailable: {', '.join(missing)} missing)" if missing else reported
 
 
 def _called(name: str, tools: list[Json]) -> Json:
@@ -68,6 +68,6 @@ def _whole(tool: Json) -> Iterator[str]:
     arguments, required = schema.get("properties") or {}, schema.get("required") or ()
     yield "\narguments:" if arguments else "\nno arguments"
     for name, each in arguments.items():
-        must = ", must be given" if name in required else ""
+        must = ", required" if name in required else ""
         about = meaning(each)
         yield f"  {name}: {taken(each)}{must}{f'. {about}' if about else ''}"

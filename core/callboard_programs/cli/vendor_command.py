@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="VERSION|PROGRAM",
         action="append",
         default=[],
-        help="the Python version, such as 3.11, or a program, such as mayapy; repeatable; by "
+        help="the Python version, such as 3.11, or interpreter, such as mayapy; repeatable; by "
         "default this one",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
@@ -85,8 +85,8 @@ def _skill(given: str, host: str | None) -> SkillMetadata:
                 f"{len(meant)} skills are called {given}; give {by_host}the folder: {folders}"
             )
         raise PeerError(
-            f"{given} is neither a folder nor a skill that `callboard skills` lists or a host that "
-            "runs has; give the folder with its SKILL.md"
+            f"{given} is neither a folder nor a skill that `callboard skills` lists or a running "
+            "host has; give the folder with its SKILL.md"
         )
     skill = load_skill(folder)
     if not is_usable(skill):
@@ -130,7 +130,10 @@ def _version_of(python: str) -> str:
         raise PeerError(f"{python} can't be asked for its version: {error}") from None
     words = asked.stdout.split()
     if not words or _VERSION.fullmatch(words[-1]) is None:
-        raise PeerError(f"{python} isn't a Python; give a version, such as 3.11, or a program")
+        raise PeerError(
+            f"{python} isn't a Python interpreter; give a version, such as 3.11, or an "
+            "interpreter, such as mayapy"
+        )
     return words[-1]
 
 

@@ -28,7 +28,9 @@ class Pinned:
             return Pinned(context, None)
         matched = _FRAGMENT.fullmatch(fragment)
         if matched is None:
-            raise ValueError("after # there must be sha256= and 64 digits")
+            raise ValueError(
+                "the part after # must be sha256= and 64 hexadecimal digits, 0-9 and a-f"
+            )
         # Only the fingerprint identifies the server, because no authority has signed such a
         # certificate.
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

@@ -111,7 +111,9 @@ class DaskHosts:
             self._alone_since = monotonic()
         elif monotonic() - self._alone_since > NONE_SUITS:
             wanted = ", ".join(f"{name}={amount:g}" for name, amount in needs)
-            log.warning("no host here offers %s; `callboard farm worker` starts one", wanted)
+            log.warning(
+                "no host of this farm offers %s; start one with `callboard farm worker`", wanted
+            )
             self._alone_since = math.inf
         return suiting
 
@@ -190,7 +192,7 @@ class DaskHosts:
             until = monotonic() + LOSS_PATIENCE
             self._orphans.append((until, error.last_worker.name, future.key, attempt))
             return
-        why = HostError(f"the farm can't run it: {type(error).__name__}: {error}")
+        why = HostError(f"the farm can't run the task: {type(error).__name__}: {error}")
         yield attempt, {"status": "failed", "value": failure(why)}
 
     def _settled(self) -> Iterator[tuple[Attempt, Loss]]:

@@ -1,15 +1,15 @@
-// Flamenco 3: goes into the folder "scripts" beside flamenco-manager. Runs the job that
-// `callboard farm export --flamenco` wrote; everything about a job is in its folder.
+// A job type for Flamenco 3. Put this file into the folder "scripts" beside flamenco-manager. It runs
+// a job that `callboard farm export --flamenco` wrote. Everything about the job is in its folder.
 const JOB_TYPE = {
   label: "callboard",
   description: "Calls a callboard tool, many times.",
   settings: [
     { key: "folder", type: "string", subtype: "dir_path", required: true,
       description: "The folder that `callboard farm export --flamenco` wrote." },
-    { key: "calls", type: "int32", required: true, description: "The number of its calls." },
+    { key: "calls", type: "int32", required: true, description: "The number of calls in the job." },
     { key: "chunk", type: "int32", default: 10, description: "Calls in one task, on one host." },
     { key: "callboard", type: "string", default: "callboard",
-      description: "The command on the workers." },
+      description: "The callboard command on the workers." },
   ],
 };
 

@@ -23,9 +23,14 @@ def write_job(folder: Path, name: str, work: Work, tasks: Sequence[Task], chunk:
     """Make ``folder``, an absolute path, and write a job's files into it. Return the files' paths,
     the job's own file first. One Flamenco task covers ``chunk`` of our tasks. Raises PeerError."""
     if work.needs:
-        raise PeerError("Flamenco has no amounts; leave --need out and give job.json a tag")
+        raise PeerError(
+            "Flamenco doesn't support amounts; leave --need out, and give job.json a tag"
+        )
     if "{" in str(folder):
-        raise PeerError(f"{folder} can't be in a job: Flamenco begins its variables with {{")
+        raise PeerError(
+            f"{folder} can't be used in a job, because Flamenco's variables begin with {{; choose "
+            "another folder"
+        )
     settings = {"folder": str(folder), "calls": len(tasks), "chunk": chunk}
     job = {
         "name": name,

@@ -39,7 +39,9 @@ class LocalScheduler:
         try:
             self.address, self.dashboard = self._started.result()
         except OSError as error:
-            raise HostError(f"the scheduler can't listen: {error}") from None
+            raise HostError(
+                f"the scheduler can't listen: {error}; give another --port or --listen"
+            ) from None
         return self
 
     def __exit__(self, *error: object) -> None:

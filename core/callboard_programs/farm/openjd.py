@@ -83,7 +83,7 @@ def template(name: str, work: Work, count: int) -> Json:
                 "name": "Callboard",
                 "type": "STRING",
                 "default": "callboard",
-                "description": "The command, where it isn't on the path.",
+                "description": "The callboard command, if it isn't on the path.",
             },
             _path("Orders", "FILE", "IN", ORDERS, "The call of each task."),
             _path("Results", "DIRECTORY", "OUT", "results", "A line of JSON for each task."),
@@ -113,7 +113,10 @@ def _literal(options: Sequence[str]) -> list[str]:
     expression, because the format has no way to escape it."""
     for option in options:
         if "{{" in option:
-            raise PeerError(f"'{option}' can't be in a template, where {{{{ begins an expression")
+            raise PeerError(
+                f"'{option}' can't be used in a template, because {{{{ begins an expression there; "
+                "change it"
+            )
     return list(options)
 
 

@@ -48,8 +48,8 @@ class ReportFile:
         nothing_done = began and not any("status" in value for value in values)
         if others and not nothing_done:
             raise PeerError(
-                f"{self._path} is the report of another tool, host, files, arguments or --out, or "
-                "no report at all; name another file, or remove it"
+                f"{self._path} is the report of a run with another tool, host, files, arguments or "
+                "--out, or isn't a report; name another file, or remove this one"
             )
         done = {_name(value): value for value in values if _writes_progress(value)}
         return [

@@ -50,8 +50,9 @@ def security_of(certificates: Certificates | None) -> Any:
         context.load_cert_chain(certificates.cert, certificates.key)
     except OSError as error:
         raise HostError(
-            f"{', '.join(map(str, certificates))} don't belong together ({error}): --tls-ca is an "
-            "authority's certificate, --tls-cert one that it signed, and --tls-key the key of that"
+            f"{', '.join(map(str, certificates))} don't belong together ({error}): --tls-ca must "
+            "be an authority's certificate, --tls-cert a certificate that it signed, and --tls-key "
+            "that certificate's key"
         ) from None
     files = {"tls_ca_file": str(certificates.ca)}
     for role in ("client", "worker", "scheduler"):
@@ -96,8 +97,8 @@ def require_private(host: str, certificates: Certificates | None) -> None:
     certificate."""
     if certificates is None and not is_loopback(host):
         raise PeerError(
-            f"{host} is not this machine alone, and anyone who reaches a scheduler can run "
-            "anything: give --tls-ca, --tls-cert and --tls-key, or stay on 127.0.0.1"
+            f"other machines could reach a scheduler on {host}, and anyone who can reach one can "
+            "run anything: give --tls-ca, --tls-cert and --tls-key, or stay on 127.0.0.1"
         )
 
 

@@ -34,9 +34,7 @@ def enter(folder: Path, options: Sequence[str]) -> None:
     HostError."""
     state, words = folder / STATE, folder / WORDS
     if state.exists():
-        raise HostError(
-            f"a host is in {folder} already; end it with `callboard farm session leave`"
-        )
+        raise HostError(f"{folder} already has a host; end it with `callboard farm session leave`")
     keeper = [sys.executable, "-m", "callboard_programs.farm.session_host", str(folder), *options]
     with words.open("wb") as out:
         # The keeper must not inherit our output, because the manager waits until it is closed.

@@ -178,8 +178,8 @@ class _Watch:
         most = self._most_memory if task is not None and task.key else None
         if most is not None and held > TOO_MUCH * most:
             self._process.kill(
-                f"its task held {held} bytes, more than {TOO_MUCH} times --max-memory; give it "
-                "more, or fix the leak"
+                f"its task used {held} bytes of memory, more than {TOO_MUCH} times --max-memory; "
+                "raise --max-memory, or fix the leak"
             )
         if not stopped:
             self._stopped_since = None

@@ -98,7 +98,7 @@ class Gateway:
         except OSError as error:
             raise HostError(
                 f"can't listen on port {self._port} ({error.strerror or error}): another gateway "
-                "may run; if not, choose another port with --port, which is kept from then on"
+                "may be running; if not, choose another port with --port, which is then kept"
             ) from None
         if self._port and self.token is not None:
             self._keep(KeptAddress(self._port, self.token))
@@ -172,7 +172,7 @@ class Gateway:
                 if await asyncio.to_thread(self._names.changed):
                     await asyncio.to_thread(self._names.refresh)
             except OSError as error:
-                log.warning("the instances can't be looked at: %s", error)
+                log.warning("the running instances can't be listed: %s", error)
             if generation != self._names.generation:
                 generation = self._names.generation
                 for topic in LISTED_OF_ALL:

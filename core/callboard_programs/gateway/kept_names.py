@@ -138,7 +138,7 @@ def forget(wanted: Sequence[str]) -> list[str]:
             unknown = [name for name in wanted if name not in names and name != UNSAVED]
             if unknown:
                 name = unknown[0][:80]
-                raise PeerError(f"the name {name!r} isn't kept; see callboard gateway --names")
+                raise PeerError(f"there is no name {name!r}; see `callboard gateway --names`")
             gone = [name for name, each in names.items() if UNSAVED in wanted and is_gone(each)]
             forgotten = [*dict.fromkeys([*(n for n in wanted if n != UNSAVED), *gone])]
             for name in forgotten:
@@ -154,5 +154,5 @@ def _read(value: Json) -> SceneIdentity:
     texts = [getattr(standing, name) for name in ("kind", "title", "machine", "instance")]
     scene = standing.scene
     if not all(isinstance(text, str) for text in (*texts, "" if scene is None else scene)):
-        raise TypeError("a name's text isn't one")
+        raise TypeError("a field that must be a string isn't one")
     return replace(standing, opened=int(standing.opened))

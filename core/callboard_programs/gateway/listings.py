@@ -66,7 +66,7 @@ class Listing:
             "dcc_type": instance.kind,
         }
         if entry.state != "serving":
-            return [], {**backend, "status": "unreachable", "error": f"{name} does not answer now"}
+            return [], {**backend, "status": "unreachable", "error": f"{name} isn't answering"}
         listing = self._listed(directory, name)
         try:
             entries, diagnostics = await asyncio.wait_for(listing, LIST_PATIENCE)
@@ -75,7 +75,7 @@ class Listing:
         except HostError as error:
             return [], {**backend, "status": "unreachable", "error": error.message}
         except asyncio.TimeoutError:
-            late = f"{name} did not list its {self.key} in {LIST_PATIENCE:g} s"
+            late = f"{name} did not list its {self.key} within {LIST_PATIENCE:g} s"
             return [], {**backend, "status": "unreachable", "error": late}
         of_instance = {
             "_instance_id": instance.id,

@@ -92,7 +92,7 @@ class HostNames:
         except (HostError, OSError) as error:
             # A name that can't be saved would lead to a different scene after the next start, so no
             # new name is assigned.
-            self._complain(f"no instance gets a new name: {error}")
+            self._complain(f"no new names can be assigned: {error}")
             named, assigned = _assigned(dict(self._kept), running)
             assigned = {name: assigned[name] for name in self._kept}
         self._stamp = kept_names.stamp()
@@ -147,7 +147,7 @@ class NameFinder(OneServerFinder):
 
     def __init__(self, name: str, names: HostNames, *, remembers: bool = True) -> None:
         matched = NAME.fullmatch(name)
-        super().__init__(matched[1] if matched else None, f"this address is {name}'s only")
+        super().__init__(matched[1] if matched else None, f"this address is for {name} only")
         self._name = name
         self._names = names
         self._remembers = remembers
@@ -168,11 +168,11 @@ class NameFinder(OneServerFinder):
             self._remember(entry.instance)
             return entry.instance
         elif entry is not None:
-            how = "is busy and" if entry.state == "busy" else "runs, but"
+            how = "is busy and" if entry.state == "busy" else "is running, but"
             self.reason = f"{self._name} {how} does not answer now"
             self._look_again = True
         elif standing is None:
-            self.reason = f"no {self._name} runs"
+            self.reason = f"no {self._name} is running"
         else:
             self._miss(standing)
         return None
@@ -185,7 +185,9 @@ class NameFinder(OneServerFinder):
         # A conversation that worked in this scene waits until the scene's file is open again.
         waits = ended and standing.scene is not None and (self._meant is not None or not there)
         if waits:
-            self.reason = f"{self._name} is gone, and is back once {standing.words} runs again"
+            self.reason = (
+                f"{self._name} is gone, and will be back once {standing.words} is open again"
+            )
         else:
             self.refusal = not_that_scene(self._name, standing, there)
 
@@ -231,8 +233,8 @@ def not_that_scene(
     again = " until it is open again" if saved else ""
     return NotThatScene(
         f"not that scene: {name!r} stands for {stood}, which isn't open. Retrying does not help"
-        f"{again}. Call by a name that is there: {listed or 'none'}. A person can free the name "
-        f"for a different scene with `callboard gateway --forget {name}`.",
+        f"{again}. Call by one of the current names: {listed or 'none'}. A person can free the "
+        f"name for a different scene with `callboard gateway --forget {name}`.",
         data={
             "name": name,
             "stood_for": None if standing is None else standing.as_json(),

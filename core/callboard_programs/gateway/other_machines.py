@@ -46,7 +46,7 @@ def outside_address(text: str) -> tuple[str, int]:
         ) from None
     if parsed.is_unspecified or not 0 <= number < 65536:
         raise PeerError(
-            "give the address of one network, such as 10.0.0.5, not the one that stands for all"
+            "give this machine's address in one network, such as 10.0.0.5, not the one for all"
         )
     return address, number
 
@@ -96,9 +96,9 @@ class RemoteListener(Listener):
         why = "was turned away" if known.turned_away else "may not connect from other machines yet"
         return Refusal(
             403,
-            f"{known.name} {why} (its token's fingerprint: {known.fingerprint}): on the machine of "
-            "the gateway, its page, an application's panel or "
-            f"`callboard clients approve {known.name}` lets it in",
+            f"{known.name} {why} (its token's fingerprint: {known.fingerprint}): on the gateway's "
+            "machine, let it in with the gateway's page, an application's panel or "
+            f"`callboard clients approve {known.name}`",
         )
 
     def turned_away(self, incoming: IncomingRequest) -> None:
@@ -108,7 +108,7 @@ class RemoteListener(Listener):
             return
         self._waiting.add(known.id)
         log.warning(
-            "%s asks from another machine; let it in with `callboard clients approve %s`",
+            "%s asks to connect from another machine: `callboard clients approve %s` lets it in",
             known.name,
             known.name,
         )

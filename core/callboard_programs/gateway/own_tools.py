@@ -47,8 +47,8 @@ TOOLS = (
     _tool(
         LIST,
         "Running applications",
-        "Lists the applications that run on this machine: Maya, Blender, Houdini, 3ds Max, "
-        "OpenUSD; with the scene that each has open, and which of them are attached here.",
+        "Lists the applications that are running on this machine: Maya, Blender, Houdini, 3ds "
+        "Max, OpenUSD; with each one's open scene, and whether it is attached here.",
         _READS,
         (),
     ),
@@ -57,7 +57,7 @@ TOOLS = (
         "Work with an application",
         "From now on, in this conversation only, lists that instance's tools, each with its name "
         "in front: maya__scene__list_objects. Several can be attached. Ask the user if it isn't "
-        "clear which one is meant.",
+        "clear which one to attach.",
         _CHANGES_NOTHING,
         ("instance",),
         instance=_INSTANCE,
@@ -74,8 +74,8 @@ TOOLS = (
         TRANSFER,
         "Take objects into another application",
         "Copies objects, with what is below them, their materials, cameras, lights and animation, "
-        "from one instance into another by USD; units, up axis, frame rate and names become those "
-        "of the other one. One undo step there. Reports what is lost or renamed.",
+        "from one instance into another by USD; units, up axis, frame rate and names are converted "
+        "to the other one's. One undo step there. Reports what is lost or renamed.",
         _CHANGES_NOTHING,
         ("from", "to"),
         **{"from": _INSTANCE, "to": _INSTANCE},
@@ -84,20 +84,20 @@ TOOLS = (
             "items": {"type": "string", "minLength": 1, "maxLength": 1024},
             "minItems": 1,
             "maxItems": 1000,
-            "description": "Names or paths there; without it, everything.",
+            "description": "Names or paths in the source; by default everything.",
         },
         folder={
             "type": "string",
             "minLength": 1,
             "maxLength": 4096,
-            "description": "An absolute path below a root of both, for the file in between; "
-            "without it, such a root.",
+            "description": "An absolute path below a root of both, for the exchanged file; "
+            "by default such a root.",
         },
     ),
     _tool(
         SEARCH,
         "Find a tool",
-        "Finds tools of all running instances, or of one, by what they are for.",
+        "Searches the tools of all running instances, or of one, by purpose.",
         _READS,
         ("query",),
         query={"type": "string", "minLength": 1, "maxLength": 500},

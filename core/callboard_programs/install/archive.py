@@ -32,7 +32,9 @@ def contents(archive: Path) -> dict[str, bytes]:
             for each in files:
                 parts = each.filename.split("/")
                 if re.search(r"[\\:\0]", each.filename) or not {"", ".", ".."}.isdisjoint(parts):
-                    raise HostError(f"{archive.name} holds a file called {each.filename!r}")
+                    raise HostError(
+                        f"{archive.name} contains a file with an unsafe path: {each.filename!r}"
+                    )
             return {each.filename: opened.read(each) for each in files}
     except OSError as error:
         raise HostError(f"can't read {archive}: {error.strerror or error}") from None

@@ -22,7 +22,7 @@ class AddressFinder(OneServerFinder):
                 raise ValueError("it must begin with https://")
         except ValueError as error:
             raise PeerError(f"{url[:200]!r} isn't a gateway's address: {error}") from None
-        super().__init__(GATEWAY, "this address is one server's only")
+        super().__init__(GATEWAY, "this address is for one server only")
         self._instance = Instance("", GATEWAY, "The gateway", url, token, 0, 0.0)
 
     def find(self) -> Instance | None:

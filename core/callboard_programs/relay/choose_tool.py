@@ -16,16 +16,16 @@ TOOL: Json = {
     "name": CHOOSE,
     "title": "Choose the application",
     "description": (
-        "Several applications run on this machine. Without arguments: lists them. With the id of "
-        "one: works in that one from now on, until another is chosen; its tools, prompts and "
-        "resources are listed then. Ask the user if it isn't clear which one is meant."
+        "Several applications are running on this machine. Without arguments: lists them. With the "
+        "id of one: works in that one from now on, until another is chosen; its tools, prompts and "
+        "resources are then listed. Ask the user if it isn't clear which one to choose."
     ),
     "inputSchema": {
         "type": "object",
         "properties": {
             "host": {
                 "type": "string",
-                "description": "An id from the list, or the application if only one of it runs.",
+                "description": "An id from the list, or the application if it runs only once.",
             }
         },
         "additionalProperties": False,
@@ -71,13 +71,13 @@ class HostChoice:
             wanted = _wanted(arguments)
             if wanted is None:
                 rows = [self._row(instance) for instance in await self._running()]
-                text = "Call this again with the id of the one that is meant."
+                text = "Call this again with the id of the intended one."
                 return _result({"hosts": rows}, text)
             chosen = _only(wanted, await self._running())
             await self._connect(chosen)
         except CallboardError as error:
             return {"content": [{"type": "text", "text": error.message}], "isError": True}
-        text = f"Calls go to {chosen.name} now. Ask for the list of tools again: it has changed."
+        text = f"Calls now go to {chosen.name}. List the tools again: the list has changed."
         return _result({"host": self._row(chosen)}, text)
 
     def _row(self, instance: Instance) -> Json:
@@ -93,7 +93,9 @@ class HostChoice:
 def _wanted(arguments: object) -> str | None:
     host = arguments.get("host") if isinstance(arguments, dict) else arguments
     if host is not None and not (isinstance(host, str) and host):
-        raise PeerError("'host' must be an id from the list; call this without arguments to see it")
+        raise PeerError(
+            "'host' must be an id from the list; call this without arguments to see the list"
+        )
     return host
 
 
@@ -102,14 +104,16 @@ def _only(wanted: str, running: Sequence[Instance]) -> Instance:
     PeerError, with the ids to choose from, if there isn't exactly one."""
     chosen = [i for i in running if i.id.startswith(wanted) or i.kind == wanted]
     if len(chosen) != 1:
-        many = "several are" if chosen else "none is"
+        many = "several hosts are" if chosen else "no host is"
         raise PeerError(f"{many} called '{wanted[:80]}'; give one of the ids: {names(running)}")
     return chosen[0]
 
 
 def names(instances: Sequence[Instance]) -> str:
     """Return the instances' ids and kinds, for a sentence."""
-    return ", ".join(f"{instance.id} ({instance.kind})" for instance in instances) or "none runs"
+    return (
+        ", ".join(f"{instance.id} ({instance.kind})" for instance in instances) or "none is running"
+    )
 
 
 def _result(structured: Json, text: str) -> Json:

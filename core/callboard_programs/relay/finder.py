@@ -130,17 +130,17 @@ class HostFinder:
         choosable = bool(others) or (self._limit is None and bool(serving))
         self.undecided = len(chosen) > 1 or (not chosen and choosable)
         if len(chosen) == 1 and chosen[0] in busy:
-            self.reason = f"{names(chosen)} is busy and does not answer now; call again soon"
+            self.reason = f"{names(chosen)} is busy and isn't answering; call again soon"
             self.forget()
             return None
         if len(chosen) == 1:
             return chosen[0]
         if chosen:
             self.reason = (
-                f"several run; call {CHOOSE}, or name one with --instance: {names(chosen)}"
+                f"several are running; call {CHOOSE}, or name one with --instance: {names(chosen)}"
             )
         elif late:
-            self.reason = f"{names(silent)} runs, but does not answer now"
+            self.reason = f"{names(silent)} is running, but does not answer now"
             self.forget()
         elif serving:
             awaited = self._last.kind if self._last is not None else self._wanted
@@ -216,8 +216,8 @@ def _other_scene(last: Instance, later: list[Instance]) -> NotThatScene:
     stood = last.scene or "an unsaved scene"
     return NotThatScene(
         f"not that scene: this conversation worked with {stood} in {last.name}, which is gone. "
-        f"Retrying does not help until it is open again. Call {CHOOSE} with the id of one that is "
-        f"there: {listed}",
+        f"Retrying does not help until it is open again. Call {CHOOSE} with the id of a running "
+        f"host: {listed}",
         data={
             "name": last.id,
             "stood_for": {"application": last.kind, "scene": last.scene, "instance": last.id},

@@ -25,9 +25,9 @@ LISTS = {
 #: The kind under which the gateway is kept. The gateway's own tools don't belong to any host.
 GATEWAY = "gateway"
 _INSTRUCTIONS = (
-    "You reach Maya, 3ds Max, Houdini or Blender on this machine, of which none was connected when "
-    "this conversation began. Once one is, its tools are listed. If several run, a tool lists "
-    "them and lets you choose."
+    "You reach Maya, 3ds Max, Houdini or Blender on this machine. None of them was connected when "
+    "this conversation began. Once one is, its tools are listed. If several are running, a tool "
+    "lists them and lets you choose one."
 )
 _KIND = re.compile(r"[A-Za-z0-9_-]{1,64}")
 

@@ -134,7 +134,7 @@ class Link:
         try:
             await asyncio.wait([working, closing], return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
-                raise Broken("the connection was given up")
+                raise Broken("the connection was dropped")
             return working.result()
         finally:
             working.cancel()
@@ -241,7 +241,9 @@ class Link:
             self._own = self._own_client(Dialect(self.client_info, False, {}), session.headers)
             async with self.get(session.headers) as stream:
                 if stream.status >= 400:
-                    self._refused = f"the host answered {stream.status} to a listener"
+                    self._refused = (
+                        f"the host refused to report changes, with status {stream.status}"
+                    )
                     return
                 self._listening_now.set()
                 await self._own.hear(stream)

@@ -71,7 +71,7 @@ class OntoSessions:
             call = self._held.pop(str(request.answers[_HELD]), None)
             if call is None:
                 raise InvalidParams(
-                    "the application no longer waits for this answer; send the request "
+                    "the application is no longer waiting for this answer; send the request "
                     "again without requestState"
                 )
             return await self._go_on(call, request)
@@ -166,7 +166,7 @@ class OntoSessions:
         call.cancel()
         if call.expiry is not None:
             call.expiry.cancel()
-        params = {"requestId": call.id, "reason": "the client no longer waits"}
+        params = {"requestId": call.id, "reason": "the client is no longer waiting"}
         connection = call.session.connection
 
         async def tell() -> None:
@@ -195,7 +195,7 @@ class OntoSessions:
         connection = await HostConnection.open(link, message)
         if not connection.headers:
             why = object_in(connection.response, "error").get("message", "no reason given")
-            raise HostError(f"the host opens no session for this call: {why}")
+            raise HostError(f"the host refused to open a session for this call: {why}")
         await connection.send(jsonrpc.notification_message("notifications/initialized"))
         session = CallSession(connection, peer.capabilities)
         listening = asyncio.Event()

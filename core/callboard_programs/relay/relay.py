@@ -94,7 +94,7 @@ class Relay:
         finally:
             for own_id in asked:
                 if self._asked.pop(own_id, None) is not None:
-                    params = {"requestId": own_id, "reason": "the host no longer waits"}
+                    params = {"requestId": own_id, "reason": "the host is no longer waiting"}
                     self._channel.send(jsonrpc.notification_message(CANCELLED, params))
 
     def _pass_on(self, channel: Channel, message: Json) -> None:

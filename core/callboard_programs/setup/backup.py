@@ -87,7 +87,7 @@ class Backup:
     def _as_it_is(self, path: Path, client: str | None) -> BackupFile:
         data = _bytes(path)
         if data is not None and len(data) > _MOST_KEPT:
-            raise HostError(f"{path} is too large to be kept; set this one up by hand")
+            raise HostError(f"{path} is too large to be backed up; set this one up by hand")
         mode = None if data is None else path.stat().st_mode & 0o7777
         text = None if data is None else base64.b64encode(data).decode("ascii")
         self.will_make(path.parent)
@@ -138,7 +138,7 @@ def read_kept() -> Backup | None:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise HostError(
-            f"{_file()}, which says what setup changed, can't be read: {error}"
+            f"{_file()}, the list of setup's changes, can't be read: {error}; undo them by hand"
         ) from None
 
 

@@ -74,10 +74,10 @@ class Plan:
                 way = "the gateway's address" if client.gateway else "the bridge"
                 lines.append(f"write {way} into {client.path}, for {client.known.title}")
             else:
-                lines.append(f"leave {client.path}: callboard is in it already")
+                lines.append(f"leave {client.path}: it already contains callboard")
         if not self.clients:
             lines.append(
-                "write for no client: none was found on this machine; specify one with --client "
+                "configure no client: none was found on this machine; specify one with --client "
                 "NAME"
             )
         return lines

@@ -73,7 +73,7 @@ def _announced(process: subprocess.Popen[bytes]) -> Instance:
             if each.instance.pid == process.pid and each.state == "serving":
                 return each.instance
         sleep(_PAUSE)
-    raise HostError("Blender was started for a trial, and callboard in it does not answer")
+    raise HostError("Blender was started for a trial, but callboard in it does not answer")
 
 
 def _call(client: str, instance: Instance) -> str:
@@ -98,7 +98,7 @@ def _call(client: str, instance: Instance) -> str:
                 raise HostError(f"the trial call failed: {json.dumps(result)[:500]}")
         finally:
             process.kill()
-    return f"{instance.name} answered a call of {client} through the bridge"
+    return f"{instance.name} answered a call by {client} through the bridge"
 
 
 class _Conversation:

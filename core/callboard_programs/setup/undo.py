@@ -62,7 +62,9 @@ def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:
     notes."""
     running = [f"{each.instance.name} (pid {each.instance.pid})" for each in listed()]
     if running and not dry_run:
-        raise HostError(f"callboard runs in {', '.join(running)}; quit that first, then undo")
+        raise HostError(
+            f"callboard is running in {', '.join(running)}; quit each of these, then undo"
+        )
     whole = {path for path, file in kept.files.items() if file.is_as_left(Path(path))}
     for host in kept.hosts:
         # Do this before restoring files, because a host may write to its own files once more.

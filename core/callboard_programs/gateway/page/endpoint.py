@@ -117,7 +117,7 @@ class PageEndpoint:
     def _make_link(self, incoming: IncomingRequest) -> None:
         if incoming.holder != LOCAL:
             incoming.refuse(
-                Refusal(403, "only the gateway's own token makes a link, not a client's token")
+                Refusal(403, "a link needs the gateway's own token, not a client's token")
             )
             return
         incoming.respond_json(200, {"url": self.link()}, _HEADERS)
@@ -126,7 +126,7 @@ class PageEndpoint:
         entry = self._login.enter(read_query(incoming.query).get("code", ""))
         if entry is None:
             incoming.refuse(
-                Refusal(401, "this link was already used; run `callboard gateway --open`")
+                Refusal(401, "this link has already been used; run `callboard gateway --open`")
             )
             return
         cookie = f"{self._access().cookie_name}={entry.cookie}; Path=/; HttpOnly; SameSite=Strict"
@@ -151,7 +151,7 @@ class PageEndpoint:
             )
             return False
         if incoming.method == "POST" and "origin" not in incoming.headers:
-            incoming.refuse(Refusal(403, "a request that changes something needs an Origin"))
+            incoming.refuse(Refusal(403, "a request that changes something needs an Origin header"))
             return False
         return True
 
@@ -192,10 +192,10 @@ class PageEndpoint:
     async def _act(self, incoming: IncomingRequest) -> None:
         body = jsonrpc.decode(incoming.body)
         if not isinstance(body, dict) or body.get("do") not in (*_ACTS, *_WORDS):
-            raise PeerError(f"say what to do: one of {', '.join((*_ACTS, *_WORDS))}")
+            raise PeerError(f"'do' must be one of {', '.join((*_ACTS, *_WORDS))}")
         id = body.get("id")
         if not isinstance(id, str) or not id:
-            raise PeerError("name the call, question or client: id")
+            raise PeerError("'id' must be the id of a call, question or client")
         if body["do"] in _WORDS:
             # Use a new ClientBook, because writing may wait for other processes, and the gateway's
             # own book is used on the loop.
@@ -209,7 +209,7 @@ class PageEndpoint:
         asked = read_query(incoming.query)
         tool = _TOOLS.get(asked.get("by", ""))
         if tool is None:
-            raise PeerError("a picture is made by viewport or look")
+            raise PeerError("'by' must be viewport or look")
         instance = self._instance(asked.get("instance"), asked.get("id"))
         made = await requests.picture(instance, tool)
         incoming.on_gone = None

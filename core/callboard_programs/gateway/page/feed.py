@@ -111,9 +111,7 @@ class _Watch:
         headers = {"Accept": "text/event-stream", **await artist_headers(instance)}
         async with send_request(endpoint_of(instance, EVENTS), "GET", headers) as answer:
             if answer.status == 404:
-                raise HostError(
-                    "it runs an older callboard, which sends this page no events; update it"
-                )
+                raise HostError("its callboard is too old to send events to this page; update it")
             if answer.status != 200:
                 raise HostError(await problem_of(answer))
             async for reported in answer.messages():

@@ -49,7 +49,7 @@ async def picture(instance: Instance, tool: str) -> MadePicture:
                 return MadePicture(base64.b64decode(str(block.get("data"))), block["mimeType"])
             except (binascii.Error, ValueError):
                 break
-    raise HostError("it gave no picture")
+    raise HostError("it returned no picture")
 
 
 async def report(since: str) -> Json:
@@ -80,7 +80,7 @@ async def trace(call: str) -> Json:
     record of the call, and HostError if the records can't be read."""
     kept: Json = await _read(lambda reader: _trace(reader.get(call)))
     if not kept:
-        raise PeerError("that call isn't kept")
+        raise PeerError("there is no record of that call")
     return kept
 
 
@@ -115,4 +115,4 @@ async def _post(instance: Instance, path: str, body: Json, headers: dict[str, st
             raise HostError(await problem_of(answer))
         async for result in answer.messages():
             return result
-    raise HostError("it gave no answer")
+    raise HostError("it returned no answer")

@@ -33,8 +33,8 @@ async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
         f"{calls.name} has {_in_words(roots)}" for calls, roots in ((source, there), (far, here))
     ]
     raise PeerError(
-        f"no folder is a root of both: {reported[0]}, {reported[1]}. Ask the artist to add one "
-        "folder as a root in both (panel, Roots), or start the client with a root that holds "
+        f"the two have no root in common: {reported[0]}, {reported[1]}. Ask the artist to add one "
+        "folder as a root in both (panel, Roots), or start the client with a root that contains "
         "both projects"
     )
 
@@ -51,9 +51,9 @@ async def own_root(source: InstanceCalls, folder: str) -> str:
         return folder
     where = "in a read-only root" if inside else "outside of the roots"
     raise PeerError(
-        f"folder {folder} is {where} of {source.name}, which has {_in_words(roots)}: it makes no "
-        "folder there. Give a folder below a root that it may write to, leave folder out where "
-        "both have a root in common, or ask the artist to add this one (panel, Roots)"
+        f"folder {folder} is {where} of {source.name}, which has {_in_words(roots)}, so the file "
+        "can't be written there. Give a folder below one of its writable roots, leave folder out "
+        "if both have a root in common, or ask the artist to add this one (panel, Roots)"
     )
 
 
@@ -85,7 +85,7 @@ async def _roots_of(calls: InstanceCalls) -> list[dict[str, Any]]:
     try:
         return await _known_roots(calls)
     except CallRefused as refused:
-        raise PeerError(f"{refused.message}; give folder, a path below a root of both") from None
+        raise PeerError(f"{refused.message}; set folder to a path below a root of both") from None
 
 
 async def _known_roots(calls: InstanceCalls) -> list[dict[str, Any]]:

@@ -82,5 +82,5 @@ class _Nowhere:
 def _object(name: str, text: str) -> Json:
     value = json_object(text)
     if value is None:
-        raise CallRefused(f"{name} answered with something that isn't its tool's result")
+        raise CallRefused(f"{name} answered with something other than a tool's result")
     return value

@@ -153,7 +153,7 @@ def _reported(there: SceneFacts, here: SceneFacts) -> tuple[Json, list[Json]]:
         "lost": lost[:LISTED],
         "lost_count": len(lost),
         "unchecked_keys": losses.unchecked[:LISTED],
-        "undo": "one step: scene__undo there undoes the whole import",
+        "undo": "one step: scene__undo in that instance undoes the whole import",
     }
     return answer, moved
 
@@ -189,7 +189,7 @@ def _with_below(tree: Mapping[str, str | None], tops: Sequence[str] | None) -> l
         raise PeerError("there is nothing to transfer: the scene is empty")
     if len(paths) > MOST_OBJECTS:
         raise PeerError(
-            f"these are {len(paths)} objects with what is below them; transfer at most "
-            f"{MOST_OBJECTS} at once: give fewer as objects"
+            f"these are {len(paths)} objects, with those below them; transfer at most "
+            f"{MOST_OBJECTS} at once: name fewer as objects"
         )
     return paths

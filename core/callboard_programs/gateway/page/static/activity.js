@@ -1,4 +1,4 @@
-// Running and waiting calls, and changes: all hosts in one list.
+// Running and waiting calls, and changes, each in one list for all hosts.
 
 import { act } from "./asking.js";
 import { clock, duration, each, el, line, list, number, setText } from "./dom.js";
@@ -57,7 +57,7 @@ export function showChanges(hosts, tell) {
       ...change,
       host: host.name,
       about: idOf(host),
-      // Undoing a change also undoes the later ones in that host.
+      // Undoing a change also undoes all later changes in that host.
       steps: told.slice(at).filter((one) => one.undo === true && one.undone !== true).length,
     }));
   });

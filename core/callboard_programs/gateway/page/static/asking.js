@@ -1,5 +1,5 @@
 // The page's requests to its gateway. The secret came with the link, after the #. The gateway needs
-// it beside the cookie, because browsers show cookies to this machine's other servers too.
+// it in addition to the cookie, because browsers send cookies to this machine's other servers too.
 
 const KEPT = "callboard-page";
 
@@ -20,7 +20,7 @@ async function checked(answer) {
   try {
     detail = (await answer.json()).detail ?? detail;
   } catch {
-    // if there is no problem document, there is only the status
+    // without a problem document, there is only the status
   }
   throw new Error(detail);
 }
@@ -40,8 +40,8 @@ export async function act(about, what, id) {
   return (await checked(answer)).json();
 }
 
-// Receives every event while the gateway runs. `changed` gets "live", "lost", and at last "closed"
-// with the reason, once this browser has no access any more.
+// Receives every event while the gateway is running. `changed` receives "live", "lost", and finally
+// "closed" with the reason, once this browser no longer has access.
 export async function follow(heard, changed) {
   for (;;) {
     try {
@@ -53,7 +53,7 @@ export async function follow(heard, changed) {
       changed("live");
       await read((await checked(answer)).body.getReader(), heard);
     } catch {
-      // The gateway is gone, or the machine slept: try again below.
+      // The gateway is gone, or the machine was asleep: try again below.
     }
     changed("lost");
     await new Promise((done) => setTimeout(done, 1000));

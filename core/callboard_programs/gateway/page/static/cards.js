@@ -1,15 +1,15 @@
-// A card that waits for an answer. A yes doesn't count if it was meant for another card, or if the
-// user can't have read this one.
+// A card that is waiting for an answer. A yes doesn't count if it was meant for another card, or if
+// the user can't have read this card.
 
 import { el, setText } from "./dom.js";
 
-// Milliseconds during which a card that has just appeared or moved accepts no yes, as in
-// the panel.
+// Milliseconds during which a card that has just appeared or moved doesn't accept a yes. The panel
+// does the same.
 const GUARD = 500;
 
-// `text` is the element that must be read to its end first, or null. `lacking` is the reason why no
-// yes is accepted here at all, or empty. `yes` and `longer` are [word, label, explanation]. `answer`
-// is called with the word, and returns whether it was carried out.
+// `text` is the element that must be read to its end first, or null. `lacking` is the reason why a
+// yes isn't accepted at all, or empty. `yes` is [word, label, explanation], and `longer` a list of
+// such arrays. `answer` is called with the word, and returns whether the answer was carried out.
 export function makeCard({ label, head, body, text, lacking, yes, longer, answer }) {
   const refuse = el("button", { type: "button", onclick: () => say("refuse") }, "Refuse");
   const once = button(yes, "main");

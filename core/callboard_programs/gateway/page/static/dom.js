@@ -1,4 +1,4 @@
-// Builds elements from texts. Instances' texts may be hostile, so nothing here ever reads markup.
+// Builds elements from texts. Instances' texts may be hostile, so no text is ever read as markup.
 
 // Makes characters visible that are invisible or change the reading direction, as the panel does.
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{DI}]/gu;
@@ -14,13 +14,13 @@ function escaped(c) {
   return hex.length > 4 ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
 }
 
-// Does the same on one line, with at most that many characters.
+// Does the same on one line, with at most `most` characters.
 export function line(value, most = 300) {
   const text = visible(value).replace(/\s+/g, " ").trim();
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-// Returns JSON with the same meaning in which nothing is hidden.
+// Returns JSON with the same meaning, in which every character is visible.
 export function jsonText(value) {
   return JSON.stringify(value, null, 2).replace(HIDDEN, (c) =>
     c === "\n"
@@ -33,7 +33,8 @@ function escaped16(unit) {
   return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
-// Returns a list of objects, whatever the value is, with no more of them than a page can show.
+// Returns the objects in a list, at most as many as a page can show. Any other value counts as an
+// empty list.
 export function list(value, most = 200) {
   if (!Array.isArray(value)) return [];
   return value.filter((one) => one !== null && typeof one === "object").slice(0, most);
@@ -57,8 +58,8 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Shows one child for each item and keeps those that stay, so that focus and reading aren't
-// disturbed. `make` gives {node, update}; `update` is called with each new item.
+// Shows one child for each item, and keeps the children whose items stay, so that focus and reading
+// aren't disturbed. `make` returns {node, update}, and `update` is called with each new item.
 const kept = new WeakMap();
 
 export function each(parent, items, keyOf, make) {
@@ -91,7 +92,7 @@ export function each(parent, items, keyOf, make) {
   if (moved) for (const child of now.values()) child.moved?.();
 }
 
-// Fills an element again only when its content changes.
+// Replaces an element's content only when it has changed.
 const shown = new WeakMap();
 
 export function fill(parent, value, make) {
@@ -119,7 +120,7 @@ export function duration(ms) {
   return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }
 
-// Returns the last part of any system's path.
+// Returns the last part of a path, of any operating system.
 export function fileName(path) {
   return line(path).split(/[\\/]/).pop();
 }

@@ -1,9 +1,9 @@
-// Selects the hosts that are shown, by the text in the field, and by their state.
+// Selects the hosts to show, by the text in the search field and by their state.
 
 import { list } from "./dom.js";
 import { state } from "./hosts.js";
 
-// With this many hosts or more, each is one line, unless the user chose otherwise.
+// With this many hosts or more, each host is shown on one line, unless the user chose otherwise.
 const MANY = 8;
 
 const field = document.getElementById("find");

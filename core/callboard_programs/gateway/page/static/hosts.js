@@ -1,17 +1,17 @@
-// The cards of the hosts, with a small picture of each scene, and each host's capabilities.
+// The hosts' cards, each with a small picture of the scene, and the hosts' capabilities.
 
 import { get } from "./asking.js";
 import { clock, each, el, fileName, fill, line, list, number, object, setText } from "./dom.js";
 
 // The minimum pause between two pictures of one host: milliseconds, and a multiple of the time that
-// a picture takes. The application makes the pictures, and an artist works in it.
+// a picture takes. The application makes the pictures while an artist is working in it.
 const PAUSE = 3000;
 const RATHER = 8;
 
 export function showHosts(hosts, all, compact) {
   const none = document.getElementById("no-instances");
   none.hidden = hosts.length > 0;
-  setText(none, all ? "No host fits." : "No application with callboard runs.");
+  setText(none, all ? "No host matches." : "No application with callboard is running.");
   document.getElementById("instance-cards").classList.toggle("compact", compact);
   each(document.getElementById("instance-cards"), hosts, (host) => host.name, makeCard);
 }
@@ -73,7 +73,7 @@ function facts_of(status) {
   return { scene, roots, clients, roots_policy, stalled };
 }
 
-// A folder that is a root for several reasons is shown once, with all of them.
+// A folder that is a root for several reasons is shown once, with all the reasons.
 function once(roots) {
   const folders = new Map();
   for (const root of roots) {
@@ -128,7 +128,7 @@ function clientOf(client) {
   return told;
 }
 
-// The scene's picture. It is made again after each change, but not more often than PAUSE allows,
+// The scene's picture. A new one is made after each change, but not more often than PAUSE allows,
 // and never while the page is hidden.
 class ScenePicture {
   constructor(name, folded) {
@@ -153,7 +153,7 @@ class ScenePicture {
     this.again.hidden = !by;
     if (!by) {
       this.image.hidden = true;
-      this.note.textContent = "This host gives no picture.";
+      this.note.textContent = "This host can't make a picture.";
       return;
     }
     if (wanted && this.seen(host) !== this.shown && this.timer === null) {
@@ -213,7 +213,7 @@ function maker(status) {
   return ["viewport", "look"].find((name) => offered.includes(name));
 }
 
-// Hosts across, capabilities down: names of capabilities are long, and hosts are few.
+// A table with hosts as columns: capabilities have long names, and there are few hosts.
 export function showMatrix(hosts) {
   const told = hosts.filter((host) => host.status);
   const columns = told.map((host) => [host.name, list(host.status.capabilities).map(cell)]);

@@ -1,4 +1,4 @@
-// Clients on other machines that ask for access. Once they are let in, they reach every host.
+// Clients on other machines that ask for access. Once a client is let in, it can reach every host.
 
 import { act } from "./asking.js";
 import { makeCard } from "./cards.js";
@@ -19,7 +19,7 @@ function newcomerCard(one, tell) {
     ["Its token was made", clock(one.made)],
   ].filter(([, value]) => value !== "");
   const about = "asks to connect from another machine, and to reach every host that is shown here.";
-  const check = "The client gets the same fingerprint when it is refused: compare them.";
+  const check = "The client is shown the same fingerprint when it is refused: compare them.";
   return makeCard({
     label: `${name} asks to connect from another machine`,
     head: [el("h3", {}, `${name} asks`)],

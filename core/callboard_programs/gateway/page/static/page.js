@@ -27,7 +27,8 @@ function heard(message) {
   draw();
 }
 
-// At most once a frame, however many events come; at once while the page is hidden and has no frames.
+// Draw at most once a frame, no matter how many events arrive. A hidden page has no frames, so a
+// timer is used.
 function draw() {
   if (drawing) return;
   drawing = true;
@@ -66,7 +67,7 @@ function showState(all, shown, questions) {
   const few = shown.length < all.length ? ` (${shown.length} shown)` : "";
   const there = (all.length === 1 ? "1 host" : `${all.length} hosts`) + few;
   if (link === "live") setText(state, `Live: ${there}, ${waiting}`);
-  else if (link === "lost") setText(state, "The gateway doesn't answer; trying again");
+  else if (link === "lost") setText(state, "The gateway isn't answering; trying again");
   else setText(state, "Closed");
   document.title = questions ? `(${questions}) callboard` : "callboard";
 }
@@ -88,7 +89,7 @@ function notice(text) {
   place.hidden = !place.textContent;
 }
 
-// Does something and shows what went wrong. Returns whether it succeeded.
+// Performs an action, and shows the error if it fails. Returns whether it succeeded.
 async function tell(work) {
   try {
     await work();

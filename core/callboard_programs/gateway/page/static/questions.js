@@ -4,7 +4,7 @@ import { act } from "./asking.js";
 import { makeCard } from "./cards.js";
 import { each, el, line, list, number, setText, visible } from "./dom.js";
 
-// The meanings of "for longer", with their explanations.
+// The labels and explanations of the answers that last longer.
 const LONGER = {
   allow_session: ["For this session", "Don't ask again until this client disconnects"],
   allow_tool: ["This tool, for this project", "Don't ask this client again about this tool in this project"],
@@ -48,7 +48,7 @@ function questionCard(question, tell) {
   function tick() {
     const seconds = Math.max(0, Math.round(number(question.deadline) - Date.now() / 1000));
     setText(left, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
-    left.title = "It is refused if there is no answer by then";
+    left.title = "The call is refused if there is no answer by then";
   }
 
   const ticking = setInterval(tick, 1000);

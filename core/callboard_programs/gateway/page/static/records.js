@@ -1,4 +1,5 @@
-// The records: the calls that ended, one of them in full, and the capabilities agents asked for.
+// The records: the calls that have ended, a single call in full, and the capabilities that agents
+// asked for.
 
 import { get } from "./asking.js";
 import { clock, duration, each, el, fill, jsonText, line, list, number, object, setText } from "./dom.js";
