@@ -165,7 +165,7 @@ def test_another_machines_instances_are_listed_and_neither_asked_nor_removed(
         assert main(["list"]) == 0
         assert "on ws42" in capsys.readouterr().out
         main(["doctor"])
-        assert "runs on ws42, which shares this home" in capsys.readouterr().out
+        assert "is running on ws42, which shares this home" in capsys.readouterr().out
         assert path.exists()
         assert stranger.heard == []
 
