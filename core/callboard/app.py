@@ -158,8 +158,8 @@ class Callboard:
 
     @cached_property
     def controls(self) -> Controls:
-        """The content and the actions of a panel. Use it from any thread. Made on first use, so
-        that a host without a panel doesn't load it."""
+        """The content and the actions of a panel. Use it from any thread. It is made on first use,
+        so that a host without a panel doesn't import its code."""
         from callboard.panel.controls import Controls
         from callboard.panel.view import ServedView
 
@@ -192,7 +192,7 @@ class Callboard:
 
     @cached_property
     def rest(self) -> RestEndpoint:
-        """The endpoint below ``/v1``, made at the first request there."""
+        """The endpoint below ``/v1``, made at the first request to it."""
         from callboard.rest.artist_routes import artist_routes
         from callboard.rest.capability_switches import offering_routes
         from callboard.rest.endpoint import RestEndpoint
@@ -401,5 +401,5 @@ def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillSco
 
 
 def _cache_file(config: McpHttpConfig) -> Path | None:
-    """Return the file that caches facts about skills until the next start."""
+    """Return the file that caches facts about skills between starts, or None if skills are off."""
     return cache_folder() / "skills.json" if config.skills else None

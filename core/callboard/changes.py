@@ -11,13 +11,13 @@ P = ParamSpec("P")
 
 
 class Changes(Generic[P]):
-    """The listeners of a change. Call it from any thread. Listeners are called on the thread that
+    """The listeners of a change. Use it from any thread. Listeners are called on the thread that
     notifies, in the order in which they were added; they return at once and don't raise."""
 
     #: True while there are listeners; code that notifies often checks this first.
     watched: bool
-    #: Calls all present listeners. With a single one this is the listener itself, because every
-    #: call of a tool is notified.
+    #: Calls all present listeners. If there is only one, this is the listener itself, to save time:
+    #: every tool call notifies.
     tell: Callable[P, object]
 
     def __init__(self) -> None:
@@ -25,8 +25,8 @@ class Changes(Generic[P]):
         self._replace({})
 
     def watch(self, listener: Callable[P, object]) -> Callable[[], None]:
-        """Call ``listener`` at every change from now on. Return the function that stops it, which
-        may be called twice."""
+        """Call ``listener`` at every change from now on. Return the function that stops these
+        calls; it may be called twice."""
         place = object()
         with self._lock:
             self._replace({**self._listeners, place: listener})

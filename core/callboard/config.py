@@ -18,7 +18,7 @@ _PLAIN = re.compile(r"[!-~]+")
 @dataclass(frozen=True, eq=False)
 class ExportTarget:
     """The destination of records. ``url`` is http(s); ``/ingest`` is added if it is missing. Times
-    are seconds."""
+    are in seconds."""
 
     url: str
     project_id: str
@@ -55,8 +55,8 @@ class ExportTarget:
 class McpHttpConfig:
     """The settings for ``start`` and ``create_skill_server``; change them before the start.
 
-    ``port`` 0 lets the system choose. ``token`` is generated when ``auth`` needs one.
-    ``declared_capabilities`` None means those of the host's ports.
+    ``port`` 0 lets the system choose. ``token`` is generated when ``auth`` needs one. If
+    ``declared_capabilities`` is None, the host's ports determine the capabilities.
     """
 
     port: int = 0
@@ -65,9 +65,9 @@ class McpHttpConfig:
     declared_capabilities: list[str] | None = None
     #: Capabilities withdrawn from the start.
     deny: Sequence[str] = ()
-    #: Capabilities offered even when no person can be asked: ``script.execute``.
+    #: Capabilities offered even when no artist can be asked, or although they are off by default.
     allow: Sequence[str] = ()
-    #: True to look for skills at all.
+    #: True to search for skills.
     skills: bool = True
     #: Folders of skills, in addition to the environment's and the bundled ones.
     skill_paths: Sequence[str | Path] = ()
@@ -82,9 +82,9 @@ class McpHttpConfig:
     #: True to announce the instance, so that ``callboard list`` and other programs find it.
     announce: bool = True
     enable_prompts: bool = True
-    #: True to offer agents the tool that reports what no tool here can do.
+    #: True to offer agents a tool for reporting tasks that no tool here can do.
     capture_missing_capabilities: bool = True
-    #: True to give tools an optional parameter in which agents say why they call.
+    #: True to give tools an optional parameter in which agents say why they call the tool.
     capture_intent: bool = False
     #: True to record calls in the user's data folder.
     records: bool = True

@@ -92,7 +92,7 @@ BLOCKS = (Text, Image, Audio, Resource, ResourceLink)
 
 @dataclass
 class Result:
-    """A whole result: blocks for the reader, ``structured`` for the program."""
+    """A whole result: ``content`` for readers, ``structured`` for programs."""
 
     content: Sequence[Block | str] = ()
     structured: Any = None

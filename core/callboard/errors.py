@@ -1,5 +1,5 @@
-"""The exceptions of callboard, named after whatever is at fault. Exceptions that only one room
-raises derive from these, and are defined there.
+"""callboard's exceptions, named after whatever is at fault. Exceptions that only one package raises
+derive from these and are defined in that package.
 
 Each has the parts of a JSON-RPC error: a ``code``, a message that says what to do next, and
 optional ``data``. Codes -32xxx are JSON-RPC's and MCP's. Codes -31xxx are ours and lie outside
@@ -53,7 +53,7 @@ class ParseError(PeerError):
 
 
 class MethodNotFound(PeerError):
-    """Raised when the method doesn't exist, or not in the revision that the client speaks."""
+    """Raised when the method doesn't exist in the protocol revision that the client uses."""
 
     code = METHOD_NOT_FOUND
 
@@ -65,8 +65,8 @@ class InvalidParams(PeerError):
 
 
 class CapabilityMissing(PeerError):
-    """Raised when this host doesn't offer a capability that the tool needs, or the artist withdrew
-    it."""
+    """Raised when this host doesn't offer a capability that the tool needs, or when the artist has
+    withdrawn it."""
 
     code = CAPABILITY_MISSING
 
@@ -93,7 +93,7 @@ class NoWorkspaceRoots(WorkspaceResolveError):
 
 
 class RefusedByArtist(PeerError):
-    """Raised when the artist, or the policy that the artist set, refused."""
+    """Raised when the artist, or a policy that the artist has set, refused the request."""
 
     code = REFUSED_BY_ARTIST
 
@@ -103,13 +103,13 @@ class SkillError(CallboardError):
 
 
 class HostError(CallboardError):
-    """Raised when the host can't do what was asked now. Nothing was changed unless the message says
-    so."""
+    """Raised when the host can't do what was asked at the moment. Nothing was changed unless the
+    message says so."""
 
 
 class WrongArgument(CallboardError, ValueError):
-    """Raised when a tool can't use an argument, for a reason that its schema doesn't express.
-    Reaches the agent as ``isError``: a sentence, and no traceback."""
+    """Raised when a tool can't use an argument, for a reason that its schema doesn't express. The
+    agent receives it as ``isError``, with a sentence and no traceback."""
 
     code = INVALID_PARAMS
 
@@ -144,7 +144,7 @@ class CallCancelled(CallboardError):
 
 
 class CallboardBug(CallboardError):
-    """Raised for a mistake of our own."""
+    """Raised for a bug in callboard itself."""
 
 
 #: The beginning of the message about a call to a tool that doesn't exist.
@@ -152,8 +152,8 @@ UNKNOWN_TOOL = "unknown tool '"
 
 
 class ResourceNotFound(InvalidParams):
-    """Raised when there is no resource with that URI. The code depends on the era: -32002 in
-    sessions, -32602 without."""
+    """Raised when there is no resource with that URI. The code is -32002 in sessions and -32602
+    without them."""
 
     def __init__(self, uri: str) -> None:
         super().__init__(

@@ -3,9 +3,9 @@
 The first of these sources that has a value for a setting counts: the command line (in an
 application, what the artist chose there), ``CALLBOARD_<NAME>``, the files that
 ``CALLBOARD_SETTINGS`` names, the site's file for the project that ``CALLBOARD_PROJECT`` names, the
-user's file, the site's file. Folders of skills and denied capabilities are added up instead, and
-``strict`` stays strict: no source below a site can allow what it forbids. Settings are never read
-merely because they lie beside a scene.
+user's file, the site's file. The sources' folders of skills and denied capabilities are combined
+instead, and ``strict`` stays strict: no source below a site can allow what it forbids. A settings
+file is never read merely because it lies next to a scene.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ _MOST_PROJECTS = 20
 
 
 class SettingsError(PeerError):
-    """Raised for an invalid setting: the server doesn't start without a setting that might forbid
-    something."""
+    """Raised for an invalid setting. The server doesn't start then, because the setting might
+    forbid something."""
 
 
 class ServerSetting(NamedTuple):
-    """One setting. ``name`` is McpHttpConfig's. With ``adds``, all sources' values count."""
+    """One setting. ``name`` is that of McpHttpConfig's field. If ``adds`` is true, all sources'
+    values are combined."""
 
     name: str
     kind: Kind
@@ -71,7 +72,7 @@ SETTINGS = (
     ServerSetting("farm_command", "words", "the command line of a callboard that has Dask", ()),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
-#: Variables that are read and aren't settings; docs/deployment.md describes each.
+#: Variables that are read but aren't settings; docs/deployment.md describes each.
 OTHER_VARIABLES = (
     "CALLBOARD_ARGUMENTS",
     "CALLBOARD_EXPORT_PROJECT",
@@ -95,8 +96,8 @@ _ALIKE = 0.7
 
 
 class Source(NamedTuple):
-    """A source of settings. ``label`` is its name, with the file if the source is a file. With
-    ``forbids``, its denials and its ``strict`` also bind the artist."""
+    """A source of settings. ``label`` is its name, with the path if the source is a file. If
+    ``forbids`` is true, its denials and its ``strict`` also bind the artist."""
 
     label: str
     values: Mapping[str, Any]
@@ -114,8 +115,8 @@ class ResolvedSetting(NamedTuple):
 
 
 def config_from(given: Mapping[str, Any], **others: Any) -> McpHttpConfig:
-    """Return the configuration from what was given on the command line, or in the application, and
-    from all other sources. ``others`` are values that aren't settings. Raises SettingsError."""
+    """Return the configuration from all sources. ``given`` are the settings from the command line
+    or the application. ``others`` are values that aren't settings. Raises SettingsError."""
     named = sources(given)
     values = {each.setting.name: each.value for each in settled(named)}
     sites = [source.values for source in named if source.forbids]
@@ -155,8 +156,8 @@ def _shown(value: Any) -> str:
 
 
 def named_skill_paths() -> list[Path]:
-    """Return the folders in the setting skill_paths. If the settings are invalid, return none: the
-    start of a server, and ``callboard doctor``, report what is wrong."""
+    """Return the folders in the ``skill_paths`` setting, or an empty list if the settings are
+    invalid: a server reports what is wrong when it starts, and so does ``callboard doctor``."""
     try:
         return [Path(path) for path in config_from({}).skill_paths]
     except SettingsError:
@@ -164,8 +165,8 @@ def named_skill_paths() -> list[Path]:
 
 
 def unknown_project() -> str | None:
-    """Return a sentence if the site has files for projects, but none for this one. Reads the
-    disk."""
+    """Return a warning if the site has files for projects but none for this one, else None. Reads
+    the disk."""
     site, project = site_folder(), os.environ.get("CALLBOARD_PROJECT", "")
     if site is None or not re.fullmatch(_PROJECT, project):
         return None
@@ -185,8 +186,8 @@ def unknown_project() -> str | None:
 
 
 def unread_variables() -> Iterator[tuple[str, str | None]]:
-    """Yield the ``CALLBOARD_`` variables of the environment that nothing reads, each with the one
-    that was probably meant."""
+    """Yield the ``CALLBOARD_`` variables of the environment that nothing reads, each with the
+    variable that was probably intended, or None."""
     import difflib  # needed only for wrong names
 
     known = {*OTHER_VARIABLES, *(setting.variable for setting in SETTINGS)}
@@ -198,7 +199,7 @@ def unread_variables() -> Iterator[tuple[str, str | None]]:
 
 
 def absent(named: list[Source]) -> Iterator[str]:
-    """Yield a sentence for a project without a file, and for each folder in the settings that
+    """Yield a warning for a project without a file, and for each folder in the settings that
     doesn't exist. Reads the disk."""
     if unknown := unknown_project():
         yield unknown
@@ -253,7 +254,7 @@ def _settle(setting: ServerSetting, named: list[Source]) -> ResolvedSetting:
 def _from(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     for setting in SETTINGS:
         text = environ.get(setting.variable, "").strip()
-        # Discovery reads this one itself, for every host, along with those of dcc-mcp.
+        # Skill discovery reads this variable itself, for every host, along with dcc-mcp's.
         if text and setting.name != "skill_paths":
             value: Any = text
             if setting.kind in (*_PATHS, "words"):

@@ -1,4 +1,5 @@
-"""The names that skills import: reading back, framing, importing, and the words of ports."""
+"""The names that skills import: helpers for reading back, framing and importing, and ports'
+types."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from callboard.ground.lazy_names import lazy_names
 
-#: Modules, and the names shown of each.
+#: Modules, and the names that are public in each.
 _HOMES = {
     "callboard.ground.atomic_write": "replacing_bytes",
     "callboard.ground.colors": "linear of_kelvin",

@@ -1,7 +1,7 @@
 """Servers without an application: skills served from any Python program.
 
-The program keeps its own threads; the server gets one that is its host's main thread. Names and
-signatures are compatible with programs written for dcc-mcp-core.
+The server starts a thread that serves as its host's main thread. The program keeps its own threads.
+Names and signatures are compatible with programs written for dcc-mcp-core.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class BareHost(Host):
 
 
 class ServerHandle:
-    """A running server; a context manager. Call its methods from any thread but the server's."""
+    """A running server, which is also a context manager. Call its methods from any thread but the
+    server's."""
 
     def __init__(self, app: Callboard, inbox: MainThreadInbox, thread: threading.Thread) -> None:
         self._app = app
@@ -69,7 +70,7 @@ class ServerHandle:
         return int(self.url.rsplit(":", 1)[1].partition("/")[0])
 
     def withdraw(self, capability: str) -> None:
-        """Stop offering the capability to all clients, at once. They are notified."""
+        """Stop offering the capability to all clients at once, and notify them."""
         self._app.capabilities.withdraw(capability)
 
     def restore(self, capability: str) -> None:
@@ -77,9 +78,9 @@ class ServerHandle:
         self._app.capabilities.restore(capability)
 
     def shutdown(self) -> None:
-        """End every call and connection, then return; idempotent. Raises HostError when a tool
-        still holds the main thread after ``SHUTDOWN_TIMEOUT``; that tool then ends with the
-        process."""
+        """End every call and connection, then return; idempotent. Raises HostError when a tool is
+        still running on the main thread after ``SHUTDOWN_TIMEOUT``; the server then stops once that
+        tool has ended, or with the process."""
         self._inbox.stop()
         self._app.guest.interrupt()
         self._thread.join(SHUTDOWN_TIMEOUT)

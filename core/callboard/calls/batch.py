@@ -1,9 +1,9 @@
 """Runs several calls as one: one question to the artist, one undo step, all or nothing.
 
-They run in one turn of the main thread, so no other work runs between two of them. Each call passes
-the gate separately, with its capabilities, its arguments and its paths, before the first one runs.
-A call that needs the server's loop while it runs (a job, a coroutine or a question) can't be part
-of a batch.
+The calls run in one turn of the main thread, so no other work runs between two of them. Each call
+passes the gate separately, with its capabilities, its arguments and its paths, before the first one
+runs. A call that needs the server's loop while it runs (a job, a coroutine or a question) can't be
+part of a batch.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class GatheredTool(Tool):
 def gather(
     call: Call, tools: ToolRegistry, admit: Callable[[Tool], None], server: CallServer
 ) -> GatheredTool:
-    """Return the batch that ``call`` asks for. Raises InvalidParams, and the errors of
+    """Return the batch that ``call`` requests. Raises InvalidParams, and the errors of
     ``admit``."""
     inner: list[Call] = []
     for index, asked in enumerate(call.arguments["calls"]):
@@ -143,7 +143,8 @@ def gather(
 
 
 def require_plain(tool: GatheredTool) -> None:
-    """Raise NotInABatch for a coroutine. Call it once the calls' scripts are loaded."""
+    """Raise NotInABatch if one of the called tools is a coroutine. Call it once the tools' scripts
+    are loaded."""
     for index, call in enumerate(tool.inner):
         if call.tool.entry.kind == "coroutine":
             raise _unsuitable(index, call.tool, "runs beside the main thread")

@@ -1,8 +1,8 @@
 """References from a call of a batch to an earlier call's result.
 
-``{"$result": 0, "path": "object.path"}`` stands for the value at that path in the structured result
-of the batch's first call. Without ``path`` it stands for the whole result. ``path`` consists of
-object keys and array positions joined by dots, and nothing else.
+``{"$result": 0, "path": "object.path"}`` is replaced by the value at that path in the structured
+result of the batch's first call. Without ``path``, it is replaced by the whole result. ``path``
+consists of object keys and array positions joined by dots, and nothing else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ KEY = "$result"
 
 
 class BadReference(SkillError):
-    """The reference doesn't name an earlier call, leads nowhere, or isn't allowed in its place."""
+    """The reference doesn't name an earlier call, leads nowhere, or isn't allowed where it is
+    used."""
 
 
 def is_reference(value: Any) -> bool:
@@ -81,7 +82,8 @@ def check_references(value: Any, index: int, paths: PathFields | None) -> None:
 
 
 def resolve_references(value: Any, answered: Sequence[Any]) -> Any:
-    """Return a copy with each reference replaced. Raises BadReference when one leads nowhere."""
+    """Return a copy with each reference replaced. Raises BadReference when a reference leads
+    nowhere."""
     if is_reference(value):
         return _look_up(value, answered)
     if isinstance(value, dict):

@@ -37,7 +37,7 @@ _SCHEMA: Json = {
 
 
 class BatchTool(Tool):
-    """The tool ``batch__run`` as the list shows it."""
+    """The tool ``batch__run`` as ``tools/list`` shows it."""
 
 
 def batch_tool() -> BatchTool:

@@ -57,7 +57,8 @@ def held(call_output: output.Output) -> bool:
     process. A held call's time doesn't count.
 
     A query to debugpy would load its debugger and block the loop of the watcher that calls this. So
-    only a debugpy server that is already loaded is queried: no other can have an editor attached.
+    only a debugpy server that is already loaded is queried: no other server can have an editor
+    attached.
     """
     connected = getattr(sys.modules.get("debugpy.server.api"), "is_client_connected", None)
     return call_output.released or (connected is not None and bool(connected()))

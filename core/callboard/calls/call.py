@@ -72,7 +72,7 @@ class Call:
         #: The client's answers so far, by the question's key.
         self.answers: dict[str, Any] = {}
         self.roots: WorkspaceRoots | None = None
-        #: The time limit in seconds that its arguments set, or None when they set none.
+        #: The time limit in seconds that the call's arguments set, or None when they set none.
         self.time_limit: float | None = None
         self.started = perf_counter()
         self.queue_wait = 0.0
@@ -82,7 +82,7 @@ class Call:
         #: ``asking`` the artist, ``waiting`` for a thread, or ``running``.
         self.state = "waiting"
         self.task: asyncio.Task[Any] | None = None
-        #: The artist's action that the call waits for.
+        #: The artist's action that the call is waiting for.
         self.held_by: str | None = None
         self.cancelled_by_artist = False
         #: True if the artist paused callboard before the call began.
@@ -152,8 +152,8 @@ class Call:
         self.request.notify("notifications/progress", params)
 
     def hold(self, doing: str | None) -> None:
-        """Report what the call's turn waits for, or None when it no longer waits. Call it on the
-        main thread."""
+        """Report the artist's action that the call's turn is waiting for, or None once the wait is
+        over. Call it on the main thread."""
         self.on_loop(self._wait_for, doing)
 
     def _wait_for(self, doing: str | None) -> None:
@@ -173,14 +173,14 @@ class Call:
 
 
 def server_of(id: str) -> str | None:
-    """Return the part of a call's id that identifies its server, or None when it isn't a call's
+    """Return the part of a call's id that identifies its server, or None when ``id`` isn't a call's
     id."""
     match = _ID.fullmatch(id)
     return match[1] if match else None
 
 
 class RunningCalls:
-    """The calls that run now. Used on the server's loop."""
+    """The calls that are running, waiting or asking now. Used on the server's loop."""
 
     def __init__(self, where: str) -> None:
         """``where`` says where the artist pauses and resumes."""
@@ -190,7 +190,7 @@ class RunningCalls:
         #: The number of calls ended by the artist's Stop; reset when callboard resumes.
         self.stopped = 0
         self.calls: dict[str, Call] = {}
-        #: Called with the call and its result or error, when a call ends whose tool was found.
+        #: Called when a call whose tool was found ends, with the call and its result or error.
         self.ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
         #: Like ``ended``, but only for calls of tools that may change the scene or files.
         self.changes_ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
@@ -225,16 +225,17 @@ class RunningCalls:
         return self.stopped
 
     def stop_client(self, holder: str) -> int:
-        """Cancel one client's calls that run, wait or ask. Its new calls are still accepted.
-        ``holder`` is the name of the client's token. Return the number of cancelled calls."""
+        """Cancel one client's running, waiting and asking calls. The client's new calls are still
+        accepted. ``holder`` is the name of the client's token. Return the number of cancelled
+        calls."""
         theirs = [one for one in self.calls.values() if one.request.peer.holder.name == holder]
         for call in theirs:
             self.cancel(call.id)
         return sum(not call.tool.internal for call in theirs)
 
     def end_running(self) -> list[Call]:
-        """Cancel every call that has begun, for the artist. Waiting calls may still begin. Return
-        the cancelled calls."""
+        """Cancel every call that has begun, on the artist's behalf. Waiting calls may still begin.
+        Return the cancelled calls."""
         begun = [one for one in self.calls.values() if one.state == "running"]
         ended = [one for one in begun if not one.tool.internal]
         for call in ended:
@@ -247,7 +248,7 @@ class RunningCalls:
         self.activity.tell()
 
     def cancel(self, id: str) -> None:
-        """End a call for the artist. Its client is notified that the call was cancelled."""
+        """End a call on the artist's behalf. Its client is notified that the call was cancelled."""
         call = self.calls.get(id)
         if call is not None and call.task is not None:
             call.cancelled_by_artist = True

@@ -33,8 +33,8 @@ class CallPaths:
     async def find_roots(self, call: Call, needed: bool, asking: Callable[[Call], None]) -> None:
         """Set the call's roots.
 
-        If the client named roots that the artist didn't, ``asking`` is called and then a person is
-        asked. ``needed`` is true when the call can't run without roots.
+        If the client has named roots that the artist hasn't, ``asking`` is called and then the
+        artist is asked. ``needed`` is true when the call can't run without roots.
         """
 
         async def ask(outside: Sequence[Root]) -> RootsDecision | None:
@@ -49,7 +49,7 @@ class CallPaths:
             call.roots = None  # the artist is asked about each path, even under ``strict``
 
     async def resolve(self, call: Call) -> None:
-        """Replace the paths in the call's arguments with those that its tool gets. Raises
+        """Replace the paths in the call's arguments with the paths that its tool gets. Raises
         WorkspaceResolveError."""
         tool = call.tool
         paths = tool.paths

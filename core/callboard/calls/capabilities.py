@@ -98,7 +98,7 @@ class Offer(NamedTuple):
 
 
 class Capabilities:
-    """The live set: the host's ports, or an explicit list, minus what the artist withdrew.
+    """The live set: the host's ports, or an explicit list, minus what the artist has withdrawn.
 
     Use it from any thread. Listeners are called on the thread that caused the change.
     """
@@ -113,8 +113,8 @@ class Capabilities:
         own: Sequence[str] = (),
     ) -> None:
         """The capabilities in ``allow`` are offered even while no artist attends, and even if they
-        are off by default. ``forbidden`` is denied for good. ``own`` are capabilities that the
-        server offers in addition to the host's."""
+        are off by default. The capabilities in ``forbidden`` are denied for good. ``own`` are
+        capabilities that the server offers in addition to the host's."""
         self._host = host
         self._own = tuple(own)
         self._explicit = None if explicit is None else list(explicit)

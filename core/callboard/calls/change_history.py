@@ -16,13 +16,13 @@ from callboard.changes import Changes
 from callboard.clients.owner import Owner
 from callboard.content import Json
 
-#: Maximum changes kept, and maximum objects kept of each.
+#: Maximum changes kept, and maximum objects kept for each.
 MOST = 1_000
 MOST_OBJECTS = 100
 
 #: Seconds without a change after which another turn of the agents begins.
 PAUSE = 120.0
-#: The tool after which the steps before can't be undone.
+#: The tool after which earlier steps can't be undone.
 _OPENS = "scene__open_file"
 #: The verbs that describe our tools' changes to objects, by wire name.
 _DID = {
@@ -52,9 +52,9 @@ _DID = {
 class SceneChange(NamedTuple):
     """A call that changed something.
 
-    ``started`` is Unix time in seconds, ``took_ms`` milliseconds. ``objects`` are the full paths of
-    the objects that exist because of the call. ``undo_id`` is None when the host has no step to
-    undo.
+    ``started`` is Unix time in seconds, and ``took_ms`` is in milliseconds. ``objects`` are the
+    full paths of the objects that exist because of the call. ``undo_id`` is None when the host has
+    no step to undo.
     """
 
     call: str
@@ -153,12 +153,12 @@ class ChangeBook:
 
 
 def agents_turn(changes: Sequence[SceneChange]) -> tuple[SceneChange, ...]:
-    """Return the agents' newest changes that can be taken back together, oldest first: those since
-    the artist's last change that is known here, or since a pause."""
+    """Return the agents' newest changes that can be taken back together, oldest first: the changes
+    since the artist's last known change, or since a pause."""
     turn: list[SceneChange] = []
     for one in reversed(changes):
         if one.undone or (one.undo_id is None and one.tool != _OPENS and not one.failed):
-            continue  # it is taken back, or is in files alone
+            continue  # it has been undone, or changed only files
         began = turn[-1].started if turn else one.started
         paused = began - one.started - one.took_ms / 1000 > PAUSE
         if one.undo_id is None or one.owner is None or paused:

@@ -86,7 +86,7 @@ def roots() -> Ask:
 
 
 def read_answer(ask: Ask, answer: Any) -> Any:
-    """Return an answer as the tool sees it. Raises AskFailed when the client refused, BadAnswer
+    """Return an answer as the tool sees it. Raises AskFailed when the client refused, and BadAnswer
     when the answer doesn't fit the question."""
     if isinstance(answer, AskFailed):
         raise answer

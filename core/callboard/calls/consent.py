@@ -1,8 +1,8 @@
 """The questions an artist answers before a call runs, and the artist's decisions.
 
-Only an attendant of the desk, a panel inside the host, can answer. No client can. If there is no
-attendant, nothing is asked: ``ask`` policies then allow the call, and a capability that must not be
-used unattended is withdrawn instead.
+Only an attendant of the desk, which is a panel inside the host, can answer; clients can't. If there
+is no attendant, nothing is asked: ``ask`` policies then allow the call, and a capability that must
+not be used unattended is withdrawn instead.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import RefusedByArtist
 
-#: ``allow`` covers only this call, and ``allow_tool`` this tool in this project. The other answers
-#: cover every tool of the kind that was asked about.
+#: ``allow`` covers only this call, and ``allow_tool`` this tool in this project. The other
+#: permissions cover every tool of the kind that was asked about.
 Decision = Literal["allow", "allow_session", "allow_project", "allow_tool", "refuse"]
 RootsDecision = Literal["allow", "allow_session", "refuse"]
 
@@ -43,7 +43,7 @@ _WHY: dict[Subject, str] = {
     "farm": "runs a tool many times on the farm",
 }
 
-#: The subjects to ask about in a call, and the tools that concern each.
+#: The subjects that the artist is asked about for a call, and the tools that concern each.
 Concerned = Mapping[Subject, Sequence[str]]
 
 _STRICTNESS = ("allow", "ask_once", "ask", "refuse").index
@@ -58,7 +58,7 @@ class Question(NamedTuple):
     """One card on the artist's desk.
 
     ``client`` is the client's own name for itself. ``deadline`` is Unix time in seconds.
-    ``suggests`` is the answer that a yes gives by default.
+    ``suggests`` is the default kind of yes.
     """
 
     id: str
@@ -78,8 +78,8 @@ class ConsentDesk:
     """The open questions and the policies in force. Used on the server's loop."""
 
     def __init__(self, where: str, tools: ToolRegistry | None = None) -> None:
-        """``where`` says where the artist finds the desk. Grants are for ``tools`` as they are when
-        they are given."""
+        """``where`` says where the artist finds the desk. A grant covers ``tools`` as they are when
+        the grant is given."""
         self.where = where
         self._tools = ToolRegistry() if tools is None else tools
         #: Called with true when the desk becomes attended, and with false when it is no longer
@@ -117,7 +117,8 @@ class ConsentDesk:
         self._changes.tell()
 
     def revoke(self, grant: str) -> None:
-        """End the grant with this id. The artist is asked about such calls of its client again."""
+        """End the grant with this id. From then on, the artist is asked about the client's calls
+        again."""
         self._drop(lambda one: one.id == grant)
 
     def forget_client(self, holder: TokenHolder) -> None:
@@ -223,7 +224,8 @@ class ConsentDesk:
         return {one.name: one.origin for one in named if tool is not None or not one.is_shipped}
 
     def _end_outdated(self, call: Call, concerned: Concerned) -> dict[str, list[str]]:
-        """End the grants of tools that changed. Return what changed, by the tools' names."""
+        """End the grants for tools that have changed. Return the changed parts by the tools'
+        names."""
         named = {tool: self._tools.get(tool) for tools in concerned.values() for tool in tools}
         changed: dict[str, list[str]] = {}
 

@@ -75,7 +75,7 @@ class BaseContext:
 
     def port(self, capability: str) -> Any:
         """Return the host's port for a capability that the tool declares. Raises SkillError for an
-        undeclared one, and CapabilityMissing if the artist has withdrawn it since."""
+        undeclared capability, and CapabilityMissing if the artist has withdrawn it since."""
         call, tool = self._call, self._call.tool
         if capability not in tool.required_capabilities:
             raise SkillError(
@@ -141,8 +141,8 @@ class BaseContext:
         self._call.on_loop(self._call.send_log, *self._plain("log", [level, message, data]))
 
     def _plain(self, what: str, values: list[Any]) -> list[Any]:
-        """Make a tool's values plain data. This happens on the tool's own thread, because the
-        tool's objects may run the tool's code."""
+        """Make a tool's values plain data. This happens on the tool's own thread, because reading
+        them may run the tool's code."""
         try:
             plain: list[Any] = shown(json.loads(encode(values)))
         except ValueError as error:
@@ -194,13 +194,14 @@ class BaseContext:
 
 
 def call_of(ctx: BaseContext) -> Call:
-    """Return the call that a callboard tool runs in. Other tools see only their ``ctx``."""
+    """Return the call that one of callboard's own tools runs in. Other tools see only their
+    ``ctx``."""
     return ctx._call
 
 
 def _seen(method: str, params: Any) -> Any:
     """Make invisible characters visible in a question that a person or a model reads. Other
-    questions are only identifiers, and stay unchanged."""
+    questions contain only identifiers, and stay unchanged."""
     return shown(params) if method in (client_questions.ELICIT, client_questions.SAMPLE) else params
 
 
@@ -244,8 +245,8 @@ class ToolContext(BaseContext):
         return answer
 
     def elicit_url(self, message: str, url: str, *, key: str = "") -> Elicited:
-        """Ask the person to visit a page. An accept means consent to visit it, not that the person
-        finished there."""
+        """Ask the person to visit a page. Accepting means that the person agreed to visit the page,
+        not that they finished there."""
         ask = client_questions.url_elicitation(message, url, self._call.id)
         answer: Elicited = self._ask_one(key, ask)
         return answer
@@ -303,7 +304,7 @@ class AsyncToolContext(BaseContext):
         return answer
 
     async def on_main_thread(self, function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        """Run ``function`` on the host's main thread, inside this call's one undo step."""
+        """Run ``function`` on the host's main thread, inside this call's single undo step."""
         main = self._call.main_coroutine
         if main is None:
             raise SkillError("this call has no main thread to run on")

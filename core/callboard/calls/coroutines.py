@@ -37,7 +37,8 @@ class Coroutines:
         if entry.takes_ctx:
             extra["ctx"] = AsyncToolContext(call)
         extra.update(entry.roots(call.visible_roots))
-        # The task takes the context it is created in, so that its prints belong to the call.
+        # The task inherits the context in which it is created, so that its prints belong to the
+        # call.
         task = call.context.run(
             lambda: self._start(
                 finished_later(partial(entry.function, **call.arguments, **extra), call.shape)

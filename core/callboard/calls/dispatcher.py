@@ -109,7 +109,7 @@ class Dispatcher(RunningCalls):
         self.consent = ConsentDesk(host.where, tools)
         self.on_loop: Callable[..., Any] = guest.loop.call_soon_threadsafe
         self.platform = platform
-        #: A tool reported that the resource with this URI changed.
+        #: Called with a resource's URI when a tool reports that the resource has changed.
         self.resource_updated: Changes[[str]] = Changes()
         self._find_resource = find_resource
         self._guest = guest
@@ -140,8 +140,8 @@ class Dispatcher(RunningCalls):
             self._way_out.begin()
 
     def release(self) -> tuple[Turn | None, list[Call]]:
-        """End the calls that run and whatever holds the main thread, for the artist. Return what
-        holds it, and the calls."""
+        """End the running calls and whatever holds the main thread, on the artist's behalf. Return
+        the turn that holds it, if any, and the ended calls."""
         held, ended = self.main.running, self.end_running()
         if held is not None:
             self.main.cancel(held)  # perhaps its call was given up long ago
@@ -150,8 +150,8 @@ class Dispatcher(RunningCalls):
     async def call(
         self, request: PeerRequest, tool: Tool, arguments: Json, intent: str | None = None
     ) -> Json:
-        """Return a ``tools/call`` result. Raises CallboardError for what JSON-RPC reports as an
-        error: missing capabilities, paths outside the workspace, a busy or paused host."""
+        """Return a ``tools/call`` result. Raises CallboardError for problems that JSON-RPC reports
+        as errors: missing capabilities, paths outside the workspace, a busy or paused host."""
         with self._counted(Call(tool, meant(arguments), request, self)) as call:
             call.intent, call.shape = intent, made
             try:
@@ -265,7 +265,8 @@ class Dispatcher(RunningCalls):
         call.state = "waiting"
 
     async def _answer(self, call: Call, asks: dict[str, Ask]) -> None:
-        """Get the answers to a tool's asks: our own resources here, the rest from its client."""
+        """Get the answers to a tool's asks: read our own resources here, and get the rest from its
+        client."""
         ours = {key: ask for key, ask in asks.items() if ask.method == READ_RESOURCE}
         for key, ask in ours.items():
             call.answers[key] = await self._read_resource(call.request, ask.params["uri"])

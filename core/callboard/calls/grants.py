@@ -29,7 +29,7 @@ class ToolOrigin(NamedTuple):
     arguments: str = ""
 
     def changed(self, other: ToolOrigin) -> list[str]:
-        """Return the names of what differs."""
+        """Return the names of the fields that differ."""
         pairs = zip(self._fields, self, other, strict=True)
         return [name for name, one, two in pairs if one != two]
 
@@ -42,9 +42,9 @@ class Grant(NamedTuple):
     ``tool`` is None.
 
     ``made`` is Unix time in seconds. ``by`` is the name of the grant's author. ``session`` is the
-    session with which the grant ends, or empty for a client without one. ``origins`` are the tools
-    as they were then: the one tool, or all tools of other authors, since a grant for any tool
-    covers what ships and what was there.
+    session with which the grant ends, or empty for a client without one. ``origins`` are the
+    fingerprints at that time of the one tool, or of all tools by other authors: a grant for any
+    tool covers only shipped tools and the tools that existed then.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Grant(NamedTuple):
     origins: Mapping[str, ToolOrigin] = MappingProxyType({})
 
     def covers(self, tool: str, origin: ToolOrigin, is_shipped: bool) -> bool:
-        """Return whether it is for the tool of that name and origin."""
+        """Return whether the grant covers the tool with this name and origin."""
         if self.tool is None and is_shipped:
             return True
         return self.tool in (None, tool) and self.origins.get(tool, _NONE) == origin

@@ -44,8 +44,8 @@ class Validator:
         name: str = "arguments",
         whole_characters: bool = False,
     ) -> None:
-        """``whole_characters`` refuses half a surrogate pair, which JSON may carry and no
-        application accepts."""
+        """If ``whole_characters`` is true, half a surrogate pair is refused: JSON may contain one,
+        but no application accepts it."""
         self._whole_characters = whole_characters
         self._schema = schema
         self._name = name

@@ -19,7 +19,7 @@ _DEFAULTS = {
 }
 #: Hints that say nothing about a tool that only reads.
 _ABOUT_CHANGES = ("destructiveHint", "idempotentHint")
-#: Keywords that only refuse what no caller means.
+#: Keywords that refuse only values that no caller intends.
 _LIMITS = ("minLength", "maxLength", "additionalProperties", "uniqueItems")
 #: A number as large as this limits nothing.
 _LARGE = 1e6
@@ -36,7 +36,7 @@ def short_annotations(annotations: Mapping[str, Any]) -> Json:
 
 
 def short_schema(schema: Any) -> Any:
-    """Return the schema of a value without limits that only refuse mistakes."""
+    """Return a value's schema without the limits that only refuse mistakes."""
     if isinstance(schema, list):
         return [short_schema(each) for each in schema]
     if not isinstance(schema, Mapping):

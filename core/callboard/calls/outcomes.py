@@ -37,7 +37,7 @@ from callboard.protocol.peer import AskFailed, InputRequired
 
 #: Maximum bytes of JSON in a tool's answer.
 RESULT_LIMIT = 32 * 2**20
-#: Characters that fit, even if each takes four bytes.
+#: Maximum characters that fit for certain, because each takes at most four bytes.
 _SURELY_FITS = RESULT_LIMIT // 4
 #: Exceptions that pass unchanged: they ask the client, or are errors of the protocol.
 _PASSING = (
@@ -219,7 +219,8 @@ async def finished_later(run: Callable[[], Awaitable[Any]], shape: Shape) -> Any
 
 
 def _plain_error(error: BaseException) -> BaseException:
-    """Remove anything that a tool may have put into our own exception."""
+    """Return our own exception with plain data in place of anything that a tool may have put into
+    it."""
     if isinstance(error, CallboardError):
         error.message = shown(str.__str__(error.message))
         if error.data is not None and not _is_plain(error.data):
@@ -248,7 +249,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def contained(error: BaseException) -> Exception | InputNeeded:
-    """Return ``error``, or a substitute if a future or the loop couldn't take it."""
+    """Return ``error``, or a substitute if a future or the loop can't carry it."""
     if isinstance(error, InputNeeded):
         return error
     if isinstance(error, Exception) and not isinstance(error, StopIteration):

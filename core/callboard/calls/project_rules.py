@@ -122,8 +122,8 @@ def _grant(value: Any) -> Grant:
 
 
 def _origins(value: Any) -> dict[str, ToolOrigin]:
-    """Return the origins of tools. Grants of earlier versions have none, so they are for tools that
-    ship."""
+    """Return the origins of tools. Grants from earlier versions have none, so they cover only
+    shipped tools."""
     origins = {} if value is None else {name: ToolOrigin(*of) for name, of in value.items()}
     if not all(isinstance(text, str) for origin in origins.values() for text in origin):
         raise ValueError("an origin is none")

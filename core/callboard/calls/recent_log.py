@@ -41,7 +41,7 @@ caller: contextvars.ContextVar[Owner | None] = contextvars.ContextVar(
 
 
 def log_failure(tool: str, call_id: str, result: Json, owner: Owner) -> None:
-    """Log the answer and traceback of a failed call of ``owner``. Call it from any thread."""
+    """Log the answer and traceback of a failed call by ``owner``. Call it from any thread."""
     reported = [block["text"] for block in result["content"] if block["type"] == "text"]
     head, rest = "".join(reported[:1])[:FAILURE_HEAD], reported[1:]
     what = "\n".join([head, *rest])
@@ -85,8 +85,8 @@ class RecentLog(Listening):
 
     def entries(self, reader: Owner) -> list[Json]:
         """Return the records, oldest first. A call's records may quote its arguments, so ``reader``
-        sees only the records of its own calls and those of no call. The command line's token sees
-        all."""
+        sees only the records of its own calls and the records that belong to no call. The command
+        line's token sees all records."""
         records = list(self._records)
         return [entry for owner, entry in records if owner is None or may_see(owner, reader)]
 

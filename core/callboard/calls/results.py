@@ -13,8 +13,8 @@ from callboard.protocol.jsonrpc import encode
 def success(value: Any) -> Json:
     """Return the result for what a tool returned. Raises ValueError when it isn't JSON.
 
-    Skills written for dcc-mcp report failure as a mapping with ``success: false``. That becomes an
-    error, so that no failure looks like success.
+    Skills written for dcc-mcp report failure as a mapping with ``success: false``. Such a result
+    becomes an error, so that no failure looks like success.
     """
     if value is None:
         return {"content": [{"type": "text", "text": "done"}], "isError": False}

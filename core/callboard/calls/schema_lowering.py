@@ -3,7 +3,7 @@
 The output is built keyword by keyword, so nothing unchecked reaches the code generator: no ``$id``,
 no ``format``, no default, and only references to our own flat ``definitions``. A deep or recursive
 schema therefore becomes many small functions, not one that Python can't compile. Draft 07's own
-spellings (``definitions``, a list of ``items``, ``dependencies``) are understood.
+spellings (``definitions``, a list of ``items``, ``dependencies``) are accepted.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from callboard.protocol.revisions import Revision
 from callboard.protocol.tool_names import is_tool_name
 from callboard.workspace.fields import PathFields
 
-#: The kind of work that each capability stands for, the most disruptive for the artist first.
+#: The kind of work that each capability implies, the most disruptive for the artist first.
 _WORK: tuple[tuple[str, Work], ...] = (
     (SCRIPT, "script"),
     (RENDER, "render"),
@@ -37,14 +37,14 @@ _WORK: tuple[tuple[str, Work], ...] = (
 WORK_ORDER: tuple[Work, ...] = (*(work for _, work in _WORK), "read")
 #: The tool that makes several calls as one.
 BATCH = "batch__run"
-#: The key in a tool's ``_meta`` of the tools that usually follow it.
+#: The key in a tool's ``_meta`` under which the tools are that are usually called next.
 NEXT_TOOLS = "dcc.next_tools"
 #: The prefix of every capability for files.
 FILES = "filesystem."
 #: The format of an argument by which a client sets how long a call may take, in seconds.
 TIME_LIMIT = "time-limit"
-# Each call chooses. A small preview as a job would need a second call, and a long render that isn't
-# a job keeps the request open for minutes.
+# Each call chooses whether to be a job. A small preview as a job would need a second call, and a
+# long render that isn't a job keeps the request open for minutes.
 #: The format of a boolean by which a client asks for a job: a handle at once, the result later.
 AS_JOB = "as-job"
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -75,8 +75,8 @@ class Tool:
     skill: str | None = None
     #: Returns the folder and the digest of the skill or the bundle.
     source: Callable[[], str] = str
-    #: True when its function checks patterns itself, in another process. Matching one here may take
-    #: forever, and would block the host's interpreter.
+    #: True when its function checks patterns itself, in another process. Matching a pattern here
+    #: may take forever, and would block the host's interpreter.
     own_patterns: bool = False
     #: True for a prompt's or a resource's function, which clients can't call as a tool.
     internal: bool = False
@@ -137,7 +137,8 @@ class Tool:
         return {"type": "object"} if self.own_patterns and has_patterns(schema) else schema
 
     def time_limit(self, arguments: Json) -> float | None:
-        """Return the seconds that these arguments allow, or None when they set no limit."""
+        """Return the call's time limit in seconds: the limit in the arguments, else the tool's own,
+        or None when neither sets one."""
         given = arguments.get(self._by_format.get(TIME_LIMIT, ""))
         return given if isinstance(given, (int, float)) else self.timeout_secs
 
@@ -169,13 +170,14 @@ class Tool:
 
     @cached_property
     def origin(self) -> ToolOrigin:
-        """Fingerprints of what a grant for the tool is bound to. Reads a skill's scripts."""
+        """Fingerprints of the parts of the tool that a grant depends on. Reads a skill's
+        scripts."""
         parts = (f"{self.skill} {self.source()}", self.description, self.input_schema)
         return ToolOrigin(*(_fingerprint(part) for part in parts))
 
     @property
     def is_shipped(self) -> bool:
-        """True unless the tool is of a bundle, of another author's skill or of a program."""
+        """True unless the tool belongs to a bundle, another author's skill or a program."""
         return self.ours or self.internal or self.ships
 
     @cached_property
@@ -258,9 +260,9 @@ class Tool:
         return short
 
     def describe(self, features: Revision, offer: Offer, *, whole: bool = False) -> Json:
-        """Return the tool's entry of ``tools/list``, or with ``whole`` the complete entry. The list
-        shortens shipped tools, whose output schemas would double its size. skills__describe has
-        them whole."""
+        """Return the tool's entry in ``tools/list``, or the complete entry if ``whole`` is true. In
+        the list, shipped tools are shortened: their output schemas alone would double its size.
+        ``skills__describe`` shows complete entries."""
         short = (self.ships or self.ours) and not whole
         entry: Json = {
             "name": self.name,
@@ -333,8 +335,8 @@ class ToolRegistry:
         return tool
 
     def _nearest(self, name: str) -> list[str]:
-        """Return similar names. A name without a skill's prefix is compared with what follows the
-        prefix."""
+        """Return similar names. A name without a skill's prefix is compared with the tools' names
+        without their prefixes."""
         import difflib  # only for errors
 
         if "__" in name:
@@ -354,7 +356,7 @@ class ToolRegistry:
         input_schema: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        """Add a tool, or replace the one of that name.
+        """Add a tool, or replace the tool with the same name.
 
         ``function`` is called with the arguments by name, and with ``ctx`` and ``_workspace_roots``
         if it takes them. It may be a plain function, a generator, whose slices share the main
@@ -362,8 +364,8 @@ class ToolRegistry:
         served unchanged. None means no arguments. ``options`` are :class:`Tool`'s other fields,
         such as ``output_schema``, ``required_capabilities`` and ``affinity``.
 
-        Raises ValueError for a name, a description or a schema that clients may refuse, SkillError
-        for a schema that can't be checked.
+        Raises ValueError for a name, a description or a schema that clients may refuse, and
+        SkillError for a schema that can't be checked.
         """
         if not is_tool_name(name):
             raise ValueError(f"a tool's name has 1 to 128 of A-Z a-z 0-9 _ . -, not {name!r}")

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
 
-#: Characters of a traceback's end that a client sees.
+#: Maximum characters of a traceback that a client sees. The beginning of a longer one is cut off.
 TRACEBACK_LIMIT = 8_000
 #: Maximum exceptions of a chain that are shown.
 _LINKS = 3

@@ -1,5 +1,5 @@
-"""Undoes and redoes what calls changed: any call for the artist, only its own calls for a
-client."""
+"""Undoes and redoes what calls changed. The artist can undo any call, a client only its own
+calls."""
 
 from __future__ import annotations
 

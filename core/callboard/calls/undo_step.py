@@ -26,10 +26,10 @@ class UndoStep:
         #: The steps of visits that weren't rolled back, oldest first. They are joined where the
         #: host can join them.
         self.ids: list[str] = []
-        #: True once a visit made a change that can't be undone, such as opening another scene.
+        #: True once a visit has made a change that can't be undone, such as opening another scene.
         self._lost = False
         self._steps = 0
-        #: The id that undoes the whole call, once it ended.
+        #: The id that undoes the whole call, set once the call has ended.
         self.id: str | None = None
         #: None until the call fails. After that, true if the host could restore everything.
         self.rolled_back: bool | None = None

@@ -1,2 +1,2 @@
-"""The files in which MCP clients list their servers: their places, and adding or removing our entry
+"""The files in which MCP clients list their servers: finding them, and adding or removing our entry
 without changing anything else."""

@@ -49,7 +49,8 @@ class Change:
 
 def planned(known: ClientFormat, path: Path, entry: Mapping[str, Any]) -> Change:
     """Return the change that puts the entry into the client's file. Nothing is written yet. Raises
-    PeerError for a file that isn't what its client writes, OSError for one that can't be read."""
+    PeerError for a file that isn't in its client's format, and OSError for a file that can't be
+    read."""
     secret = known.headers in entry
     before = _read(path)
     return Change(path, before, _edited(known, path, before, entry), secret)
@@ -103,7 +104,7 @@ def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, An
     wanted = {**settings, known.key: servers}
     if wanted == settings:
         return before
-    # Whatever the editing did, only a text that means exactly this is ever written.
+    # Whatever the edit did, the text is written only if it parses to exactly these settings.
     for with_entry, without_entry in ways:
         try:
             if entry is None:
@@ -122,13 +123,14 @@ def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, An
 
 
 def _bare(settings: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return the settings without an empty member for servers, which means the same."""
+    """Return the settings without an empty member for servers, because leaving it out means the
+    same."""
     return settings if settings.get(key) else {k: v for k, v in settings.items() if k != key}
 
 
 def _editing(syntax: str) -> tuple[Any, ...]:
     """Return the function that parses a text, and pairs of functions that put an entry into it and
-    take it out. The first pair that succeeds counts."""
+    take it out. The first pair that succeeds is used."""
     if syntax == "toml":
         anyhow = toml_text.rewritten, partial(toml_text.rewritten, entry=None)
         return toml_text.parsed, (toml_text.with_entry, toml_text.without_entry), anyhow

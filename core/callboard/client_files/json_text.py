@@ -1,5 +1,5 @@
-"""JSON as people write it, changed in one place. Order and indentation stay; so do comments and
-trailing commas, for clients that accept them."""
+"""Changes one entry of JSON that people write. Order and indentation stay the same. So do comments
+and trailing commas, for clients that accept them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import Any
 #: The space between two tokens; the second form is for clients that accept comments.
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SPACE_AND_COMMENTS = re.compile(r"(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
-#: The rest of a line after a value. The pattern can match in one way only. Otherwise a line that
-#: doesn't match would be tried in every way.
+#: The rest of a line after a value. The pattern can match a line in only one way. Otherwise, the
+#: search would try every way on a line that doesn't match.
 _LINE_END = re.compile(r"(?:[ \t]|/\*(?:[^*\r\n]|\*(?!/))*\*/)*(?://[^\r\n]*)?(?=\r?\n)")
-#: Matched in runs, not character by character, which would need much memory for a long string.
+#: Matched in runs, because matching character by character would need much memory for a long
+#: string.
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 _BARE = re.compile(r"-?[A-Za-z0-9.+-]+")
 _BOM = "\ufeff"
@@ -66,7 +67,8 @@ def with_entry(
 
 
 def without_entry(text: str, key: str, name: str, comments: bool = False) -> str:
-    """Return the text without that member, and otherwise unchanged. Raises ValueError."""
+    """Return the text without the member ``name`` of the root's member ``key``, and otherwise
+    unchanged. Raises ValueError."""
     holder = _member(_document(text, comments), key)
     gone = None if holder is None else _member(holder.node, name)
     if holder is None or gone is None:
@@ -143,7 +145,8 @@ def _array(text: str, start: int, comments: bool) -> _Node:
 
 
 def _next(text: str, at: int, closing: str, comments: bool) -> tuple[int, int | None]:
-    """Return where the next member or ``closing`` is, and the comma before ``closing``."""
+    """Return the positions of the next member or ``closing``, and of a comma before ``closing``, or
+    None."""
     at = _skipped(text, at, comments)
     if text[at : at + 1] == closing:
         return at, None
@@ -212,7 +215,7 @@ def _named(name: str, value: Mapping[str, Any], margin: str, unit: str) -> list[
 
 
 def _dumped(value: Mapping[str, Any], margin: str, unit: str | None) -> list[str]:
-    """Return the value's JSON, as it is written after its name; on one line if ``unit`` is None."""
+    """Return the JSON to write after the value's name, on one line if ``unit`` is None."""
     lines = json.dumps(value, indent=unit, ensure_ascii=False).split("\n")
     return ["\n".join([lines[0], *(margin + line for line in lines[1:])])]
 

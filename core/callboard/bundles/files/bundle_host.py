@@ -156,8 +156,8 @@ class HostResources:
 
 
 def offered_by(capabilities: Any) -> Mapping[str, Any]:
-    """Return what these capabilities advertise about host resources, or an empty result when they
-    advertise nothing valid. Older hosts put it under ``experimental``."""
+    """Return the part of these capabilities that is about host resources, or an empty mapping if
+    there is no valid one. Older hosts put it under ``experimental``."""
     for slot in ("extensions", "experimental"):
         extensions = capabilities.get(slot) if isinstance(capabilities, Mapping) else None
         offer = extensions.get(CAPABILITY) if isinstance(extensions, Mapping) else None

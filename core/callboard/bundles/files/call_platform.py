@@ -17,7 +17,7 @@ from callboard.workspace.roots import RootsBook
 
 class CallPlatform:
     """The platform that :func:`callboard.extensions.host` asks during one call. The roots are
-    looked up at the first question, because most calls never ask any."""
+    looked up when the tool first asks for files, because most tools never do."""
 
     def __init__(self, call: Call, bundle: str, book: RootsBook, workspaces: Workspaces) -> None:
         self._call = call

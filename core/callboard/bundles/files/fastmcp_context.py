@@ -1,8 +1,8 @@
 """A FastMCP tool's context, in the form that :func:`callboard.extensions.host` needs.
 
-For servers that use the ``mcp`` or ``fastmcp`` package and run in a process of their own. Those
-packages use only one method of a request and one of a result's type, so neither they nor pydantic
-are imported here.
+It is for servers that use the ``mcp`` or ``fastmcp`` package and run in a process of their own.
+Those packages use only one method of a request and one of a result's type, so this module imports
+neither them nor pydantic.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class FastMcpContext:
         return capabilities if isinstance(capabilities, dict) else {}
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Any:
-        """Return the client's answer. Raises CallboardError with the code and data of an error."""
+        """Return the client's answer. Raises CallboardError with the code and data of the client's
+        error."""
         try:
             return await self._session.send_request(_Request(method, params), _Anything)
         except Exception as error:

@@ -90,7 +90,7 @@ class FileStore:
         return None
 
     def put(self, name: str, data: bytes, tags: Sequence[str] = ()) -> StoredFile:
-        """Store an upload. Raises ValueError for an invalid file name, OSError."""
+        """Store an upload. Raises OSError, and ValueError for an invalid file name."""
         if not name or name in (".", "..") or re.search(r'[\x00-\x1f/\\:*?"<>|]', name):
             raise ValueError(f"{name[:80]!r} isn't a file name")
         with self._lock:
@@ -104,7 +104,7 @@ class FileStore:
         return self._stored(path)
 
     def tag(self, file_id: str, tags: Iterable[str]) -> StoredFile:
-        """Set a file's tags to exactly these. Raises KeyError for an unknown id, OSError."""
+        """Set a file's tags to exactly these. Raises OSError, and KeyError for an unknown id."""
         path = self._path_of(file_id)
         with self._lock:
             self._tags[file_id] = frozenset(tags)
@@ -112,8 +112,8 @@ class FileStore:
         return self._stored(path)
 
     def read(self, file_id: str, most: int) -> tuple[StoredFile, bytes]:
-        """Return a file and its bytes. Raises KeyError for an unknown id and for a file that has
-        left the workspace, TooLarge, OSError."""
+        """Return a file and its bytes. Raises OSError, TooLarge for more than ``most`` bytes, and
+        KeyError for an unknown id or a file that is no longer in the workspace."""
         path = self._path_of(file_id)
         if not self._inside(path):
             raise KeyError(file_id)
@@ -132,7 +132,7 @@ class FileStore:
         return self._stored(path), data
 
     def _stored(self, path: Path, tagged: bool = True) -> StoredFile:
-        """Return the file's entry. ``tagged`` is true when it may have a sidecar."""
+        """Return the file's entry. ``tagged`` is true when the file may have a sidecar."""
         with self._lock:
             file_id = self._id_of(path)
             tags = self._tags.get(file_id, frozenset())
@@ -152,8 +152,8 @@ class FileStore:
         return file_id
 
     def _path_of(self, file_id: str) -> Path:
-        """Return the path of an id. Raises KeyError. An id may be from before this process began,
-        so the first unknown id causes a search of all files."""
+        """Return the path of an id. Raises KeyError for an unknown id. Ids from earlier processes
+        stay valid, so the first unknown id causes a search of all files."""
         if file_id not in self._paths and not self._walked and _ID.fullmatch(file_id):
             self.list_files()
         return self._paths[file_id]
@@ -221,8 +221,8 @@ def _is_plain(path: Path) -> bool:
 
 
 def _sidecar(path: Path) -> frozenset[str]:
-    """Return the tags in the sidecar of ``path``, or none when there is no sidecar or it is a
-    link."""
+    """Return the tags in the sidecar of ``path``, or an empty set when there is no sidecar or it is
+    a link."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
     try:
         fd = os.open(path.with_name(path.name + SIDECAR), flags | getattr(os, "O_BINARY", 0))
@@ -235,8 +235,8 @@ def _sidecar(path: Path) -> frozenset[str]:
 
 
 def _kept_key(folder: Path) -> bytes:
-    """Return the workspace's own key, made by the first process that needs it. When the disk can't
-    keep the key, ids last as long as the process."""
+    """Return the workspace's own key, made by the first process that needs it. If the key can't be
+    saved, ids are valid only as long as the process runs."""
     fresh = secrets.token_bytes(32)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ import mimetypes
 
 DEFAULT = "application/octet-stream"
 
-#: Types that are common here and that Python doesn't know, or only newer versions know.
+#: Types that are common in 3D work but unknown to Python, or to its older versions.
 _OURS = {
     ".abc": "application/x-alembic",
     ".blend": "application/x-blender",
@@ -46,7 +46,8 @@ _KNOWN = mimetypes.MimeTypes()
 
 
 def guess(name: str) -> str:
-    """Return the MIME type of a file of that name, or :data:`DEFAULT` when it isn't known."""
+    """Return the MIME type of a file with this name, or :data:`DEFAULT` when the type isn't
+    known."""
     dot = name.rfind(".")
     suffix = name[dot:].lower() if dot > 0 else ""
     if suffix in _OURS:

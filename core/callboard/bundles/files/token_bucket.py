@@ -31,8 +31,8 @@ class TokenBuckets:
         self._buckets: dict[Hashable, tuple[float, float]] = {}
 
     def take(self, key: Hashable) -> int | None:
-        """Take one token and return None. If there is none, return the whole milliseconds until
-        there will be one."""
+        """Take one token and return None. If there is none, return the milliseconds until the next
+        one, rounded up."""
         with self._lock:
             now = self._clock()
             tokens, since = self._buckets.pop(key, (float(self._burst), now))

@@ -30,7 +30,7 @@ MAX_WORKSPACES = 256
 
 
 class Workspaces:
-    """The file stores, each made at its first use. ``folder`` contains the uploads."""
+    """The file stores, each made on first use. ``folder`` contains the uploads."""
 
     def __init__(self, folder: Path, capabilities: Capabilities) -> None:
         self._folder = folder
@@ -97,7 +97,7 @@ class Workspaces:
         return self.platform.handle(method, params, workspace=self.name(roots), bundle=bundle)
 
     def store(self, roots: WorkspaceRoots | None) -> FileStore:
-        """Return the files of the workspace of a call that sees these roots."""
+        """Return the file store of the workspace with these roots."""
         store = self._store(self.name(roots))
         assert store is not None
         return store

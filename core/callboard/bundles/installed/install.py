@@ -91,7 +91,7 @@ class InstalledBundle:
 
 
 def require_content(manifest: BundleManifest, folder: Path) -> None:
-    """Raise ManifestError when the bundle has nothing to use."""
+    """Raise ManifestError when the bundle has neither a skill nor a server."""
     if manifest.server is None and not (folder / SKILL).is_file():
         raise ManifestError(
             f"server is missing: the bundle has neither a {SKILL} nor a server to run"
@@ -113,12 +113,12 @@ class Bundles:
         settings: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> InstalledBundle:
         """Install, or upgrade, the bundle in ``source``, a folder or a zip archive, for a host that
-        provides these capabilities. It is in use at once, as pending.
+        provides these capabilities. The bundle is in use at once, and pending.
 
-        ``check`` is called with the bundle before that. If ``check`` raises, nothing changes.
-        ``settings`` are the user's answers to its ``user_config``. Answers to an earlier version
-        are kept. Raises UnpackError, ManifestError, SettingError, CapabilityUnavailable,
-        InstallError, and OSError for a failing disk.
+        ``check`` is called with the bundle before it is in use. If ``check`` raises, nothing
+        changes. ``settings`` are the user's answers to the bundle's ``user_config``. Answers to an
+        earlier version are kept. Raises UnpackError, ManifestError, SettingError,
+        CapabilityUnavailable, InstallError, and OSError for a failing disk.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._alone():
@@ -172,7 +172,8 @@ class Bundles:
         return home
 
     def _replaced(self, home: Path, manifest: BundleManifest) -> dict[str, Any] | None:
-        """Return the existing state. Raises InstallError when the folder isn't this bundle's."""
+        """Return the installed bundle's state, {} if its files are damaged, or None if it isn't
+        installed. Raises InstallError when the folder isn't this bundle's."""
         if not home.exists():
             return None
         state = _read_state(home)
@@ -187,9 +188,9 @@ class Bundles:
         return {} if there is None else state
 
     def confirm(self, name: str, version: Path | None = None) -> InstalledBundle:
-        """Confirm the pending version, which has loaded, and remove the one before it. ``version``
-        is the folder that loaded. Raises InstallError when another version is in use by now, or
-        there is no such bundle."""
+        """Confirm the pending version once it has loaded, and remove the version before it.
+        ``version`` is the folder that loaded. Raises InstallError when another version is in use by
+        now, or there is no such bundle."""
         with self._alone():
             home, state = self._known(name, version)
             _write_state(home, {**state, "pending": False, "previous": None})
@@ -215,13 +216,13 @@ class Bundles:
 
     def uninstall(self, name: str) -> None:
         """Remove every version of a bundle. Raises InstallError when there is no such bundle, or
-        the system doesn't release a file in use."""
+        when one of its files is in use."""
         with self._alone():
             home, _ = self._known(name)
             self._remove(home)
 
     def installed(self) -> list[InstalledBundle]:
-        """Return the bundles in use, by name, without those whose files are damaged."""
+        """Return the bundles in use, sorted by name, except those whose files are damaged."""
         if not self.folder.is_dir():
             return []
         homes = sorted(path for path in self.folder.iterdir() if not path.name.startswith("."))
@@ -354,7 +355,7 @@ def _write_json(home: Path, name: str, value: dict[str, Any], mode: int = 0o600)
 
 def _clear(home: Path) -> None:
     """Remove the versions that the state doesn't name. A folder without a state wasn't made by
-    callboard."""
+    callboard, so it is left alone."""
     state = _read_state(home)
     if state is None:
         return

@@ -24,7 +24,7 @@ PROVIDED = (CAPABILITY,)
 
 
 def bundles_folder() -> Path:
-    """Return the folder with one folder per scope. It isn't created."""
+    """Return the folder that contains the scopes' folders, without creating it."""
     return data_folder() / "bundles"
 
 
@@ -46,7 +46,7 @@ def site_bundles() -> Bundles | None:
 
 
 def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
-    """Return the places to look in, the most important first."""
+    """Return the places to search, the most important first."""
     project_places: list[tuple[Bundles, BundleScope]] = [
         (project_bundles(path), "project") for path in projects
     ]

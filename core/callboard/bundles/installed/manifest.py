@@ -1,7 +1,7 @@
 """A bundle's ``manifest.json`` (the MCPB shape), and the check of its host capabilities.
 
 A manifest is read as values and checked completely before anything is installed. Unknown keys are
-ignored, except inside a capability requirement: where a typo would make a requirement optional.
+ignored, except inside a capability requirement, where a typo would make the requirement optional.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class ServerCommand:
     ) -> tuple[list[str], dict[str, str]]:
         """Return ``(argv, environment additions)`` for the bundle in ``folder``.
 
-        ``settings`` are the user's answers, an empty list for a setting without an answer. An
+        ``settings`` are the user's answers, with an empty list for a setting without an answer. An
         argument that is exactly one setting becomes one argument for each of the setting's values.
         An environment variable that is exactly a setting without a value is left out. Raises
         UnknownVariable for a variable that isn't set.

@@ -22,7 +22,8 @@ def skill_of(bundle: InstalledBundle) -> SkillMetadata | None:
 
 
 def problem_of(skill: SkillMetadata) -> str | None:
-    """Return why the skill can't be loaded, in one line, or None when it can."""
+    """Return the reason why the skill can't be loaded, in one line, or None when it can be
+    loaded."""
     broken = [failure for failure in skill.failures if failure.kind in _FILE_KINDS]
     if not is_usable(skill):
         broken = broken or list(skill.failures)
@@ -37,8 +38,8 @@ def problem_of(skill: SkillMetadata) -> str | None:
 
 
 def trouble_here(bundle: InstalledBundle) -> str | None:
-    """Return what this machine, or its user, is missing for the bundle's server, in one line, or
-    None when no problem is known before its start. Looks for files."""
+    """Return the first known reason, in one line, why the bundle's server can't start on this
+    machine, or None. Reads the disk."""
     if missing := unanswered(bundle.manifest.settings, bundle.answers):
         return how_to_answer(missing)
     if bundle.manifest.server is None:

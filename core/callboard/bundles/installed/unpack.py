@@ -32,8 +32,8 @@ _FORBIDDEN = re.compile(r'[\x00-\x1f<>:"|?*\\]')
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.I)
 
 
-#: Exceptions of :mod:`zipfile` for a bad archive, including a name that is marked as UTF-8 but
-#: isn't.
+#: Exceptions that :mod:`zipfile` raises for a bad archive, such as one with a name that is marked
+#: as UTF-8 but isn't.
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(EOFError, NotImplementedError, UnicodeDecodeError),
@@ -55,8 +55,8 @@ def unpack(
     source: Path, target: Path, *, max_files: int = MAX_FILES, max_total: int = MAX_TOTAL
 ) -> None:
     """Write the files of ``source``, a folder or a zip archive, into ``target``, an empty folder.
-    Raises UnpackError, also for too many files or bytes, and OSError, perhaps after writing some
-    files.
+    Raises UnpackError, for example for too many files or bytes, and OSError. Some files may have
+    been written by then.
     """
     if source.is_dir():
         _write(_checked(_folder_entries(source), max_files), target, max_total)
@@ -74,7 +74,7 @@ def unpack(
 
 def _checked(entries: Iterable[_Entry], max_files: int) -> list[_Entry]:
     checked: list[_Entry] = []
-    seen: dict[str, bool] = {}  # key: path as a case-insensitive file system sees it; is it a file?
+    seen: dict[str, bool] = {}  # by path on a case-insensitive file system: is it a file?
     for entry in entries:
         if len(checked) == max_files:
             raise UnpackError(f"the bundle has more than {max_files} files")

@@ -1,5 +1,6 @@
-"""``user_config`` of a bundle's manifest: questions that its user answers before its server can
-run. An answer is a string, a number, a boolean, or with ``multiple`` a list of those."""
+"""The ``user_config`` of a bundle's manifest: questions that the user answers before the bundle's
+server can run. An answer is a string, a number or a boolean; with ``multiple``, it is a list of
+them."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class SettingError(SkillError):
 
 @dataclass(frozen=True)
 class Setting:
-    """One question. ``default`` is None when there is none."""
+    """One question. ``default`` is None when there is no default."""
 
     key: str
     kind: str
@@ -158,7 +159,8 @@ def values_of(
     settings: Mapping[str, Setting], answers: Mapping[str, Answer]
 ) -> dict[str, str | list[str]]:
     """Return the values of ``${user_config.…}``: answers and defaults as text, or an empty list
-    when there is neither. A default may name the user's folders. An answer is used unchanged."""
+    when there is neither. A default may contain variables for the user's folders. An answer is used
+    unchanged."""
     values: dict[str, str | list[str]] = {}
     for key, setting in settings.items():
         value = answers.get(key)

@@ -43,18 +43,18 @@ from callboard.workspace.roots import RootsBook
 L = TypeVar("L")
 log = logging.getLogger(__name__)
 
-#: Seconds before a server that died is started again: the first pause, which doubles each time, up
-#: to the longest pause.
+#: Seconds before a server that died is restarted. The first pause doubles each time, up to the
+#: longest one.
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
-#: Seconds that a server must run before the pauses start from the first one again.
+#: Seconds that a server must run before the pause is reset to the first one.
 HEALTHY = 60.0
 #: Seconds that a call waits for a server that is being started.
 PATIENCE = 15.0
 LIST_CHANGED = tuple(
     f"notifications/{kind}/list_changed" for kind in ("tools", "prompts", "resources")
 )
-#: Seconds that a server may take to read changed roots, before it is called.
+#: Maximum seconds to wait for a server to read changed roots before it is called.
 ROOTS_PATIENCE = 2.0
 _CLIENT = {"name": "callboard", "version": __version__}
 
@@ -81,7 +81,7 @@ class BundleServer:
         self.tools: list[Tool] = []
         self.prompts: list[FunctionPrompt] = []
         self.resources: list[ListedResource] = []
-        #: The reason why the server doesn't run, or None while it runs.
+        #: The reason why the server isn't running, or None while it is.
         self.problem: str | None = "it is being started"
         loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[str | None] = loop.create_future()
@@ -132,11 +132,12 @@ class BundleServer:
         return self._workspaces.name(self._roots())
 
     async def roots_changed(self) -> bool:
-        """Notify the process that its roots changed. If it read its roots before, wait a short time
-        until it has read them again. Return whether it no longer uses outdated roots."""
+        """Notify the process that its roots have changed. If it has read its roots before, wait
+        briefly until it has read them again. Return False if it may still be using the old
+        roots."""
         connection, talk = self._connection, self._talk
         if connection is None or talk is None:
-            return False  # it is being started, and may have read them already
+            return False  # the process is starting, and may have read the old roots
         if talk.stateless:
             return True
         reported = self._callers.expect_roots()
@@ -166,7 +167,8 @@ class BundleServer:
             pause = min(pause * 2, LONGEST_PAUSE)
 
     async def _run(self) -> str:
-        """Run once until it ends, and return the reason. Raises SkillError, OSError."""
+        """Run the server once until it ends, and return the reason why it ended. Raises SkillError,
+        OSError."""
         process = await self._start()
         ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         connection = Conversation(
@@ -224,7 +226,8 @@ class BundleServer:
         if trouble := await asyncio.to_thread(trouble_here, self.bundle):
             raise BundleError(f"isn't started: {trouble}")
         command, additions = command_of(self.bundle)
-        # Outside the version's own folder, which Windows couldn't remove while it is in use.
+        # The process runs outside the version's folder, because Windows can't remove a folder in
+        # use.
         home = self.bundle.folder.parent.parent.parent
         start = partial(ChildProcess, self.name, command, environment(additions), home)
         starting = asyncio.ensure_future(asyncio.to_thread(start))

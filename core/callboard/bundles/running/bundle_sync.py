@@ -37,8 +37,7 @@ log = logging.getLogger(__name__)
 Place = tuple[Bundles, SkillScope]
 
 
-#: Serves these resources in place of those with the given URIs, and returns the URIs that it
-#: serves.
+#: Serves the given resources instead of those with the given URIs. Returns the URIs that it serves.
 ServeResources = Callable[[Sequence[str], Sequence[ListedResource]], Sequence[str]]
 
 
@@ -79,10 +78,9 @@ class BundleSync:
         self._loop = loop
         self._lock = threading.Lock()
         self._projects: tuple[str, ...] = ()
-        #: The host capabilities that bundles got when bundles were last searched for.
+        #: The host capabilities that bundles got at the last search for bundles.
         self._provided: tuple[str, ...] = ()
-        #: Reasons why bundles aren't used, by their folders, and the folders of those that are
-        #: used.
+        #: Reasons why bundles aren't used, by folder, and the folders of the bundles that are used.
         self._held: dict[Path, str] = {}
         self._usable: set[Path] = set()
         self._seen: object = None
@@ -93,7 +91,7 @@ class BundleSync:
         self._servers: dict[Path, BundleServer] = {}
         self._served: dict[Path, ServedContents] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        #: The workspace of its own roots that each server was last notified of.
+        #: The workspace that each server was last notified of, by the bundle's folder.
         self._reported: dict[Path, str] = {}
         self._closed = False
         forget_roots = book.watch(lambda: self._on_loop(self._tell_roots))
@@ -113,8 +111,8 @@ class BundleSync:
         return self._stamp() != self._seen
 
     def refresh(self, *, load: bool = True) -> None:
-        """Find the installed bundles and start using them. ``load`` also loads new skills. At
-        start-up, they are loaded along with all other skills instead."""
+        """Find the installed bundles and start using them. If ``load`` is true, load new skills
+        too. At start-up, they are loaded along with all other skills instead."""
         with self._lock:
             self._seen = self._stamp()
             installed = self._find()
@@ -207,7 +205,7 @@ class BundleSync:
     # -- queries ------------------------------------------------------------------------
 
     def of_skill(self, name: str | None) -> InstalledBundle | None:
-        """Return the bundle that a served skill came with."""
+        """Return the bundle that a served skill came with, or None."""
         return None if name is None else self._skills.get(name)
 
     def missing(self) -> dict[str, tuple[str, ...]]:
@@ -258,9 +256,9 @@ class BundleSync:
                     self._start(self._settle(server))
 
     def _offer_again(self) -> None:
-        """Follow a change of the offered host capabilities. Bundles that need them come or go.
-        Running servers are restarted, because they are told about capabilities only when they
-        start."""
+        """React to a change in the offered host capabilities: start or end the bundles that require
+        them, and restart the servers that request files, because a server learns about capabilities
+        only when it starts."""
         if self._closed or self.workspaces.provided == self._provided:
             return
         self._provided = self.workspaces.provided
@@ -348,5 +346,5 @@ class BundleSync:
 
 
 async def _tell_roots(server: BundleServer) -> None:
-    # Calls are running, so a server that keeps the old roots isn't ended here.
+    # Calls may be running, so a server that keeps the old roots isn't ended here.
     await server.roots_changed()

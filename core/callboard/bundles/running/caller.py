@@ -28,7 +28,8 @@ PASSED_ON = ("elicitation/create", "sampling/createMessage")
 
 
 class Caller:
-    """One call. ``roots`` are those whose files the bundle may read for it. Used on the loop."""
+    """One client's call. ``roots`` are the roots whose files the bundle may read for the call. Used
+    on the loop."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class Caller:
         """Return the answer to one of the server's requests. Raises CallboardError, and
         InputRequired when the client can only answer with its next request."""
         request = self.call.request
-        # The URIs that a client's agent passes are the client's own, if it has files.
+        # The URIs that a client's agent passes are the client's own, if the client offers files.
         to_client = method in PASSED_ON or (
             method in METHODS and bool(offered_by(request.peer.capabilities))
         )

@@ -1,5 +1,5 @@
-"""The calls that a bundle's server is working on, which decide the clients that its questions and
-progress go to."""
+"""The calls that a bundle's server is working on, which determine the clients that receive its
+questions and progress."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ AFTERLIFE = 30.0
 
 
 class Callers:
-    """The calls of one bundle that wait for its server, by the request's id. Used on the loop."""
+    """The calls of one bundle that are waiting for its server, by the request's id. Used on the
+    loop."""
 
     def __init__(
         self, bundle: str, workspaces: Workspaces, own_roots: Callable[[], WorkspaceRoots]
@@ -34,10 +35,11 @@ class Callers:
         self._workspaces = workspaces
         self._own_roots = own_roots
         #: Done once the server has read its roots, inside or outside a call. None until the server
-        #: has read them once.
+        #: has read them for the first time.
         self._known_roots: asyncio.Future[None] | None = None
         self._waiting: dict[int, Caller] = {}
-        #: Cancelled calls with their times: the server may not have noticed.
+        #: Cancelled calls, each with the time of its cancellation. The server may still be working
+        #: on them.
         self._abandoned: deque[tuple[float, Caller]] = deque()
 
     @contextmanager
@@ -53,9 +55,9 @@ class Callers:
             del self._waiting[id]
 
     def asking(self, method: str) -> tuple[int, Caller | None]:
-        """Return the call that the server asks for, or None when no call is running. A question
-        doesn't name its call, so the question is refused (PeerError) when it could be for a
-        different client."""
+        """Return the id and the call that the server's question is for, or 0 and None when no call
+        is running. A question doesn't name its call, so it is refused (PeerError) when it could be
+        for one of several clients."""
         if not self._waiting:
             return 0, None
         id, caller = next(reversed(self._waiting.items()))
@@ -81,8 +83,8 @@ class Callers:
         raise MethodNotFound(f"method not found outside a call: {method[:80]}")
 
     def notified(self, method: str) -> None:
-        """Note that a question from the server was answered. When the server starts, it may read
-        its roots while a call has also begun, and keep those roots."""
+        """Note that a question from the server was answered. Roots that a starting server reads
+        during a call count too, because the server may keep them."""
         if method == ROOTS:
             if self._known_roots is None:
                 self._known_roots = asyncio.get_running_loop().create_future()
@@ -90,7 +92,7 @@ class Callers:
                 self._known_roots.set_result(None)
 
     def expect_roots(self) -> asyncio.Future[None] | None:
-        """Return a future that is done once the server has read its roots again, or None if it
+        """Return a future that is done once the server has read its roots again, or None if it has
         never read them."""
         if self._known_roots is None:
             return None
@@ -111,7 +113,7 @@ class Callers:
             )
 
     def log(self, params: Json) -> None:
-        """Pass ``notifications/message`` on to the client that it must be for, or else to our
+        """Pass ``notifications/message`` on to the client if it can be for only one, or else to our
         log."""
         data, level = params.get("data"), params.get("level")
         text = (data if isinstance(data, str) else str(data))[:4000]

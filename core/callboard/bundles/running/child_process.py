@@ -2,7 +2,7 @@
 ends.
 
 Three threads move the bytes: a pipe that isn't read or filled must not block the server's loop or
-the host, and Windows' pipes can't be waited for with sockets.
+the host, and Windows can't wait for pipes and sockets together.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 #: Maximum bytes of one message. This is enough for a file of 10 MiB in base64.
 MAX_MESSAGE = 16 * 2**20
-#: Maximum messages that are handed over and not yet handled.
+#: Maximum messages that have been handed over but not yet handled.
 ROOM = 64
 #: Maximum messages read per second. A process that sends more has to wait.
 LINES_A_SECOND = 2_000
@@ -62,8 +62,8 @@ _ID_LAST = re.compile(_ID + rb"(?:,\s*" + _RPC + rb")?\}\s*$")
 
 
 def _failed(line: bytes, error: ParseError) -> Any:
-    """Return the answer that fails the request which a malformed line answers, if it is an
-    answer. The request would wait in vain otherwise."""
+    """Return an error response for the request that a malformed line answers, or None if the line
+    isn't an answer. Without an error response, the request would wait in vain."""
     named = _ID_FIRST.match(line)
     if named is None and _IS_ANSWER.match(line):
         named = _ID_LAST.search(line[-300:])
@@ -77,7 +77,7 @@ def _failed(line: bytes, error: ParseError) -> Any:
 def environment(additions: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a bundle's process. It is only a part of the host's environment: a
     host's ``PYTHONHOME`` would break a different Python, and the host's secrets must not be passed
-    on. The address of a proxy loses its name and password."""
+    on. User names and passwords are removed from the addresses of proxies."""
     harmless = {
         name: re.sub(r"(^|//)[^/]*@", r"\1", value) if name.upper() in _PROXIES else value
         for name, value in os.environ.items()
@@ -191,9 +191,9 @@ class ChildProcess:
         self._room.release()
 
     def stop(self, patience: float = 1.5) -> None:
-        """End the process and those it started: its input is closed, then it is asked to terminate,
-        then killed, ``patience`` seconds apart. Blocks, so don't call it on the loop. May be called
-        again."""
+        """End the process and all processes that it started: its input is closed, then it is asked
+        to terminate, then killed, ``patience`` seconds apart. Blocks, so don't call it on the loop.
+        May be called again."""
         self._closing.set()
         self._outbox.put(None)
         insistence: tuple[Callable[[], None] | None, ...] = (None, self._terminate, self._kill)
@@ -245,7 +245,7 @@ class ChildProcess:
         self._close(stdout)
 
     def _settle(self) -> None:
-        """Handle the end of the process's output: it has ended or is about to."""
+        """Handle the end of the process's output: the process has ended or is about to."""
         try:
             status = self._process.wait(0.5)
         except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""The bundles of one host. Most hosts don't have any, and then nothing is imported for them."""
+"""The bundles of one host. Most hosts have none, and then the code for bundles isn't imported."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class HostBundles:
         self._make: Callable[[], BundleSync] = make
 
     def workspaces(self) -> Workspaces:
-        """Return the files that are given out. Call it from any thread."""
+        """Return the files that bundles may read. Call it from any thread."""
         from callboard.bundles.files.workspaces import Workspaces
 
         with self._lock:
@@ -68,14 +68,14 @@ class HostBundles:
             return self._workspaces
 
     def start(self) -> None:
-        """Start using the installed bundles. Their skills are loaded with all others."""
+        """Start using the installed bundles. Their skills are loaded along with all others."""
         keeper = self._find_keeper()
         if keeper is not None:
             keeper.refresh(load=False)
 
     def refresh(self) -> None:
         """Find, on another thread, the bundles that have been installed or removed since the last
-        time."""
+        search."""
         keeper = self._find_keeper()
         if keeper is not None and keeper.changed():
             self._loop.run_in_executor(None, keeper.refresh)
@@ -96,7 +96,7 @@ class HostBundles:
         return {} if self.keeper is None else self.keeper.missing()
 
     def in_use(self) -> list[tuple[InstalledBundle, str | None]]:
-        """Return the bundles, each with the reason why its server doesn't run, or None."""
+        """Return the bundles, each with the reason why it isn't loaded, or None."""
         return [] if self.keeper is None else self.keeper.in_use()
 
     async def close(self) -> None:
@@ -117,6 +117,6 @@ class HostBundles:
 
 
 def _folders() -> list[Path]:
-    """Return the folders for bundles. If they don't exist, the code for bundles isn't even
+    """Return the folders for bundles. If none of them exists, the code for bundles isn't even
     imported."""
     return [home / "bundles" for home in (data_folder(), site_folder()) if home is not None]

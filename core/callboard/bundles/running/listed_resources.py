@@ -43,7 +43,8 @@ class ListedResource:
 
 
 def prompts_of(bundle: str, entries: list[Any], ask: AskServer) -> list[FunctionPrompt]:
-    """Return the prompts to serve, named ``<bundle>.<name>``. Others are logged and left out."""
+    """Return the prompts to serve, named ``<bundle>.<name>``. Prompts that can't be served are
+    logged and left out."""
     by_name: dict[str, FunctionPrompt] = {}
     for entry in entries:
         try:

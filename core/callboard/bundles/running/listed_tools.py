@@ -44,7 +44,7 @@ def prefix(bundle: str) -> str:
 
 def tools_of(bundle: str, folder: Path, entries: list[Any], run: RunTool) -> list[Tool]:
     """Return the tools that can be served, in the list's order. Others are logged and left out.
-    ``folder`` is of the installed version, so that no other one has the tools' origin."""
+    ``folder`` is the installed version's, so that another version's tools have another origin."""
     by_name: dict[str, Tool] = {}
     for entry in entries:
         try:

@@ -14,13 +14,13 @@ from callboard.protocol.jsonrpc import encode
 ListKey = Literal["tools", "prompts", "resources", "resourceTemplates"]
 _METHODS: dict[ListKey, str] = {"resourceTemplates": "resources/templates/list"}
 MAX_ENTRIES = 1000
-#: Maximum bytes of one list. Every client gets it with the lists of all other bundles.
+#: Maximum bytes of one list, because every client receives it along with all other bundles' lists.
 MAX_BYTES = 2 * 2**20
 
 
 async def listed(connection: Conversation, talk: Dialect, key: ListKey) -> list[Any]:
-    """Return the entries, at most ``MAX_ENTRIES``. Raises BundleError for an answer of another
-    form, and for more than ``MAX_BYTES``."""
+    """Return the entries, at most ``MAX_ENTRIES``. Raises BundleError for a malformed answer, and
+    for more than ``MAX_BYTES``."""
     method = _METHODS.get(key, f"{key}/list")
     entries: list[Any] = []
     cursor: str | None = None

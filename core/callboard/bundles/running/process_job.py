@@ -1,7 +1,7 @@
 """A Windows job object, which ends a process together with all processes that it starts.
 
 Ending only ``npx.cmd`` or ``uvx`` would leave the server that it started. When the job's last
-handle closes, even when the host crashes, Windows ends every process in it.
+handle closes, even because the host crashed, Windows ends every process in the job.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ if sys.platform == "win32":
         )
 
     class ProcessJob:
-        """Controls ``process`` and those it starts from now on. Use it from any thread. Raises
-        OSError."""
+        """Controls ``process`` and all processes that it starts from now on. Use it from any
+        thread. Raises OSError."""
 
         def __init__(self, process: subprocess.Popen[bytes]) -> None:
             self._kernel = kernel = ctypes.WinDLL("kernel32", use_last_error=True)
@@ -63,12 +63,12 @@ if sys.platform == "win32":
                 raise error
 
         def kill(self) -> None:
-            """End all its processes. May be called again."""
+            """End all of the job's processes. May be called again."""
             if self._handle is not None:
                 self._kernel.TerminateJobObject(wintypes.HANDLE(self._handle), 1)
 
         def close(self) -> None:
-            """End all its processes and close the job. May be called again."""
+            """End all of the job's processes and close the job. May be called again."""
             handle, self._handle = self._handle, None
             if handle is not None:
                 self._kernel.CloseHandle(wintypes.HANDLE(handle))

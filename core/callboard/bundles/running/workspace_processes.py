@@ -50,7 +50,8 @@ class WorkspaceServer(Protocol):
 @dataclass(eq=False)
 class WorkspaceProcess:
     """One process. ``busy`` counts its running calls, ``peers`` are its callers so far. ``moved``
-    is true when it must be notified of other roots, and ``moving`` is locked while that happens."""
+    is true when the process must still be notified of changed roots, and ``moving`` is locked while
+    that happens."""
 
     roots: WorkspaceRoots
     server: WorkspaceServer = field(init=False)
@@ -102,8 +103,8 @@ class WorkspaceProcesses:
                 worker.ending = loop.call_later(IDLE, self._end, worker)
 
     async def _move(self, worker: WorkspaceProcess) -> None:
-        """Keep calls away from a process that still uses its former roots. If the process reads the
-        new roots too late or never, a new process replaces it."""
+        """Make sure that a process uses its new roots before it is called. If it reads them too
+        late or never, a new process replaces it."""
         if not await worker.server.roots_changed():
             before, worker.server = worker.server, self._make(lambda: worker.roots)
             self._close(before)
