@@ -29,22 +29,22 @@ class ClientFormat:
 
     title: str
     key: str
-    #: The file in the project, or else the user's own.
+    #: The file in the project, or else the user's own file.
     path: Path | None
     #: True when the client doesn't accept a local URL: it starts a program and uses its stdin and
     #: stdout.
     stdio: bool = False
-    #: True when the file lies in the project, where others see it, so that it must not hold a
+    #: True when the file is in the project, where others see it, so that it must not contain a
     #: token.
     shared: bool = False
     #: The user's own file, which applies to all projects, if ``path`` is a different file.
     own: Path | None = None
     #: ``json``, ``jsonc`` (with comments), ``toml`` or ``yaml``.
     syntax: str = "json"
-    #: The keys of an address and of its headers.
+    #: The keys for an address and for its headers.
     url: str = "url"
     headers: str = "headers"
-    #: Further members of every entry, of an entry with an address, and of one with a program.
+    #: Further members of every entry, of entries with an address, and of entries with a program.
     always: Mapping[str, Any] = field(default_factory=dict)
     remote: Mapping[str, Any] = field(default_factory=dict)
     local: Mapping[str, Any] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class ClientFormat:
     signs: tuple[Path, ...] = ()
 
     def entry(self, url: str, token: str | None) -> dict[str, Any]:
-        """Return the entry with an address and a token, for a client that accepts one."""
+        """Return the entry with an address and a token, for a client that accepts an address."""
         entry: dict[str, Any] = {**self.always, **self.remote, self.url: url}
         if token:
             entry[self.headers] = {"Authorization": f"Bearer {token}"}
@@ -70,7 +70,8 @@ class ClientFormat:
     ) -> dict[str, Any]:
         """Return the entry with the bridge, which reads the token named ``client`` itself.
         ``instance`` is the instance that the bridge connects to. ``command`` is the result of
-        :func:`bridge`, if it is known already. With ``gateway`` the bridge uses the gateway."""
+        :func:`bridge`, if it is known already. If ``gateway`` is true, the bridge uses the
+        gateway."""
         program, *arguments = command or bridge() or COMMAND
         chosen = [] if instance is None else ["--instance", instance]
         through = ["--gateway"] if gateway else []
@@ -217,9 +218,9 @@ def _editors(home: Path) -> dict[str, ClientFormat]:
 def bridge() -> list[str] | None:
     """Return the command with which a client can start the bridge on this machine, or None.
 
-    Inside an application, Python's executable is that application, or a Python that doesn't see
-    what the application sees. So the executable counts only if callboard is installed in that very
-    Python.
+    Inside an application, Python's executable is the application itself, or an interpreter with
+    other packages than the application's. So the executable is used only if callboard is installed
+    for that interpreter.
     """
     if re.fullmatch(r"(python|pypy|mayapy|hython)[\d.]*w?", Path(sys.executable).stem.lower()):
         folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
@@ -235,8 +236,8 @@ def _programs() -> Path:
 
 
 def _lm_studio(home: Path) -> Path:
-    """Return the folder that LM Studio uses: the one that its pointer file names, otherwise that of
-    its first versions if it exists, otherwise the usual one."""
+    """Return the folder that LM Studio uses: the folder that its pointer file names, else the
+    folder of its first versions if it exists, else the usual folder."""
     try:
         named = Path((home / ".lmstudio-home-pointer").read_text("utf-8").strip())
     except (OSError, ValueError):
@@ -248,7 +249,7 @@ def _lm_studio(home: Path) -> Path:
 
 
 def _app_folder(name: str) -> Path:
-    """Return the folder in which applications of that kind keep their settings."""
+    """Return the folder in which the application ``name`` keeps its settings on this system."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / name
     if sys.platform == "win32":

@@ -1,4 +1,4 @@
-"""TOML, changed in one place: everything else in the text stays as it is."""
+"""Changes one table of a TOML text. Everything else in the text stays as it is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def parsed(text: str) -> Any:
 
 
 def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the text with the table ``[key.name]``: in the place of the existing one, or at the
+    """Return the text with the table ``[key.name]``: in place of the existing table, or at the
     end."""
     lines = [f"[{key}.{name}]", *(f"{word} = {_value(value)}" for word, value in entry.items())]
     end = "\r\n" if "\r\n" in text else "\n"
@@ -39,9 +39,10 @@ def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 
 
 def rewritten(text: str, key: str, name: str, entry: Mapping[str, Any] | None) -> str:
-    """Return the text with that table, or without it, in whatever form it was written: in braces,
-    with dotted names. Needs tomlkit, which applications don't include. This may lose comments of a
-    table with lines of its own, so it is tried last. Raises what tomlkit raises."""
+    """Return the text with the table, or without it if ``entry`` is None, even if it was written in
+    braces or with dotted names. Needs tomlkit, which applications don't include. This may lose
+    comments in a table that has lines of its own, so it is tried last. Raises what tomlkit
+    raises."""
     document = import_module("tomlkit").parse(text.removeprefix(_BOM))
     servers = document[key]
     if entry is None:
@@ -57,7 +58,7 @@ def rewritten(text: str, key: str, name: str, entry: Mapping[str, Any] | None) -
 
 
 def without_entry(text: str, key: str, name: str) -> str:
-    """Return the text without that table."""
+    """Return the text without the table ``[key.name]``."""
     there = _span(text, key, name)
     if there is None:
         return text

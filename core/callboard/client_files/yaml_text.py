@@ -1,4 +1,4 @@
-"""YAML, changed in one place: everything else in the text stays as it is."""
+"""Changes one entry of a YAML text. Everything else in the text stays as it is."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def parsed(text: str) -> Any:
 
 
 def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the text with ``entry`` as ``name`` in the mapping ``key``. The caller checks that the
-    result means exactly this."""
+    """Return the text with ``entry`` as ``name`` in the mapping ``key``. The caller checks the
+    result."""
     import yaml
 
     end = "\r\n" if "\r\n" in text else "\n"
@@ -73,7 +73,7 @@ def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 
 
 def without_entry(text: str, key: str, name: str) -> str:
-    """Return the text without that entry."""
+    """Return the text without the entry ``name`` of the mapping ``key``."""
     import yaml
 
     holder = _child(yaml.compose(text), key)
@@ -94,7 +94,7 @@ def without_entry(text: str, key: str, name: str) -> str:
 
 def _values(node: Any, counted: dict[int, float]) -> float:
     """Return the number of values in a node. An alias counts its values again. A node that contains
-    itself has infinitely many."""
+    itself has infinitely many values."""
     if node is None or isinstance(node.value, str):
         return 1
     if id(node) not in counted:
@@ -105,7 +105,7 @@ def _values(node: Any, counted: dict[int, float]) -> float:
 
 
 def _child(node: Any, name: str) -> tuple[Any, Any] | None:
-    """Return the nodes of a mapping's name and value."""
+    """Return the nodes of a name and its value in a mapping, or None."""
     if node is None or not isinstance(node.value, list):
         return None
     pairs = (pair for pair in node.value if isinstance(pair, tuple))
@@ -122,8 +122,7 @@ def _into_braces(text: str, node: Any, name: str, value: Mapping[str, Any]) -> s
 def _line_after(text: str, pair: tuple[Any, Any]) -> int:
     """Return the start of the line after a pair. A block's own end comes after later comments."""
     last, node = pair
-    # An alias's node is elsewhere, so the last known position is that of whatever stands before the
-    # alias.
+    # An alias's node is elsewhere, so the last known position is that of the text before the alias.
     while node.start_mark.index >= last.start_mark.index:
         last = node
         if isinstance(node.value, str) or not node.value or node.flow_style:

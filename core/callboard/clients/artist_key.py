@@ -1,8 +1,8 @@
 """The proof by which this user's own page shows an instance that it speaks for the artist.
 
 A client's token isn't enough for that, because an agent holds one. The key is a file that only this
-user can read. An instance is shown a word made from the key for that instance alone, so a dishonest
-instance learns nothing that another would accept.
+user can read. Each instance is shown a word that is made from the key for that instance alone, so a
+dishonest instance learns nothing that another instance would accept.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def make_artist_key() -> None:
 
 
 def artist_word(instance: str) -> str | None:
-    """Return the word for the instance with that id; None when there is no key. Reads a file."""
+    """Return the word for the instance with this id, or None when there is no key. Reads a file."""
     key = _key()
     return None if key is None else hmac.new(key, instance.encode(), hashlib.sha256).hexdigest()
 
 
 def is_artist(instance: str, word: str) -> bool:
-    """Return whether ``word`` is the right one for that instance. Reads a file."""
+    """Return whether ``word`` is the right word for the instance. Reads a file."""
     right = artist_word(instance)
     return right is not None and hmac.compare_digest(right.encode(), word.encode())
 

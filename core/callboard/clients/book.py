@@ -23,7 +23,7 @@ from callboard.ground.private_file import read_private, write_private
 
 log = logging.getLogger(__name__)
 
-#: Letters that mean the same in a file, a terminal and a panel.
+#: Characters that look and work the same in a file, a terminal and a panel.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _RESERVED = {LOCAL.name, ANYONE.name}
 _MOST_BYTES = 2**20
@@ -35,9 +35,10 @@ _PATIENCE = 5.0
 
 class KnownClient(NamedTuple):
     """One entry. ``made`` is Unix time in seconds. ``hash`` is the token's hash; the token itself
-    isn't kept. ``remote`` is True when the user allowed the client to connect from other machines,
-    ``turned_away`` when the user refused. Until the user has answered, ``asks_from`` is the address
-    that it asked from, and ``asks_as`` the name that it gave itself."""
+    isn't kept. ``remote`` is True when the user has allowed the client to connect from other
+    machines, and ``turned_away`` when the user has refused. Until the user has answered,
+    ``asks_from`` is the address that the client asked from, and ``asks_as`` the name that it gave
+    itself."""
 
     name: str
     id: str
@@ -50,8 +51,8 @@ class KnownClient(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """The token's fingerprint. The client is shown the same fingerprint, so that a person can
-        compare the two."""
+        """The token's fingerprint. The client shows its user the same fingerprint, so that a person
+        can compare the two."""
         return " ".join(self.hash[start : start + 4] for start in range(0, 16, 4))
 
     @property
@@ -86,11 +87,11 @@ class ClientBook:
     def entry(self, token: str) -> KnownClient | None:
         """Return the entry of the token's holder, or None."""
         self.reread()
-        # A hash is looked up, so the time that it takes reveals nothing about any token.
+        # The hash is looked up, so the time that the search takes reveals nothing about any token.
         return self._known.get(token_hash(token))
 
     def all(self) -> list[KnownClient]:
-        """Return the entries by name."""
+        """Return the entries, sorted by name."""
         self.reread()
         return sorted(self._known.values(), key=lambda known: known.name)
 
@@ -114,12 +115,13 @@ class ClientBook:
             self.changed.tell()
 
     def newcomers(self) -> list[KnownClient]:
-        """Return the clients that ask to connect from other machines, by name."""
+        """Return the clients that are asking to connect from other machines, sorted by name."""
         return [one for one in self.all() if one.asks_from]
 
     def make(self, name: str) -> tuple[KnownClient, str]:
         """Let a client in. Return its entry and its token, which is never shown again. An earlier
-        client of that name is revoked. Raises PeerError for an invalid name, and HostError."""
+        client with the same name is revoked. Raises PeerError for an invalid name, and
+        HostError."""
         if _NAME.fullmatch(name) is None or name in _RESERVED:
             raise PeerError(
                 f"{name[:80]!r} can't be a client's name; use up to 64 letters, digits, dots, "
@@ -158,8 +160,8 @@ class ClientBook:
             known[:] = [_answered(one, yes) if one.id == id else one for one in known]
 
     def revoke(self, name: str) -> KnownClient | None:
-        """Revoke the client of that name and return its entry; None when there was none. Raises
-        HostError."""
+        """Revoke the client of that name. Return its entry, or None when there is no such client.
+        Raises HostError."""
         gone = None
         still = (
             f"{name[:80]!r} can still connect. Free some space and repeat it, or delete that file, "
@@ -188,7 +190,8 @@ class ClientBook:
         self.reread()
 
     def _read(self) -> dict[str, KnownClient]:
-        """Return the entries by hash. A malformed entry is left out alone. Raises HostError."""
+        """Return the entries by hash. If an entry is malformed, only that entry is left out. Raises
+        HostError."""
         try:
             value = json.loads(read_private(self._path, _MOST_BYTES))
             entries = value["clients"]

@@ -18,7 +18,8 @@ _MOST_BYTES = 1000
 
 
 def token_of(name: str, book: ClientBook) -> str:
-    """Return the client's token. Make one if it has none. Raises PeerError, HostError."""
+    """Return the client's token. Make a token if the client has none. Raises PeerError,
+    HostError."""
     known = _known(name, book)
     token = None if known is None else _kept(known)
     if token is not None:

@@ -1,4 +1,4 @@
-"""Ownership: the one rule for anything that a client made and requests later by its id."""
+"""Ownership: the one rule for anything that a client has made and later requests by its id."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ def owns(owner: Owner, asker: Owner) -> bool:
 
 def may_see(owner: Owner, asker: Owner) -> bool:
     """Return whether ``asker`` may look up, list, answer, wait for or cancel what belongs to
-    ``owner``. Other clients are answered as if it didn't exist. The command line's own token may do
-    all this."""
+    ``owner``. Other clients get the same answer as for something that doesn't exist. The command
+    line's own token may do all of this."""
     return asker.holder == LOCAL or owns(owner, asker)

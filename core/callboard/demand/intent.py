@@ -1,7 +1,7 @@
 """The optional parameter in which an agent says why it calls a tool, and what was missing.
 
-Off unless ``capture_intent`` is on. It is added to the schemas that clients see and removed before
-the tool runs.
+The parameter is used only if ``capture_intent`` is on. It is added to the schemas that clients see
+and removed before the tool runs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def strip_intent(
     arguments: Mapping[str, Any], schema: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], str | None]:
     """Return the arguments without the intent, and the intent, which is None when it has no text.
-    If the tool's own ``schema``, as declared, has a parameter of that name, it stays."""
+    If the tool's own ``schema``, as declared, has a parameter of that name, the arguments stay as
+    they are."""
     rest = dict(arguments)
     properties = (schema or {}).get("properties")
     if isinstance(properties, Mapping) and PARAM_NAME in properties:
@@ -66,8 +67,9 @@ _FILLER = r"(?i)^(?:(?:find (?:a|any) (?:way|tool|option) to|be able to|a|an|the
 
 
 def missing_capabilities(intent: str) -> list[str]:
-    """Return what an intent says could not be done, in its own words; empty when it reports nothing
-    missing. This is a guess from phrases, so mark it as inferred wherever it is shown."""
+    """Return the things that could not be done according to an intent, in its own words. The list
+    is empty when the intent reports nothing missing. It is a guess based on phrases, so mark it as
+    inferred wherever it is shown."""
     needs: list[str] = []
     for sentence in re.split(r"(?<=[.!?;])\s+|\n+", intent[:4096]):
         for phrase in _PHRASES:

@@ -12,7 +12,7 @@ from callboard.records.store import Store
 
 
 class LiveReport:
-    """The report on what a server recorded. Use it on the server's loop."""
+    """The report on a server's records. Use it on the server's loop."""
 
     def __init__(self, records: Store) -> None:
         self._records = records
@@ -21,9 +21,9 @@ class LiveReport:
         self._turn = asyncio.Lock()
 
     async def __call__(self, since: str | None, holder: TokenHolder) -> dict[str, Any]:
-        """Return the report of ``holder``'s calls, or of all calls for the command line's token.
-        The default is the last seven days. Raises ValueError, and HostError when the records can't
-        be read."""
+        """Return the report of ``holder``'s calls, or of all calls for the command line's token. By
+        default, it covers the last seven days. Raises ValueError, and HostError when the records
+        can't be read."""
         import sqlite3  # reports are rare, so these aren't imported at start-up
 
         from callboard.demand.period import parse_since

@@ -34,10 +34,10 @@ def build(
     until: float | None = None,
     holder: str | None = None,
 ) -> dict[str, Any]:
-    """Return the report on calls that started in [since, until), Unix seconds; JSON values only.
-    ``holder`` is the id of the one client whose calls count, None for all clients. Days are local
-    ones. Reads every call of that period, so don't call it on the main thread. Raises
-    sqlite3.Error."""
+    """Return the report on calls that started in [since, until), in Unix seconds. It contains JSON
+    values only. ``holder`` is the id of the only client whose calls count, or None for all clients.
+    Days are in local time. Reads every call of that period, so don't call it on the main thread.
+    Raises sqlite3.Error."""
     until = time.time() if until is None else until
     before, calls_before = _Missing(), 0
     with reader.connect() as db:
@@ -90,7 +90,7 @@ class _Call(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """True when no tool has the name."""
+        """True when there is no tool with the called name."""
         start = f"{UNKNOWN_TOOL}{self.tool[:200]}'"  # a step's tool may be missing
         return self.error_code == INVALID_PARAMS and (self.error_message or "").startswith(start)
 
@@ -183,7 +183,8 @@ class _Missing:
         return sorted(need.name for need in needs if "refused" in need.sources)
 
     def changes(self, before: _Missing, calls: int) -> dict[str, Any]:
-        """Compare with the period before, which was equally long and had ``calls`` calls."""
+        """Compare this period with the one before it, which was equally long and had ``calls``
+        calls."""
         new, gone = self._needs.keys() - before._needs.keys(), before._needs.keys() - self._needs
         return {
             "callsBefore": calls,
@@ -326,7 +327,7 @@ class _Days:
         self._days[call.day][kind] += 1
 
     def result(self, since: float | None, until: float) -> list[dict[str, Any]]:
-        """Return every day of the period, including those without calls; at most a year of them."""
+        """Return every day of the period, including days without calls, but at most a year."""
         if not self._days:
             return []
         first = min(self._days) if since is None else dt.datetime.fromtimestamp(since).date()

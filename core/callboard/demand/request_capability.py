@@ -1,4 +1,4 @@
-"""The reserved tool with which an agent reports what no tool here can do.
+"""The reserved tool with which an agent reports a task that no tool here can do.
 
 It is listed last, answered here with :data:`ACK`, and never reaches the host. The call is recorded
 like any other, and that record is its purpose. A host tool of the same name takes precedence.

@@ -18,8 +18,8 @@ _ENDINGS = ("ing", "ies", "ed", "es", "s")
 
 
 def plain(text: str) -> str:
-    """Return the wording without case, punctuation and spare spaces; empty if there are no
-    words."""
+    """Return the wording without case, punctuation and extra spaces, or an empty string if there
+    are no words."""
     return re.sub(r"[^\w.+/-]+", " ", text.casefold()).strip(" .")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from callboard.ground.lazy_names import lazy_names
 
-# A server that runs no bundle shouldn't load what bundles need.
+# A server that runs no bundle shouldn't load the modules that bundles need.
 _HOMES = {
     "callboard.bundles.files.bundle_host": (
         "HostCapabilityMissing HostResourceError HostResources host"

@@ -1,1 +1,1 @@
-"""The basis of all other rooms: files, locks, pictures, matrices, names."""
+"""The foundation of all other packages: files, locks, pictures, matrices, names."""

@@ -1,4 +1,4 @@
-"""Writing a file so that a reader sees the old one or the new one, never half of it."""
+"""Writing a file so that a reader sees either the old content or the new one, never half of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from callboard.ground.live_process import is_process_alive
 def replacing(path: str) -> Iterator[str]:
     """Yield the name of a file to write, in the same folder and with the same suffix. It replaces
     ``path`` when the block ends, and is removed when the block fails. A symbolic link stays a link:
-    its target is replaced. An existing file keeps its mode, and a read-only one is refused."""
+    its target is replaced. An existing file keeps its mode, and a read-only file is refused."""
     with _place(path) as (folder, written):
         named = Path(folder.path, written)
         try:
@@ -35,8 +35,8 @@ def replacing(path: str) -> Iterator[str]:
 
 @contextmanager
 def replacing_bytes(path: str) -> Iterator[BinaryIO]:
-    """Yield a file to write, like :func:`replacing`, for content that callboard writes itself. It
-    is in the folder that was checked, even if the folder is replaced with a link in the
+    """Yield a file to write, like :func:`replacing`, for content that callboard writes itself. The
+    file is in the folder that was checked, even if the folder is replaced with a link in the
     meantime."""
     with _place(path) as (folder, written), folder.create(written) as file:
         yield file
@@ -74,11 +74,11 @@ def _tag() -> str:
 
 
 def _clear(folder: HeldFolder, target: Path) -> None:
-    """Remove what processes of this machine left when they were killed while they wrote."""
+    """Remove the files left by processes on this machine that were killed while writing."""
     left = re.compile(
         rf"\.{re.escape(target.stem)}\.{_tag()}([0-9a-f]{{8}})[0-9a-f]{{4}}{re.escape(target.suffix)}"
     )
-    # The right to write in a folder isn't the right to list it.
+    # A process may be allowed to write to a folder but not to list it.
     with suppress(OSError):
         for each in Path(folder.path).iterdir():
             match = left.fullmatch(each.name)
@@ -87,7 +87,7 @@ def _clear(folder: HeldFolder, target: Path) -> None:
 
 
 def _mode(folder: HeldFolder, name: str) -> int | None:
-    """Return the mode of the file that is replaced; None when there is none."""
+    """Return the mode of the file that is replaced, or None when there is no such file."""
     there = folder.stat(name)
     if there is None:
         return None

@@ -1,4 +1,4 @@
-"""Colors as agents write them, converted for ports: linear RGB."""
+"""Converts colors as agents write them to the linear RGB that ports use."""
 
 from __future__ import annotations
 

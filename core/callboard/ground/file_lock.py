@@ -1,4 +1,5 @@
-"""A lock on an open file, which the system releases when the process that holds it is gone."""
+"""A lock on an open file, which the system releases when the process that holds the lock is
+gone."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import time
 
 def lock(fd: int, patience: float = 0.0) -> None:
     """Lock an open file for as long as it is open and the process lives. Try for ``patience``
-    seconds. Raises OSError when another process holds it."""
+    seconds. Raises OSError when another process holds the lock."""
     deadline = time.monotonic() + patience
     while True:
         try:

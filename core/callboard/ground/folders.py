@@ -20,19 +20,20 @@ def path_of(written: str) -> Path:
 
 
 def data_folder() -> Path:
-    """The folder for what must last: records, skills, running instances. It isn't created."""
+    """Return the folder for lasting data, such as records and skills, without creating it."""
     home = os.environ.get("CALLBOARD_HOME")
     return Path(home) if home else platformdirs.user_data_path("callboard", appauthor=False)
 
 
 def site_folder() -> Path | None:
-    """The folder that a studio gives all its users to read, if ``CALLBOARD_SITE`` names one."""
+    """Return the folder that a studio gives all its users to read, or None unless
+    ``CALLBOARD_SITE`` names one."""
     site = os.environ.get("CALLBOARD_SITE")
     return path_of(site).absolute() if site else None
 
 
 def cache_folder() -> Path:
-    """The folder for what may be deleted at any time. It isn't created."""
+    """Return the folder for data that may be deleted at any time, without creating it."""
     home = os.environ.get("CALLBOARD_HOME")
     if home:
         return Path(home) / "cache"

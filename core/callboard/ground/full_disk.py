@@ -1,4 +1,4 @@
-"""Words for an error of the file system, with what to do about a full disk."""
+"""Messages for file system errors, with advice for a full disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def in_words(error: OSError) -> str:
-    """Return the reason, and what to do if the disk is full."""
+    """Return the reason, with advice if the disk is full."""
     if not is_full(error):
         return str(error)
     where = f": {error.filename}" if isinstance(error.filename, str) else ""

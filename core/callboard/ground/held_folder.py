@@ -1,8 +1,9 @@
-"""A folder held open: files are written into it, whatever its path leads to by then.
+"""A folder held open: files are written into it, wherever its path leads by then.
 
 Between the check of a path and the moment it is written to, a program that may write in the parent
 folder can replace a folder with a link. If the system can name files relative to an open folder,
-each folder on the way is opened separately, and none may be a link. Otherwise names are used.
+each folder on the way is opened separately, and none of them may be a link. Otherwise, paths are
+used.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from callboard.errors import HostError
 from callboard.ground.patient_rename import rename_over
 
 CAN_HOLD = {os.open, os.stat, os.unlink, os.rename, os.mkdir} <= os.supports_dir_fd
-#: The flags for opening a folder alone. O_PATH, where available, needs no right to list it.
+#: The flags for opening a folder alone. O_PATH, where available, needs no permission to list the
+#: folder.
 _FLAGS = getattr(os, "O_PATH", os.O_RDONLY)
 for _name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"):
     _FLAGS |= getattr(os, _name, 0)
 
-#: Set in a call that names folders to write in. Called with the folder as the call names it and
-#: where it really is; raises if writing there is no longer allowed.
+#: Set in a call that names folders to write in. Called with the folder's path as the call names it,
+#: and with its real path. Raises if writing there is no longer allowed.
 recheck: ContextVar[Callable[[str, str], None] | None] = ContextVar("recheck", default=None)
 
 #: Called with a missing folder that the call wants to write to. Makes the folder if the call may do
@@ -75,8 +77,8 @@ def make_below(base: str, parts: Sequence[str]) -> None:
 
 
 class HeldFolder:
-    """One folder, with its handle if there is one. Names are those of files directly inside it, and
-    links are never followed. Methods raise OSError."""
+    """One folder, with its handle if there is one. Names refer to files directly inside the folder,
+    and links are never followed. Methods raise OSError."""
 
     def __init__(self, path: str, handle: int | None) -> None:
         self.path = path
@@ -86,7 +88,7 @@ class HeldFolder:
         return name if self._handle is not None else str(Path(self.path, name))
 
     def stat(self, name: str) -> os.stat_result | None:
-        """Return the file's status; None when it doesn't exist."""
+        """Return the file's status, or None when the file doesn't exist."""
         try:
             return os.stat(self._at(name), dir_fd=self._handle, follow_symlinks=False)
         except FileNotFoundError:
@@ -108,11 +110,11 @@ class HeldFolder:
             os.close(file)
 
     def rename(self, name: str, to: str) -> None:
-        """Rename a file. It replaces an existing one."""
+        """Rename a file, replacing an existing file."""
         rename_over(self._at(name), self._at(to), folder=self._handle)
 
     def remove(self, name: str) -> None:
-        """Remove a file. A missing one is fine."""
+        """Remove a file. A missing file is fine."""
         with suppress(FileNotFoundError):
             os.unlink(self._at(name), dir_fd=self._handle)
 
@@ -136,7 +138,7 @@ def held(folder: Path, asked: Path) -> Iterator[HeldFolder]:
 
 
 def _open(real: str) -> int:
-    """Return a handle of the folder, of which no part may be a link now. Raises HostError."""
+    """Return a handle of the folder, none of whose parts may be a link now. Raises HostError."""
     handle = os.open("/", _FLAGS)
     try:
         for part in filter(None, real.split("/")):

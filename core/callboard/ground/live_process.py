@@ -1,4 +1,4 @@
-"""Finds out if a process of this machine still runs."""
+"""Checks whether a process on this machine is still running."""
 
 from __future__ import annotations
 

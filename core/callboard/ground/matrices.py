@@ -76,7 +76,7 @@ def decompose(m: Rows) -> Components:
 
 
 def without_jumps(turns: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Return the same angles, in degrees, one after the other without jumps of a whole circle."""
+    """Return the same sequence of angles, in degrees, without jumps of a whole turn."""
     smooth: list[list[float]] = []
     for turn in turns:
         last = smooth[-1] if smooth else turn
@@ -85,7 +85,7 @@ def without_jumps(turns: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def unit(vector: Sequence[float]) -> list[float]:
-    """Return a vector of length one in the same direction; a zero vector stays zero."""
+    """Return a vector of length one in the same direction. A zero vector stays zero."""
     length = sqrt(_dot(vector, vector)) or 1.0
     return [value / length for value in vector]
 

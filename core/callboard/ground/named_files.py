@@ -1,9 +1,9 @@
 """Files that a file names: a layer, a library, a texture, an output.
 
 Under the policy ``strict``, a call doesn't use any of these files outside its roots. Only the host
-knows which files a file names, so hosts ask here before they read it, and before they write files
-next to the requested one. A call's context has its roots. Outside a call, and without ``strict``,
-nothing is refused. Use it on the host's main thread.
+knows which files a file names, so hosts ask here before they read the file, and before they write
+files next to the requested file. The context of a call contains its roots. Outside a call, and
+without ``strict``, nothing is refused. Use it on the host's main thread.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LISTED = 5
 #: A placeholder for a number, and a number that may be the first of many.
 _NUMBERED = re.compile(r"<[A-Za-z]+>|#+")
 _FIRST = re.compile(r"<[A-Za-z]+>|#+|[0-9]+(?=\.[^./\\]*$)")
-#: Maximum files that are considered for a name that stands for many.
+#: Maximum files that are considered for a name with a number in it.
 _MANY = 10_000
 
 
@@ -33,7 +33,7 @@ def held_to_roots() -> bool:
 
 
 def outside(paths: Iterable[str], *, write: bool = False) -> list[str]:
-    """Return those of the absolute paths that this call isn't allowed to use, each once."""
+    """Return the absolute paths that this call isn't allowed to use, each once."""
     allowed = may_use.get()
     if allowed is None:
         return []
@@ -42,7 +42,7 @@ def outside(paths: Iterable[str], *, write: bool = False) -> list[str]:
 
 def refuse_outside(paths: Iterable[str], name: str, done: str) -> None:
     """Raise HostError if this call isn't allowed to read one of the absolute paths, which ``name``
-    uses. ``done`` says what was refused: opened, rendered."""
+    uses. ``done`` is the refused action as a participle, such as "opened" or "rendered"."""
     leaving = outside(paths)
     if not leaving:
         return
@@ -55,7 +55,7 @@ def refuse_outside(paths: Iterable[str], name: str, done: str) -> None:
 
 
 def beginning(start: str) -> list[str]:
-    """Return the paths that begin like this one and are in its folder."""
+    """Return the paths in the same folder that begin with this path."""
     folder, name = Path(start).parent, Path(start).name
     try:
         alike = (each for each in folder.iterdir() if each.name.startswith(name))
@@ -65,14 +65,14 @@ def beginning(start: str) -> list[str]:
 
 
 def of_many(path: str, *, sequences: bool = False) -> list[str]:
-    """Return the path, and, if it stands for many numbered files, the files that exist. With
-    ``sequences``, a number at the end of the name stands for others too."""
+    """Return the path and, if it is a pattern for numbered files, the files that exist. If
+    ``sequences`` is true, a number at the end of the name makes it a pattern too."""
     numbered = (_FIRST if sequences else _NUMBERED).search(path)
     return [path, *beginning(path[: numbered.start()])] if numbered else [path]
 
 
 def unreadable(path: str, why: str) -> HostError:
-    """Return the error for a file whose named files can't be determined although they matter."""
+    """Return the error for a file when the files that it names matter but can't be determined."""
     return HostError(
         f"'{Path(path).name}' {why}, so callboard can't tell whether it stays inside the "
         "workspace, and didn't open it. Ask the artist to open it."

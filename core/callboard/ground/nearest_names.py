@@ -18,8 +18,8 @@ def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
 
 
 def names_hint(name: str, names: Sequence[str]) -> str:
-    """Return the end of an error about ``name``, with the names that ``nearest_names`` chose; it
-    begins with "; ". It is empty if there are no names. Only similar names are called the
+    """Return the end of an error message about ``name``, with the names that ``nearest_names``
+    chose. It begins with "; ", or is empty if there are no names. Only similar names are called the
     nearest."""
     if not names:
         return ""

@@ -24,7 +24,7 @@ _MARGIN = 1.08
 class View:
     """A camera that looks along its own -Z, with Y upwards. Lengths are in the box's unit."""
 
-    #: Its axes X, Y and Z, and its position, in the world.
+    #: The camera's X, Y and Z axes and its position, in world space.
     rows: list[list[float]]
     #: Tangent of half the horizontal angle.
     wide: float
@@ -33,7 +33,8 @@ class View:
 
 
 def around(boxes: Iterable[tuple[Point, Point]]) -> tuple[list[float], list[float]]:
-    """Return the box around boxes ``(low, high)``. Raises HostError when there are none."""
+    """Return the box around the boxes, each ``(low, high)``. Raises HostError when there are no
+    boxes."""
     known = list(boxes)
     if not known:
         raise HostError("the scene holds nothing that can be rendered; add an object first")
@@ -70,7 +71,7 @@ def seeing(
 
 
 def reaching(view: View, low: Point, high: Point) -> View:
-    """Return the same view, with no part of that box cut off at the far end."""
+    """Return the same view, with its far end moved so that no part of the box is cut off."""
     *_, back, eye = view.rows
     corners = product(*zip(low, high, strict=True))
     depth = max(

@@ -17,8 +17,8 @@ LARGEST = 8_000_000
 
 
 class NotAPicture(ValueError):
-    """Raised for anything but a PNG file that can be read here: broken, too large, interlaced or
-    with a palette."""
+    """Raised for anything but a PNG file that can be read here: a broken, too large or interlaced
+    file, or one with a palette."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Picture:
 
 
 def png_size(data: bytes) -> tuple[int, int] | None:
-    """Return width and height of a PNG file, None for anything else."""
+    """Return the width and height of a PNG file, or None for anything else."""
     if data[:8] != _MAGIC or len(data) < 24:
         return None
     width, height = struct.unpack(">II", data[16:24])
@@ -43,7 +43,7 @@ def png_size(data: bytes) -> tuple[int, int] | None:
 
 
 def jpeg_size(data: bytes) -> tuple[int, int] | None:
-    """Return width and height of a JPEG file, None for anything else."""
+    """Return the width and height of a JPEG file, or None for anything else."""
     if data[:2] != b"\xff\xd8":
         return None
     at = 2

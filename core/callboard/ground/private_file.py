@@ -1,4 +1,5 @@
-"""Files with a secret in them: readable by this user alone, and whole or not at all."""
+"""Files that contain a secret. Only this user can read them, and they are written whole or not at
+all."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from callboard.ground.patient_rename import rename_over
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace ``path``, with mode 0600. Its folder is made, for this user alone. Raises OSError."""
+    """Replace ``path``, with mode 0600. Its folder is made if needed, for this user alone. Raises
+    OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.{token_hex(4)}")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-#: BM25's usual constants: how soon repetition stops counting, and how much length does.
+#: BM25's usual constants: how soon repetition stops counting, and how much a text's length counts.
 _K, _B = 1.2, 0.6
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -24,7 +24,7 @@ _ENDINGS = (
     *("ization", "isation", "ations", "ation", "ings", "ing", "ness", "edly", "able", "ers"),
     *("ies", "ied", "ed", "er", "es", "ly", "or", "s", "e", "y"),
 )
-#: Words that artists and manuals use for the same.
+#: Synonyms that artists and manuals use.
 _SAME = {
     "colour": "color",
     "centimetre": "centimeter",
@@ -41,7 +41,7 @@ _SAME = {
 
 
 def words(text: str) -> list[str]:
-    """Return the stems of the words that carry meaning, or of all words when none does."""
+    """Return the stems of the words that carry meaning, or of all words when none of them does."""
     every = [word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text))]
     return [stem(word) for word in [each for each in every if each not in _STOP] or every]
 
@@ -65,7 +65,8 @@ def _shorter(word: str) -> str:
 
 
 class Ranking:
-    """Texts counted once. ``fields`` of each text are pairs of a weight and words."""
+    """Texts to rank, whose words are counted only once. A text's fields are pairs of a weight and a
+    string."""
 
     def __init__(self, texts: Iterable[Sequence[tuple[float, str]]]) -> None:
         self._counts: list[dict[str, float]] = []

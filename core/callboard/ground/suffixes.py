@@ -9,8 +9,8 @@ from callboard.errors import HostError
 
 
 def checked_suffix(path: str, allowed: Iterable[str], because: str = "") -> str:
-    """Return the path's suffix in lower case, ``.png``. Raises HostError unless it is allowed;
-    ``because`` is added to the message."""
+    """Return the path's suffix in lower case, such as ``.png``. Raises HostError unless it is
+    allowed; ``because`` is added to the message."""
     suffix = Path(path).suffix.lower()
     known = tuple(allowed)
     if suffix not in known:

@@ -6,7 +6,7 @@ import zipfile
 
 from callboard.ground.zip_readings import check_readings
 
-#: UTF-8 names, the only flag that doesn't affect where an entry begins and ends.
+#: The flag for UTF-8 names, the only flag that doesn't affect where an entry begins and ends.
 _UTF8 = 0x800
 
 

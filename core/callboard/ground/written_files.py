@@ -18,9 +18,9 @@ _PARTS = (".mtl", ".bin")
 
 
 def put_in_place(written: Path, path: str) -> list[str]:
-    """Move the file to ``path``, and the files beside it into the same folder. The requested file
+    """Move the file to ``path``, and the files next to it into the same folder. The requested file
     is replaced last, and is the first in the result. An existing picture with other content is
-    never replaced. Raises HostError, before anything is written if that can be known."""
+    never replaced. Raises HostError, if possible before anything is written."""
     target = Path(path)
     others = sorted(each for each in written.parent.iterdir() if each != written)
     moved = {each: target.parent / each.name for each in others if each.is_file()}
@@ -35,8 +35,8 @@ def put_in_place(written: Path, path: str) -> list[str]:
                 " export to another folder"
             )
     with ExitStack() as written_whole:
-        # All are written before any is renamed. The requested one, entered first here, is renamed
-        # last.
+        # All files are written before any is renamed. The requested file is entered first, so it is
+        # renamed last.
         for source, place in {written: target, **moved}.items():
             file = written_whole.enter_context(replacing_bytes(str(place)))
             with source.open("rb") as stream:

@@ -1,7 +1,7 @@
 """Refuses a ZIP archive that can be read in two ways.
 
-Some programs walk from one entry to the next; others read the directory at the archive's end. An
-archive in which the two differ could show a check something else than what is used later.
+Some programs walk from one entry to the next; others read the directory at the archive's end. If
+the two differ, a check could see other content than the program that uses the archive later.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PACKING = 0x6
 
 
 def check_readings(archive: zipfile.ZipFile) -> None:
-    """Raise BadZipFile where the entries and the directory differ, or where two entries have one
+    """Raise BadZipFile when the entries and the directory differ, or when two entries have the same
     name. Raises OSError."""
     stream = archive.fp
     assert stream is not None
@@ -52,7 +52,7 @@ def check_readings(archive: zipfile.ZipFile) -> None:
 
 
 def _described(after: bytes, facts: tuple[int, int, int]) -> int:
-    """Return how many bytes the description after an entry's content has."""
+    """Return the number of bytes in the description after an entry's content."""
     for sign in (b"PK\7\x08", b""):
         for form in ("<III", "<IQQ"):
             description = sign + struct.pack(form, *facts)

@@ -1,8 +1,7 @@
 """Asks the system whether the artist holds Escape down in a window of this process.
 
-While the main thread stands, the application reads no keys. So another thread asks, by the
-system's documented calls: on Windows, on macOS and of an X server. Wayland tells nobody which keys
-are down.
+While the main thread is blocked, the application reads no keys. So another thread asks Windows,
+macOS or an X server, by documented calls. Wayland doesn't reveal which keys are down.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 from weakref import finalize
 
 _WINDOWS_ESCAPE, _MAC_ESCAPE, _X_ESCAPE = 0x1B, 53, 0xFF1B
-#: X's words for the focus on whatever window is under the pointer, and the type of a number.
+#: X's constants for a focus that follows the pointer, and for the type of a number.
 _POINTER_ROOT, _CARDINAL = 1, 6
 
 
@@ -101,7 +100,7 @@ class _Screens(ctypes.Structure):
     _fields_ = [("data", POINTER(c_uint32)), ("rem", c_int), ("index", c_int)]
 
 
-#: The requests that are sent, with the types of what they take after the connection.
+#: The requests that are sent, with the types of their arguments after the connection.
 _REQUESTS: dict[str, list[Any]] = {
     "get_input_focus": [],
     "get_keyboard_mapping": [c_uint8, c_uint8],
@@ -114,8 +113,8 @@ _REQUESTS: dict[str, list[Any]] = {
 
 
 class _XServer:
-    """A connection of its own to the display's server, by XCB, which any thread may use. Raises
-    OSError when there is no server. The offsets below are those of the X protocol."""
+    """A separate connection to the X server, by XCB, which any thread may use. Raises OSError when
+    there is no server. The offsets below are those of the X protocol."""
 
     def __init__(self) -> None:
         self._xcb: Any = ctypes.CDLL("libxcb.so.1")
@@ -180,7 +179,8 @@ class _XServer:
             return _card32(reply, 12)
 
     def _pid_of(self, window: int) -> int | None:
-        """Return the process of a window, which may be a part of the window that says so."""
+        """Return the process of a window. An ancestor of the window may be the one that names the
+        process."""
         while window > _POINTER_ROOT:
             with self._ask("get_property", 0, window, self._pid_atom, _CARDINAL, 0, 1) as reply:
                 if _card32(reply, 16):
@@ -191,5 +191,5 @@ class _XServer:
 
 
 def _card32(reply: int, offset: int) -> int:
-    """Return a number of a reply, or 0 when there is no reply."""
+    """Return a number in a reply, or 0 when there is no reply."""
     return c_uint32.from_address(reply + offset).value if reply else 0

@@ -135,7 +135,7 @@ class GuestLoop:
     # -- what others call -----------------------------------------------------------------------
 
     def request_tick(self) -> None:
-        """Ask the host for a tick unless one is on its way. Call it from any thread."""
+        """Ask the host for a tick unless a tick is on its way. Call it from any thread."""
         if not self._posted and not self._closed:
             self._posted = True
             self._asked = perf_counter()
@@ -163,20 +163,20 @@ class GuestLoop:
             self.request_tick()
 
     def interrupt(self) -> None:
-        """End an idle slice that waits for the next call, so that the main thread returns to the
-        host. Call it from any thread, or from signal handlers."""
+        """End an idle slice that is waiting for the next call, so that the main thread returns to
+        the host. Call it from any thread, or from signal handlers."""
         self._selector.wake()
 
     def stalled_for(self) -> float:
-        """Return the seconds since the main thread's last sign; 0.0 if it isn't overdue. Call it
-        from any thread."""
+        """Return the seconds since the main thread's last sign, or 0.0 if the thread isn't overdue.
+        Call it from any thread."""
         if self._rest.is_set():
             return 0.0
         return perf_counter() - self._last_sign() if self._main_is_away() else 0.0
 
     def blocked_by(self) -> str | None:
-        """Return what the host's main thread is busy with, if the host can tell. Call it from any
-        thread."""
+        """Return the host's description of what keeps its main thread busy, or None if it can't
+        tell. Call it from any thread."""
         return self._host.blocked_by()
 
     # -- the tick, on the main thread -------------------------------------------------------------
@@ -250,7 +250,7 @@ class GuestLoop:
                 self.request_tick()
 
     def _slice(self, end: float, wait_until: float) -> bool:
-        """Run the loop once. Return False when the other thread didn't release the loop."""
+        """Run the loop once. Return False when the other thread didn't release the loop in time."""
         if not self._lock.acquire(timeout=2 * STAND_IN_BUDGET):
             return False
         selector = self._selector

@@ -21,7 +21,7 @@ from callboard.ports.host import Work
 
 log = logging.getLogger(__name__)
 
-#: Maximum calls that wait for the main thread.
+#: Maximum calls waiting for the main thread.
 QUEUE_LIMIT = 512
 #: Seconds that a turn waits for the artist before it is refused.
 PATIENCE = 20.0
@@ -60,8 +60,8 @@ class MainThread:
         return len(self._queue) + len(self._active)
 
     def submit(self, turn: Turn) -> None:
-        """Queue a turn. Call it on the server's loop. Raises HostBusy when its client's share is
-        used up, or when another client's script holds the main thread."""
+        """Queue a turn. Call it on the server's loop. Raises HostBusy when the share of the turn's
+        client is used up, or when another client's script holds the main thread."""
         if (busy := self._behind_script(turn)) is not None:
             raise busy
         waiting = [one.owner.holder for one in self._queue]
@@ -80,14 +80,14 @@ class MainThread:
         for turn in list(self._queue):
             busy = self._behind_script(turn)
             if busy is not None:
-                with suppress(ValueError):  # the main thread is back, and took it
+                with suppress(ValueError):  # the main thread is back, and has taken the turn
                     self._queue.remove(turn)
                     turn.refuse(busy)
         self._guest.interrupt()  # so that the answers leave now
 
     def _behind_script(self, turn: Turn) -> HostBusy | None:
-        """Return the refusal when another client's script holds the main thread. Its end can't be
-        foreseen, so other clients aren't kept waiting for it."""
+        """Return the refusal when another client's script holds the main thread. The script's end
+        can't be foreseen, so other clients aren't kept waiting for it."""
         script = self.running
         if script is None or not script.script or script.owner is turn.owner:
             return None
@@ -188,8 +188,8 @@ class MainThread:
         return True
 
     def _ask_host(self, kind: Work) -> str | None:
-        """Return what the host is busy with. A host that can't tell counts as busy, which is logged
-        once."""
+        """Return the host's description of what keeps it busy, or None. A host that can't tell
+        counts as busy, which is logged once."""
         try:
             doing = self._guest.may_run(kind)
         except Exception as error:

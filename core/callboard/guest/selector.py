@@ -1,4 +1,4 @@
-"""The selector of the guest's loop: the loop stops where any other would block."""
+"""The selector of the guest's loop, which stops the loop where any other selector would block."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class GuestSelector(selectors.BaseSelector):
         #: The time until which an idle slice waits for the next event instead of ending.
         self.wait_until = 0.0
         self._polled = 0.0
-        #: The time of the loop's next timer, known once a slice ended idle; None for never.
+        #: The time of the loop's next timer, known once a slice has ended idle, or None if there is
+        #: no timer.
         self.next_timer: float | None = None
         #: True when the slice ended with work left over.
         self.more = False

@@ -1,6 +1,6 @@
 """Shorter turns at the interpreter while a thread stands in for a busy main thread.
 
-An answer takes several turns. Beside a thread that computes, each of them would wait for Python's
+An answer takes several turns. Next to a thread that computes, each turn would wait for Python's
 usual 5 ms. The setting is shared by the process, and so is the count of its users.
 """
 
@@ -21,8 +21,8 @@ _usual = 0.0
 
 @contextmanager
 def short_turns() -> Iterator[None]:
-    """Shorten turns within the block. The last block to end restores them. Call it from any
-    thread."""
+    """Shorten turns within the block. The last block to end restores the usual length. Call it from
+    any thread."""
     global _users, _usual
     with _lock:
         _users += 1

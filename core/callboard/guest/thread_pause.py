@@ -29,8 +29,8 @@ def _always() -> bool:
 
 
 class _Signal:
-    """An event for one waiter, which consumes it. An exception that arrives inside doesn't damage
-    it, as it might damage the lock of a Python event."""
+    """An event for one waiter, which consumes it. Unlike the lock of a Python event, it isn't
+    damaged by an exception that arrives inside a method."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -77,7 +77,7 @@ class PythonPermit:
         # A lock that knows its owner, because the owner may be interrupted while it takes or
         # releases the lock.
         self._lock = threading.RLock()
-        #: Ends what the thread waits for; None while the thread runs.
+        #: Ends the thread's wait, or None while the thread runs.
         self._summon: Callable[[], None] | None = None
         #: Returns whether the thread must be summoned: its wait may end, or has ended, on its own.
         self._stirs: Callable[[], object] = bool
@@ -165,7 +165,7 @@ _login = PythonPermit()
 
 
 class ThreadPause:
-    """While this is entered, the threads that have a permit stand still. Used on the main
+    """A context manager during which all threads with a permit stand still. Used on the main
     thread."""
 
     def __enter__(self) -> None:
@@ -192,8 +192,8 @@ class ThreadPause:
 
 
 def breathe(seconds: float) -> None:
-    """Let the threads run for that long in the middle of a pause. Runs on the main thread while it
-    runs Python. Does nothing when there is no pause."""
+    """Let the threads run for ``seconds`` in the middle of a pause. Runs on the main thread while
+    it runs Python. Does nothing when there is no pause."""
     if not _held or _stander != threading.get_ident():
         return
     ending: BaseException | None = None
@@ -213,8 +213,8 @@ def breathe(seconds: float) -> None:
 
 
 def go_on() -> None:
-    """Let all threads go on, whatever stopped them. Call it before waiting for the end of one of
-    them. Idempotent; does nothing on threads other than the main thread."""
+    """Let all threads go on, whatever stopped them. Call it before waiting for one of them to end.
+    Idempotent; does nothing on threads other than the main thread."""
     while _held and _stander == threading.get_ident():
         # The lock is removed only after it is released, because an exception may arrive in between.
         _held[-1].give()

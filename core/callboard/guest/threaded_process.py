@@ -1,7 +1,7 @@
 """A program started by a coroutine on a loop that can't wait for pipes: Windows' selector loop.
 
-Threads read, write and wait for the end. The protocol is notified on the loop, as asyncio's own
-transports do. So ``asyncio.create_subprocess_exec`` works in every coroutine tool.
+Threads read, write and wait for the end. The protocol is notified on the loop, as by asyncio's own
+transports. So ``asyncio.create_subprocess_exec`` works in every coroutine tool.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class ThreadedProcess(asyncio.SubprocessTransport):
 
 
 class _ReadPipe(asyncio.ReadTransport):
-    """The program's output. The next piece is read when the loop has taken the previous one."""
+    """The program's output. The next piece is read once the loop has taken the previous piece."""
 
     def __init__(self, owner: ThreadedProcess, number: int, pipe: IO[bytes]) -> None:
         super().__init__()

@@ -26,10 +26,10 @@ from callboard.ports.host import Work
 
 T = TypeVar("T")
 
-#: Yielded by a generator to be left alone until ``MainThread.unpark``.
+#: A generator yields it to be left alone until ``MainThread.unpark``.
 PARK = object()
 #: Locks for the next runs. A lock that was held when an exception arrived may never be released, so
-#: it isn't used again. The exception may belong to a run around this one.
+#: it isn't used again, even if the exception was meant for an outer run.
 _locks: list[threading.RLock] = []
 
 
@@ -42,7 +42,7 @@ class Interruptible:
     """Runs code that another thread can end. ``run`` is called by one thread at a time."""
 
     def __init__(self) -> None:
-        #: True once the code was asked to end.
+        #: True once the code has been asked to end.
         self.asked = False
         self._thread: int | None = None
         self._lock: threading.RLock
@@ -66,9 +66,9 @@ class Interruptible:
             raise
 
     def ask(self) -> bool:
-        """Raise Interrupted in the running code soon. A wait of Python's ends at once; a long
-        instruction, for instance in a compiled library, ends first. Return False when nothing runs.
-        Call it from any other thread."""
+        """Raise Interrupted in the running code soon. If the code is waiting in Python, the wait
+        ends at once. A long instruction, for instance in a compiled library, is finished first.
+        Return False when no code is running. Call it from any other thread."""
         if self._thread is None:
             return False
         lock = self._lock
@@ -99,7 +99,7 @@ class Interruptible:
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Request the exception in that thread. None withdraws one that hasn't arrived yet."""
+    """Request the exception in that thread. None withdraws an exception that hasn't arrived yet."""
     import ctypes  # half a megabyte, for what most servers never do
 
     what = ctypes.py_object(error) if error is not None else ctypes.py_object()
@@ -128,10 +128,10 @@ class Transaction(Protocol):
 
 
 class Waiter(Protocol):
-    """A listener that is notified of what a turn waits for."""
+    """A listener that is notified when a turn has to wait for the artist."""
 
     def hold(self, doing: str | None) -> None:
-        """Note what the artist is doing; None once that is over. Runs on the main thread."""
+        """Note what the artist is doing, or None once it is over. Runs on the main thread."""
 
 
 class Turn:
@@ -175,16 +175,17 @@ class Turn:
         self._wants_park = False
         self._woken = False
         self._waiter = waiter
-        #: The part of the turn that runs now.
+        #: The part of the turn that is running now.
         self.code = Interruptible()
 
     def interrupt(self) -> None:
-        """Raise an exception in the part that runs now. Call it from any thread but the main
+        """Raise an exception in the part that is running now. Call it from any thread but the main
         one."""
         self.code.ask()
 
     def hold(self, doing: str | None) -> None:
-        """Note what the turn waits for. Called on the main thread when that changes."""
+        """Note the artist's action that the turn is waiting for, or None. Called on the main thread
+        whenever it changes."""
         if self.held_by is None:
             self.held_since = perf_counter()
         self.held_by = doing
@@ -192,7 +193,7 @@ class Turn:
             self._waiter.hold(doing)
 
     def refuse(self, error: BaseException) -> None:
-        """End the turn before it begins. Runs on the main thread, or while that one is away."""
+        """End the turn before it begins. Runs on the main thread, or while that thread is away."""
         self._finish(None, error)
 
     @property

@@ -2,7 +2,7 @@
 
 A requested exception arrives between two instructions, so never while Python waits inside one. A
 signal's handler runs even then. ``SIGURG`` is ignored by every program that doesn't ask for it, and
-Windows has no such signal: there a wait runs to its end.
+Windows has no such signal, so there a wait runs to its end.
 
 While callboard's threads stand still, none of them can request anything. Then another process sends
 the signal, and the handler lets the threads run for a moment.
@@ -35,7 +35,8 @@ def _arrive(number: int, frame: object) -> None:
 
 def wakeable() -> Callable[[], None]:
     """Let waits of this thread be ended, if it is Python's main thread and the application has no
-    handler of its own. Return a function that undoes it; call it on the same thread."""
+    handler of its own. Return a function that undoes this; call that function on the same
+    thread."""
     global _woken
     main = threading.main_thread().ident
     if _SIGNAL is None or threading.get_ident() != main or _woken is not None:
@@ -55,13 +56,13 @@ def wakeable() -> Callable[[], None]:
 
 
 def rouse(process: int) -> None:
-    """Have the threads of callboard in another process run, if they stand still there."""
+    """Make callboard's threads in another process run for a moment, if they are standing still."""
     if _SIGNAL is not None:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(process, _SIGNAL)
 
 
 def wake(thread: int) -> None:
-    """End what the thread waits for, if it can be woken. Call it from any thread."""
+    """End the thread's wait, if the thread can be woken. Call it from any thread."""
     if _SIGNAL is not None and thread == _woken:
         signal.pthread_kill(thread, _SIGNAL)

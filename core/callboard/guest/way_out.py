@@ -12,7 +12,7 @@ from callboard.guest.main_thread import MainThread
 
 log = logging.getLogger(__name__)
 
-#: Seconds that Escape has to be held, and seconds between two looks.
+#: Seconds that Escape has to be held, and seconds between two checks.
 HELD = 1.0
 _INTERVAL = 0.1
 #: Seconds after which the log says how the artist ends the call.
@@ -20,7 +20,7 @@ _LONG = 2.0
 
 
 class WayOut:
-    """Looks for Escape only while the main thread stands. Used on the server's loop."""
+    """Checks the Escape key, only while the main thread is blocked. Used on the server's loop."""
 
     def __init__(self, guest: GuestLoop, main: MainThread, end: Callable[[], object]) -> None:
         self._guest, self._main, self._end = guest, main, end
@@ -29,7 +29,7 @@ class WayOut:
         self._since: float | None = None
 
     def begin(self) -> None:
-        """Look until the main thread is back."""
+        """Check the key until the main thread is back."""
         if not self._looking:
             self._looking, self._logged, self._since = True, False, None
             self._check_key()

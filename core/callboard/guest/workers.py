@@ -64,7 +64,8 @@ class Workers(Executor):
             self._grow()
 
     def waited(self) -> float:
-        """Return the seconds that the oldest work has waited for a thread; 0.0 when none waits."""
+        """Return the seconds that the oldest work has been waiting for a thread, or 0.0 when none
+        is waiting."""
         with self._there:
             return monotonic() - self._queue[0].queued if self._queue else 0.0
 

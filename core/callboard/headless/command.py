@@ -74,8 +74,8 @@ def _serve_alone(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _failed(why: str, arguments: argparse.Namespace) -> int:
-    """Report the failure in a sentence, and with ``--json`` also as the commands that call a tool
-    do."""
+    """Report the failure in a sentence, and with ``--json`` also as JSON, in the form that commands
+    for calling tools use."""
     print(f"callboard: {plain(why)}", file=sys.stderr)
     if getattr(arguments, "json", False):
         print(plain_json({"error": {"kind": "failed", "message": why}}))

@@ -34,7 +34,7 @@ def repetitions(text: str) -> int:
 
 
 def size(text: str) -> int:
-    """Return a number of bytes, written as 500M or 4G."""
+    """Return the number of bytes in a size such as 500M or 4G."""
     units = {"K": 2**10, "M": 2**20, "G": 2**30}
     digits, unit = (
         (text[:-1], units[text[-1:].upper()]) if text[-1:].upper() in units else (text, 1)

@@ -1,4 +1,4 @@
-"""The parser of every command. Its errors suggest what was meant."""
+"""The parser of every command. Its errors suggest the intended word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _CHOICE = re.compile(r"invalid choice: '(?P<given>[^']*)' \(choose from (?P<know
 
 
 class Parser(argparse.ArgumentParser):
-    """An argparse parser with better errors. The parsers of its commands are of this class too."""
+    """An argparse parser with better errors. The parsers of its subcommands are of this class
+    too."""
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
@@ -30,7 +31,7 @@ class Parser(argparse.ArgumentParser):
         """Print the usage and the error, and end the program with exit code 2."""
         wrong = _CHOICE.search(message)
         if wrong and (meant := _meant(wrong["given"], re.findall(r"[\w.-]+", wrong["known"]))):
-            # In a list of twenty-six choices, the one that was meant is hard to find.
+            # In a list of twenty-six choices, the intended one is hard to find.
             message = f"{message[: wrong.start()]}invalid choice: '{wrong['given']}'{meant}"
         super().error(f"{message}\nsee: {self.prog} --help")
 

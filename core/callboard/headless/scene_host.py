@@ -1,4 +1,4 @@
-"""Chooses the host that a command starts when none is named."""
+"""Chooses the host that a command starts when the user names none."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def host_by_scene(parser: argparse.ArgumentParser) -> None:
 
 
 def settle_host(arguments: argparse.Namespace, scenes: Iterable[str]) -> None:
-    """Set ``arguments.host`` if it isn't given: to the host of these files or patterns, or to
-    OpenUSD when no ending decides. Raises PeerError for files of several hosts."""
+    """Set ``arguments.host`` if it isn't given: to the host for these files or patterns, or to
+    OpenUSD when none of their endings is known. Raises PeerError for files of several hosts."""
     if arguments.host is not None:
         return
     endings = (Path(scene).suffix.lower() for scene in scenes)

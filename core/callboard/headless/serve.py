@@ -106,8 +106,8 @@ def host_options(arguments: argparse.Namespace) -> list[str]:
 
 
 def warn_of_folders(arguments: argparse.Namespace, *, absent_skills: bool = True) -> None:
-    """Warn when an option of :func:`add_host`, or the project, has no effect now. A server in this
-    process reports ``absent_skills`` itself."""
+    """Warn when an option of :func:`add_host`, or the project, has no effect at present. A server
+    in this process reports ``absent_skills`` itself."""
     if unknown := unknown_project():
         log.warning("%s", unknown)
     for option, folders in (("--skills", arguments.skills), ("--root", arguments.roots)):
@@ -173,11 +173,11 @@ def serve(
     *,
     worker: bool = False,
 ) -> int:
-    """Serve on this thread, which becomes the host's main thread, until a signal, or as a
-    ``worker`` until the end of stdin.
+    """Serve on this thread, which becomes the host's main thread, until a signal arrives, or until
+    stdin ends if ``worker`` is true.
 
     ``inbox`` is a MainThreadInbox, or the panel's loop, which also ends when its window is closed.
-    ``announce`` is called once the server runs, with a function that ends the server from any
+    ``announce`` is called once the server is running, with a function that ends the server from any
     thread.
     """
     app = Callboard(host, config)
@@ -229,7 +229,8 @@ def _announce(app: Callboard, ready: TextIO, *, quiet: bool) -> None:
 
 
 def _command() -> str:
-    """Return how to type ``callboard`` in another shell: its full path if it isn't on ``PATH``."""
+    """Return the command that starts ``callboard`` in another shell: its full path if it isn't on
+    ``PATH``."""
     beside = shutil.which("callboard", path=str(Path(sys.executable).parent))
     if shutil.which("callboard") is not None or beside is None:
         return "callboard"
@@ -269,7 +270,7 @@ def keep_stdout_clean() -> TextIO:
 
 def _wait_for_editors(port: int) -> None:
     """Let an editor on this machine attach. From now on ``breakpoint()`` stops in the editor, and
-    does nothing while none is attached. Raises HostError that says what to install."""
+    does nothing while no editor is attached. Raises HostError that says what to install."""
     # Otherwise debugpy prints a three-line warning that it can't stop in Python's own frozen
     # modules.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")

@@ -1,4 +1,4 @@
-"""Ends the program on a signal: cleanly at the first one, at once at the second."""
+"""Ends the program on a signal: cleanly at the first signal, at once at the second."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ended_at_once() -> Iterator[None]:
 
 
 class Ending:
-    """Calls ``stop`` at the first signal, on the main thread. A later one ends the process, even
+    """Calls ``stop`` at the first signal, on the main thread. A later signal ends the process, even
     when the main thread is in a tool that never returns. Create it on the main thread."""
 
     def __init__(self, stop: Callable[[], None]) -> None:
@@ -60,14 +60,14 @@ class Ending:
         while True:
             for number in self._reader.recv(64):
                 if number in SIGNALS and self._byte.first(number):
-                    # Not print: the signal may have interrupted one.
+                    # Not print(), because the signal may have interrupted a print().
                     os.write(2, STOPPING)
 
 
 def end_with_stdin(stop: Callable[[], None], patience: float = PATIENCE) -> None:
-    """Wait until the other end of stdin is closed, then call ``stop``. End the process if it still
-    runs ``patience`` seconds later. Call it on a thread of its own."""
-    # Not through sys.stdin, whose lock a thread must not hold when Python ends.
+    """Wait until the other end of stdin is closed, then call ``stop``. End the process if it is
+    still running ``patience`` seconds later. Call it on a thread of its own."""
+    # This doesn't read sys.stdin, because a thread must not hold its lock when Python ends.
     while os.read(0, 65_536):
         continue
     stop()
@@ -82,8 +82,8 @@ class _Heard:
         self._first: float | None = None
 
     def first(self, number: int) -> bool:
-        """Return whether this signal is the first. One that comes after ``ONE_SIGNAL`` ends the
-        process."""
+        """Return whether this signal is the first. A signal that arrives more than ``ONE_SIGNAL``
+        seconds after the first ends the process."""
         now = monotonic()
         if self._first is None:
             self._first = now

@@ -20,7 +20,7 @@ Box = tuple[list[float], list[float]]
 
 
 def placed(reader: SceneReader, path: str | None) -> Rows:
-    """Return an object's place in the world, or the world's own for None."""
+    """Return an object's transform in world space, or the identity for None."""
     rows = compose([0, 0, 0], [0, 0, 0], [1, 1, 1])
     while path is not None:
         entry = reader.get(path)
@@ -43,7 +43,7 @@ def box_of(reader: SceneReader, names: Sequence[str]) -> Box:
 
 
 def point_of(reader: SceneReader, target: str | Point) -> list[float]:
-    """Return an object's middle, or the point itself."""
+    """Return the center of an object's box, or ``target`` itself if it is a point."""
     if not isinstance(target, str):
         return [float(value) for value in target]
     low, high = box_of(reader, [target])
@@ -51,7 +51,7 @@ def point_of(reader: SceneReader, target: str | Point) -> list[float]:
 
 
 def facing(eye: Point, target: Point, up_axis: str) -> Rows:
-    """Return the axes and the place of an upright object at ``eye`` that looks at ``target``."""
+    """Return the axes and the position of an upright object at ``eye`` that looks at ``target``."""
     back = [a - b for a, b in zip(eye, target, strict=True)]
     length = sqrt(sum(value * value for value in back))
     if length < 1e-9:

@@ -179,7 +179,7 @@ def _named_by_obj(file: Path) -> Iterator[str]:
 
 
 def _places(folder: Path, name: str) -> set[str]:
-    """Return the places where readers look for the file of that name. Readers differ in how they
+    """Return the places where readers look for the file with this name. Readers differ in how they
     treat quotes, backslashes, and ``..`` after a link."""
     names = {name, name.strip('"')}
     names |= {each.replace("\\", "/") for each in names}
@@ -201,7 +201,8 @@ def _after(file: Path, starts: tuple[bytes, ...]) -> Iterator[tuple[str, list[st
 
 
 def _lines(file: Path) -> Iterator[bytes]:
-    """Yield each line, and lines continued by a backslash also as a whole: readers differ."""
+    """Yield each line, and also each line that a backslash continues as a whole, because readers
+    differ in this."""
     whole: list[bytes] = []
     with file.open("rb") as lines:
         for line in lines:

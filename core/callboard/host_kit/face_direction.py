@@ -16,7 +16,8 @@ NormalsOf = Literal["face", "point", "corner"]
 
 
 def outward(mesh: MeshData) -> list[bool]:
-    """Return the faces to turn, so that connected faces all point away from the inside."""
+    """Return, for each face, whether to turn it so that connected faces all point away from the
+    inside."""
     faces = [list(face) for face in faces_of(mesh.counts, mesh.corners)]
     beside: defaultdict[tuple[int, int], list[tuple[int, bool]]] = defaultdict(list)
     for number, face in enumerate(faces):
@@ -67,8 +68,8 @@ def _middle(mesh: MeshData, corners: Sequence[int]) -> list[float]:
 
 
 def triangles_of(points: Sequence[_Point]) -> list[tuple[int, int, int]]:
-    """Return a face's triangles, as indices among its corners, by cutting off ears without another
-    corner inside. There are two fewer triangles than corners, however broken the face is."""
+    """Return a face's triangles, as indices among its corners, by cutting off ears that contain no
+    other corner. There are two fewer triangles than corners, however broken the face is."""
     left = list(range(len(points)))
     flat = _flat(points)
     triangles: list[tuple[int, int, int]] = []

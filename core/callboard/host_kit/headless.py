@@ -28,12 +28,12 @@ REQUIREMENTS = {
 def pip_install(extra: str) -> str:
     """Return the command that installs an extra's package into this Python.
 
-    The `pip` on the path may belong to another Python, so the command names this one.
+    The `pip` on the path may belong to another interpreter, so the command names this one.
     """
     return f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(REQUIREMENTS[extra])}"
 
 
-#: The module of each headless host, and how to install what it needs.
+#: Each headless host's module, its class or function, and its requirement in words.
 HOSTS = {
     "openusd": ("callboard_openusd.host", "OpenUsdHost", f"`{pip_install('usd')}`"),
     "blender": (

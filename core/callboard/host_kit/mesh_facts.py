@@ -10,7 +10,7 @@ from math import ceil, floor, sqrt
 
 from callboard.ports.check import MeshData, MeshFacts
 
-#: A face whose area is below this share of the mesh's size squared counts as having none.
+#: A face whose area is below this share of the mesh's size squared counts as having no area.
 _FLAT = 1e-10
 #: Rows and columns of the grid for the overlap of UVs.
 _GRID = 192
@@ -85,7 +85,7 @@ def _size(points: Sequence[_Point]) -> float:
 
 
 def measured(points: Sequence[_Point]) -> tuple[float, float]:
-    """Return the face's area, and the volume below it, seen from the origin."""
+    """Return the face's area, and the signed volume between the face and the origin."""
     x, y, z, volume = 0.0, 0.0, 0.0, 0.0
     a = points[0] if points else (0.0, 0.0, 0.0)
     for b, c in pairwise(points[1:]):

@@ -1,5 +1,5 @@
 """Paths that an application would misread: checks that several hosts share, for ``Host.misreads``.
-They look only at the text. Call them from any thread."""
+The checks use only the path's text. Call them from any thread."""
 
 from __future__ import annotations
 

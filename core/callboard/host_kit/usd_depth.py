@@ -8,7 +8,8 @@ from pathlib import Path
 
 from callboard.errors import HostError
 
-#: Deeper than any real scene, and a hundredth of what overflows.
+#: The maximum depth: deeper than any real scene, and a hundredth of the depth that overflows the
+#: stack.
 MAX_DEPTH = 1000
 #: The beginnings of a package's entry and of USD text.
 _ENTRY, _TEXT = b"PK\3\4", re.compile(rb"#(?:usda|sdf)")
@@ -31,10 +32,10 @@ _BRACKETS = re.compile(rb"[(\[{]+|[)\]}]+")
 _KEPT = b"()[]{}\"'@#\n"
 _DROPPED = bytes(set(range(256)) - set(_KEPT))
 _PAIRS = (b"()", b"[]", b"{}", b'""', b"''", b"@@")
-#: If one of these occurs, pairs of quotes alone don't show what is quoted.
+#: If one of these occurs, pairs of quotes alone don't show which parts are quoted.
 _QUOTES = (b'"""', b"'''", b"@@@")
 _OTHERS = (b"\\", b"/*", b"//")
-#: Maximum rounds in which pairs are removed. What programs write nests less deeply than that.
+#: Maximum rounds in which pairs are removed. Files written by programs nest less deeply than that.
 _ROUNDS = 64
 
 

@@ -16,8 +16,9 @@ WRITE = (".usd", ".usda", ".usdc")
 
 
 def opened(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
-    """Return the file's stage as it is now. Its prims live as long as the caller keeps the stage.
-    The modules are ``pxr.Sdf``, ``Tf`` and ``Usd``. Raises HostError for a file that isn't USD."""
+    """Return the file's stage as it is now. The stage's prims are valid as long as the caller keeps
+    the stage. The modules are ``pxr.Sdf``, ``Tf`` and ``Usd``. Raises HostError for a file that
+    isn't USD."""
     name = Path(path).name
     checked_suffix(path, READ)
     if not Path(path).is_file():

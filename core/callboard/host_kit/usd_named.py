@@ -26,8 +26,9 @@ _COMPUTED = "`"
 def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, usd: Any, utils: Any) -> None:
     """Raise HostError when this call is held to its roots and the file leads out of them: by a
     sublayer, a reference, a payload, a clip, a texture, in a variant that isn't selected, or in a
-    file that it names. So does a file that OpenUSD reads with errors, because it may use what it
-    read before. ``ar`` to ``utils`` are ``pxr.Ar``, ``Sdf``, ``Tf``, ``Usd`` and ``UsdUtils``."""
+    file that it names. A file that OpenUSD reads with errors is refused too, because OpenUSD may
+    use the part that it read before the error. ``ar`` to ``utils`` are ``pxr.Ar``, ``Sdf``, ``Tf``,
+    ``Usd`` and ``UsdUtils``."""
     if not held_to_roots():
         return
     reader = _Reader(ar, sdf, tf, usd, utils)
@@ -105,8 +106,8 @@ class _Reader:
         return assets - {""}
 
     def places(self, folder: str, asset: str, file: str) -> list[str]:
-        """Return the places that an asset path may lead to. Raises HostError if these can't be
-        known."""
+        """Return the places that an asset path may lead to. Raises HostError if they can't be
+        determined."""
         if asset.startswith(_COMPUTED):
             raise unreadable(file, f"computes the path {asset}")
         plain = asset.split(":SDF_FORMAT_ARGS:", 1)[0]
