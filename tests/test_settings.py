@@ -85,14 +85,14 @@ def test_folders_in_a_file_lie_beside_it_and_skills_add_up(site: Path, tmp_path:
     ("text", "says"),
     [
         ("dney: [render]", "settings.yaml:1: 'dney' is not a setting; did you mean deny?"),
-        ("port: 1\ncolour: red", "settings.yaml:2: 'colour' is not a setting; there are: "),
+        ("port: 1\ncolour: red", "settings.yaml:2: 'colour' is not a setting; the settings are: "),
         ("port: high", "settings.yaml:1: port must be a port, 0 to 65535"),
         ("deny: 3", "deny must be a list of words"),
         ("records: 1", "records must be true or false"),
         ("call_timeout: .inf", "call_timeout must be a number of seconds"),
         ("roots_policy: lax", "roots_policy must be advisory or strict"),
         ("port: 1\nport: 2", "settings.yaml:2: 'port' is written twice"),
-        ("- port", "must hold names of settings"),
+        ("- port", "must contain settings"),
         ("deny: [render", "settings.yaml:"),
         ("#" * 2**20 + "\ndeny: [render]", "is over 1048576 bytes; shorten it"),
     ],
@@ -211,7 +211,7 @@ def test_a_project_without_a_file_is_told_with_those_that_have_one(
         assert main(words) == 1
         (told,) = (one for one in capsys.readouterr().out.splitlines() if says in one)
         assert told.startswith("WRONG ")
-        assert "there are: otter, owl." in told
+        assert "it has: otter, owl." in told
     with caplog.at_level("WARNING"):
         warn_of_folders(arguments)
     assert [one.getMessage().startswith(says) for one in caplog.records] == [True]

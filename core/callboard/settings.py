@@ -181,7 +181,7 @@ def unknown_project() -> str | None:
     shown = ", ".join(known[:_MOST_PROJECTS]) + (" …" if known[_MOST_PROJECTS:] else "")
     return (
         f"CALLBOARD_PROJECT is {project}, for which the site has no file, so no project's settings "
-        f"apply; there are: {shown}. Correct it, or write {path}, which may be empty"
+        f"apply; it has: {shown}. Correct it, or write {path}, which may be empty"
     )
 
 
@@ -303,9 +303,7 @@ def _read(label: str, path: Path, text: str) -> Source:
         raise SettingsError(f"{path}:{error.line}: {error.message}") from None
     written = {} if document.value is None else document.value
     if not isinstance(written, dict):
-        raise SettingsError(
-            f"{path} must hold names of settings with their values, such as `port: 8765`"
-        )
+        raise SettingsError(f"{path} must contain settings with their values, such as `port: 8765`")
     values = {}
     places = {}
     for name, value in written.items():
@@ -326,7 +324,7 @@ def _unknown(name: str) -> str:
     import difflib  # needed only for wrong names
 
     nearest = difflib.get_close_matches(name, _BY_NAME, 1)
-    hint = f"did you mean {nearest[0]}?" if nearest else f"there are: {', '.join(_BY_NAME)}"
+    hint = f"did you mean {nearest[0]}?" if nearest else f"the settings are: {', '.join(_BY_NAME)}"
     return f"'{name[:80]}' is not a setting; {hint}"
 
 
@@ -340,7 +338,7 @@ def _checked(setting: ServerSetting, value: Any, where: str, folder: Path) -> An
     elif setting.kind == "port":
         good, needed = type(value) is int and 0 <= value <= 65535, "a port, 0 to 65535"
     elif setting.kind == "text":
-        good, needed = isinstance(value, str), "a text"
+        good, needed = isinstance(value, str), "a string"
     elif setting.kind == "count":
         good, needed = type(value) is int and value > 0, "a whole number of at least 1"
     elif setting.kind == "seconds":

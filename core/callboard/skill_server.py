@@ -85,7 +85,9 @@ class ServerHandle:
         self._app.guest.interrupt()
         self._thread.join(SHUTDOWN_TIMEOUT)
         if self._thread.is_alive():
-            raise HostError("a tool still holds the server's main thread; the server stops with it")
+            raise HostError(
+                "a tool is still running on the main thread; the server stops when the tool ends"
+            )
 
     stop = shutdown
 

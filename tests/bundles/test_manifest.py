@@ -68,7 +68,7 @@ def test_valid_blocks() -> None:
 
 def test_blocks_that_are_refused() -> None:
     for fields, message in [
-        (block({RESOURCES: {}}, "1.0"), "needs host_version 1.1 or later, and it is 1.0"),
+        (block({RESOURCES: {}}, "1.0"), "needs host_version 1.1 or later, but it is 1.0"),
         (block({}, "1.0"), "needs host_version 1.1"),
         (block({RESOURCES: {}}, None), "it is missing"),
         (block({RESOURCES: {}}, "0.9"), "needs host_version 1.1"),

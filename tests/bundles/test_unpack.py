@@ -213,7 +213,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path, target: Path) -> None:
     (tmp_path / "b.zip").write_bytes(good[:60] + bytes(len(good[60:200])) + good[200:])
     with pytest.raises(UnpackError):
         unpack(tmp_path / "b.zip", target)
-    with pytest.raises(UnpackError, match="no archive called 'none'"):
+    with pytest.raises(UnpackError, match="no folder or archive called 'none'"):
         unpack(tmp_path / "none", target)
 
 

@@ -112,9 +112,9 @@ def test_answers_are_for_the_user_alone(bundles: Bundles, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ({"size": ["ten"]}, "is a number from 1 to 9, not 'ten'"),
-        ({"size": ["10"]}, "is a number from 1 to 9"),
-        ({"loud": ["maybe"]}, "is true or false, not 'maybe'"),
+        ({"size": ["ten"]}, "must be a number from 1 to 9, not 'ten'"),
+        ({"size": ["10"]}, "must be a number from 1 to 9"),
+        ({"loud": ["maybe"]}, "must be true or false, not 'maybe'"),
         ({"dirs": ["/nowhere/at/all"]}, "there is no directory"),
         ({"model": ["/nowhere.bin"]}, "there is no file"),
         ({"key": ["a", "b"]}, "takes one value, not 2"),

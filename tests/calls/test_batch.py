@@ -191,10 +191,10 @@ def test_arguments_are_checked_before_any_runs(server: Served, client: FakeClien
 @pytest.mark.parametrize(
     ("reference", "says"),
     [
-        ({"$result": 1}, "names an earlier call"),
-        ({"$result": -1}, "names an earlier call"),
-        ({"$result": True}, "names an earlier call"),
-        ({"$result": "0"}, "names an earlier call"),
+        ({"$result": 1}, "must name an earlier call"),
+        ({"$result": -1}, "must name an earlier call"),
+        ({"$result": True}, "must name an earlier call"),
+        ({"$result": "0"}, "must name an earlier call"),
         ({"$result": 0, "path": "object.nothing"}, "has no 'nothing'"),
         ({"$result": 0, "path": "object.__class__"}, "has no '__class__'"),
         ({"$result": 0, "path": "object.translate.9"}, "has no '9'"),

@@ -285,7 +285,7 @@ def test_valid_files_that_are_written_in_other_ways(syntax: str, text: str, tmp_
 def test_what_would_change_elsewhere_too_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(text.replace("KEY", "extensions"))
-    with pytest.raises(PeerError, match="without changing more"):
+    with pytest.raises(PeerError, match="without changing other parts"):
         planned(KNOWN["goose"], path, KNOWN["goose"].bridge("me"))
 
 

@@ -125,7 +125,7 @@ def test_an_animated_transform_is_refused(scene: Scene, tmp_path: Path, op: str)
 
 
 def test_what_no_stage_is_written_as_is_not_opened(scene: Scene, tmp_path: Path) -> None:
-    with pytest.raises(HostError, match=r"'notes.txt' does not end in .*\.usda"):
+    with pytest.raises(HostError, match=r"'notes.txt' must end in .*\.usda"):
         scene.files.open(written(tmp_path, "notes.txt", "#usda 1.0\n"))
 
 

@@ -163,9 +163,9 @@ def _put_back_in_words(undo: UndoStep | None) -> str:
     if undo.rolled_back is None:
         return "no call was run"
     if undo.rolled_back:
-        return "all changes of its calls in the scene were rolled back; files they wrote remain"
+        return "all changes that its calls made were rolled back, except the files that they wrote"
     return (
-        "the changes of its calls in the scene could not be rolled back; look at it before you "
+        "the changes that its calls made could not be rolled back; check the scene before you "
         "continue"
     )
 

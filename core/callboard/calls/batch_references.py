@@ -63,9 +63,9 @@ def check_references(value: Any, index: int, paths: PathFields | None) -> None:
         number, way = value[KEY], value.get("path", "")
         if type(number) is not int or not 0 <= number < index or not isinstance(way, str):
             raise BadReference(
-                f"call {index}: {{'{KEY}': n}} names an earlier call, 0 to {index - 1}"
+                f"call {index}: {{'{KEY}': n}} must name an earlier call, 0 to {index - 1}"
                 if index
-                else f"call 0: there is no call before it, so no {KEY}"
+                else f"call 0: no call comes before it, so it can't use a {KEY}"
             )
         if paths:
             raise BadReference(

@@ -147,7 +147,7 @@ class BaseContext:
             plain: list[Any] = shown(json.loads(encode(values)))
         except ValueError as error:
             raise SkillError(
-                f"the value that '{self._call.tool.name}' gives ctx.{what} is {error}"
+                f"the value that '{self._call.tool.name}' passes to ctx.{what} is {error}"
             ) from None
         return plain
 

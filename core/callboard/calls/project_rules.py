@@ -126,7 +126,7 @@ def _origins(value: Any) -> dict[str, ToolOrigin]:
     shipped tools."""
     origins = {} if value is None else {name: ToolOrigin(*of) for name, of in value.items()}
     if not all(isinstance(text, str) for origin in origins.values() for text in origin):
-        raise ValueError("an origin is none")
+        raise ValueError("an origin is malformed")
     return origins
 
 

@@ -97,7 +97,7 @@ class _Lowering:
         document, fragment = (base, ref[1:]) if ref[:1] == "#" else urldefrag(urljoin(base, ref))
         if document not in self.documents:
             raise BadSchema(
-                f"$ref '{ref[:200]}' points outside the schema; nothing is fetched, put it in $defs"
+                f"$ref '{ref[:200]}' leads outside the schema; nothing is fetched, so use $defs"
             )
         node = self.documents[document]
         if fragment and not fragment.startswith("/"):
@@ -106,7 +106,7 @@ class _Lowering:
             for part in unquote(fragment).split("/")[1:]:
                 node = _step(node, part.replace("~1", "/").replace("~0", "~"))
         if not isinstance(node, (Mapping, bool)):
-            raise BadSchema(f"$ref '{ref[:200]}' leads to no schema")
+            raise BadSchema(f"$ref '{ref[:200]}' doesn't lead to a schema")
         return self.reference(node, document)
 
     def child(self, node: Any, base: str, depth: int) -> Any:
@@ -271,7 +271,7 @@ def _number(key: str, value: Any) -> int | float:
     if not -_LARGEST <= value <= _LARGEST:
         raise BadSchema(f"{key} must be a number within ±{_LARGEST:.0e}")
     if key == "multipleOf" and value <= 0:
-        raise BadSchema("multipleOf must be bigger than 0")
+        raise BadSchema("multipleOf must be greater than 0")
     return value
 
 

@@ -117,8 +117,8 @@ def _edited(known: ClientFormat, path: Path, before: str, entry: Mapping[str, An
             # This way of editing can't do it, or its library isn't installed.
             continue
     raise PeerError(
-        f"{path} is written in a way that can't be changed without changing more; add or "
-        "remove the entry by hand"
+        f"the entry in {path} can't be changed without changing other parts; add or "
+        "remove it by hand"
     )
 
 

@@ -115,7 +115,7 @@ def _read(text: str, at: int, comments: bool) -> _Node:
     try:
         return _Node(json.loads(token[0]), at, token.end())
     except ValueError:
-        raise ValueError(f"that is not a value, {_place(text, at)}") from None
+        raise ValueError(f"there is an invalid value, {_place(text, at)}") from None
 
 
 def _object(text: str, start: int, comments: bool) -> _Node:
@@ -156,7 +156,7 @@ def _next(text: str, at: int, closing: str, comments: bool) -> tuple[int, int | 
     if text[following : following + 1] != closing:
         return following, None
     if not comments:
-        raise ValueError(f"there is a comma before its end, {_place(text, at)}")
+        raise ValueError(f"there is a trailing comma, {_place(text, at)}")
     return following, at
 
 

@@ -82,7 +82,7 @@ def decode(data: bytes) -> Picture:
     width, height = size
     depth, kind, _, _, interlaced = struct.unpack(">BBBBB", data[24:29])
     if depth not in (8, 16) or kind not in _CHANNELS or interlaced:
-        raise NotAPicture("it is a PNG file of a kind that is not read here")
+        raise NotAPicture("this kind of PNG file can't be read here")
     if not 0 < width * height <= LARGEST:
         raise NotAPicture(f"{width} x {height} pixels are too many to be read here")
     channels = _CHANNELS[kind]

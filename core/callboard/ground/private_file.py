@@ -35,7 +35,7 @@ def read_private(path: Path, most: int) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise ValueError("it is not a file")
         if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
-            raise ValueError("other users may write it")
+            raise ValueError("other users can write to it")
         data = file.read(most + 1)
     if len(data) > most:
         raise ValueError(f"it has more than {most} bytes")

@@ -14,5 +14,5 @@ def checked_suffix(path: str, allowed: Iterable[str], because: str = "") -> str:
     suffix = Path(path).suffix.lower()
     known = tuple(allowed)
     if suffix not in known:
-        raise HostError(f"'{Path(path).name}' does not end in {', '.join(known)}{because}")
+        raise HostError(f"'{Path(path).name}' must end in {', '.join(known)}{because}")
     return suffix

@@ -26,12 +26,12 @@ def put_in_place(written: Path, path: str) -> list[str]:
     moved = {each: target.parent / each.name for each in others if each.is_file()}
     for source, place in moved.items():
         if place.is_symlink():
-            raise HostError(f"'{place.name}' beside it is a link; export to another folder")
+            raise HostError(f"'{place.name}' next to it is a link; export to another folder")
         if place.suffix.lower() in _PARTS or not place.exists():
             continue
         if not (place.is_file() and filecmp.cmp(source, place, shallow=False)):
             raise HostError(
-                f"'{place.name}' exists already with other content, which would be replaced;"
+                f"'{place.name}' already exists with other content, which would be replaced;"
                 " export to another folder"
             )
     with ExitStack() as written_whole:

@@ -48,7 +48,7 @@ def check_readings(archive: zipfile.ZipFile) -> None:
         raise zipfile.BadZipFile("it has entries that its directory doesn't name")
     names = [posixpath.normpath(entry.orig_filename) for entry in archive.infolist()]
     if len(set(names)) < len(names):
-        raise zipfile.BadZipFile("two of its entries have one name")
+        raise zipfile.BadZipFile("two of its entries have the same name")
 
 
 def _described(after: bytes, facts: tuple[int, int, int]) -> int:

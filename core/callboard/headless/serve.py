@@ -195,7 +195,7 @@ def serve(
     except OSError as error:
         why = f"can't listen on port {config.port}: {error.strerror or error}"
         raise HostError(
-            f"{why}; `callboard list` shows whether another callboard does; choose another "
+            f"{why}; `callboard list` shows whether another callboard is using it; choose another "
             "--port, or leave it out to let the system choose"
         ) from None
 

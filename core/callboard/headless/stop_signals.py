@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from time import monotonic, sleep
 from types import FrameType
 
-STOPPING = b"callboard stops when what runs has ended; press Control-C again to stop at once\n"
+STOPPING = b"callboard stops when running calls have ended; press Control-C again to stop at once\n"
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGBREAK") if hasattr(signal, name)
 )

@@ -107,7 +107,7 @@ def gltf_parts(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
         binary = rest[8 : 8 + int.from_bytes(rest[:4], "little")]
     parsed = json_object(data)
     if parsed is None or not isinstance(parsed.get("asset"), dict):
-        raise HostError(f"'{name}' is not a glTF file that can be read")
+        raise HostError(f"'{name}' can't be read as a glTF file")
     return parsed, binary
 
 

@@ -32,7 +32,7 @@ def missing_for_blender() -> str | None:
 def what_to_install(libraries: Sequence[str]) -> str:
     debian, fedora = zip(*(BLENDER_LINKS[name] for name in libraries), strict=True)
     return (
-        f"this system is missing {', '.join(libraries)}, which Blender links. On Debian and "
+        f"this system is missing {', '.join(libraries)}, which Blender needs. On Debian and "
         f"Ubuntu `sudo apt install {' '.join(debian)}`, on Fedora `sudo dnf install "
         f"{' '.join(fedora)}`"
     )

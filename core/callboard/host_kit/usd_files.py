@@ -31,7 +31,7 @@ def opened(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
             known.Reload(True)
         return usd.Stage.Open(path)
     except tf.ErrorException:
-        raise HostError(f"'{name}' is not a USD file that can be read") from None
+        raise HostError(f"'{name}' can't be read as a USD file") from None
 
 
 def exported(path: str, stage: Any) -> Json:

@@ -155,7 +155,7 @@ def read_manifest(folder: Path) -> BundleManifest:
         if (folder / "SKILL.md").is_file():
             raise ManifestError(
                 "this is a skill, not a bundle, so it isn't installed: name its folder with "
-                "`callboard serve --skills`, or in the setting skill_paths"
+                "`callboard serve --skills`, or in the skill_paths setting"
             ) from None
         raise ManifestError("there is no manifest.json at the top of the bundle") from None
     except OSError as error:
@@ -214,7 +214,8 @@ def _check_platform(compatibility: Any) -> None:
     platforms = compatibility.get("platforms") if isinstance(compatibility, dict) else None
     if isinstance(platforms, list) and platforms and sys.platform not in platforms:
         raise ManifestError(
-            f"the bundle is for {', '.join(map(str, platforms))} and this is {sys.platform}"
+            f"the bundle is for {', '.join(map(str, platforms))}, but this machine runs "
+            f"{sys.platform}"
         )
 
 
@@ -266,7 +267,7 @@ def _host_block(meta: Any) -> dict[str, Any]:
         if version is None or not _at_least(version, CAPABILITIES_SINCE):
             raise ManifestError(
                 f"{where}.host_capabilities needs host_version 1.1 or later, "
-                f"and it is {version or 'missing'}"
+                f"but it is {version or 'missing'}"
             )
         read["capabilities"] = _requirements(
             block["host_capabilities"], f"{where}.host_capabilities"

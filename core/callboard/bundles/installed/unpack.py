@@ -69,7 +69,7 @@ def unpack(
         except _DAMAGED as error:
             raise UnpackError(f"the archive is damaged or of an unknown kind: {error}") from None
     else:
-        raise UnpackError(f"there is no folder and no archive called '{source.name}'")
+        raise UnpackError(f"there is no folder or archive called '{source.name}'")
 
 
 def _checked(entries: Iterable[_Entry], max_files: int) -> list[_Entry]:
@@ -126,7 +126,7 @@ def _folder_entries(source: Path) -> Iterable[_Entry]:
             if stat.S_ISREG(mode) and name not in IGNORED:
                 yield _Entry(relative, bool(mode & stat.S_IXUSR), lambda path=path: path.open("rb"))  # type: ignore[misc]
             elif not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-                raise UnpackError(f"'{relative}' is a link or not a plain file")
+                raise UnpackError(f"'{relative}' is a link or a special file")
 
 
 def _raise(error: OSError) -> None:

@@ -56,12 +56,14 @@ class Setting:
             raise SettingError(f"the setting '{self.key}' has a character that can't be passed on")
         if self.kind == "boolean":
             if text.lower() not in (*_TRUE, *_FALSE):
-                raise SettingError(f"the setting '{self.key}' is true or false, not '{text[:40]}'")
+                raise SettingError(
+                    f"the setting '{self.key}' must be true or false, not '{text[:40]}'"
+                )
             return text.lower() in _TRUE
         if self.kind == "number":
             return self._number(text)
         if not text:
-            raise SettingError(f"the setting '{self.key}' is empty")
+            raise SettingError(f"the setting '{self.key}' must not be empty")
         if self.kind in ("directory", "file"):
             path = path_of(text).absolute()
             there = path.is_dir() if self.kind == "directory" else path.is_file()
@@ -78,7 +80,9 @@ class Setting:
         if not math.isfinite(number) or not self.least <= number <= self.most:
             limits = f" from {self.least:g} to {self.most:g}"
             limits = limits if math.isfinite(self.most - self.least) else ""
-            raise SettingError(f"the setting '{self.key}' is a number{limits}, not '{text[:40]}'")
+            raise SettingError(
+                f"the setting '{self.key}' must be a number{limits}, not '{text[:40]}'"
+            )
         return int(number) if number.is_integer() and "." not in text else number
 
 
@@ -94,7 +98,9 @@ def read_settings(written: Any) -> dict[str, Setting]:
 def _setting(key: str, entry: Any) -> Setting:
     where = f"user_config['{key[:64]}']"
     if not _KEY.fullmatch(key):
-        raise SettingError(f"{where}: a setting's name has letters, digits, '_', '.' and '-'")
+        raise SettingError(
+            f"{where}: a setting's name must consist of letters, digits, '_', '.' and '-'"
+        )
     if not isinstance(entry, dict):
         raise SettingError(f"{where} must be an object")
     kind, title = entry.get("type"), entry.get("title", key)

@@ -162,7 +162,7 @@ class BundleServer:
             if loop.time() - began > HEALTHY:
                 pause = FIRST_PAUSE
             self.problem = why
-            log.warning("bundle '%s' %s; it is started again in %g s", self.name, why, pause)
+            log.warning("bundle '%s' %s; it will be restarted in %g s", self.name, why, pause)
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
 
@@ -318,7 +318,7 @@ class BundleServer:
             if kind == "complete":
                 return answer
             if kind != "input_required":
-                raise BundleError(f"the bundle answered with an unknown {str(kind)[:40]!r}")
+                raise BundleError(f"the bundle answered with the unknown type {str(kind)[:40]!r}")
             answers = await caller.answers(answer)
         raise BundleError(f"the bundle asked {ROUND_LIMIT} times, the most that one call may")
 
@@ -328,7 +328,7 @@ class BundleServer:
                 await asyncio.wait_for(self._ready.wait(), PATIENCE)
             except asyncio.TimeoutError:
                 raise BundleError(
-                    f"bundle '{self.name}' doesn't run, so {method} wasn't sent: {self.problem}. "
+                    f"bundle '{self.name}' isn't running, so {method} wasn't sent: {self.problem}. "
                     "Try again later, or tell the artist to look at the log"
                 ) from None
         assert self._connection is not None
