@@ -87,7 +87,6 @@ class ResourceLink:
 
 
 Block = Text | Image | Audio | Resource | ResourceLink
-BLOCKS = (Text, Image, Audio, Resource, ResourceLink)
 
 
 @dataclass
@@ -102,9 +101,9 @@ class Result:
 
 def blocks(value: Any) -> list[Json] | None:
     """Return the content blocks of ``value``, or None when it is plain data."""
-    if isinstance(value, BLOCKS):
+    if isinstance(value, Block):
         return [value.block()]
-    if isinstance(value, (list, tuple)) and value and all(isinstance(v, BLOCKS) for v in value):
+    if isinstance(value, (list, tuple)) and value and all(isinstance(v, Block) for v in value):
         return [item.block() for item in value]
     return None
 

@@ -11,6 +11,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+#: A code is on the face as its class's, so its constant isn't.
+__all__ = [
+    "CallCancelled",
+    "CallTimeout",
+    "CallboardBug",
+    "CallboardError",
+    "CapabilityMissing",
+    "HostBusy",
+    "HostError",
+    "HostOffline",
+    "InvalidParams",
+    "MethodNotFound",
+    "NoWorkspaceRoots",
+    "ParseError",
+    "Paused",
+    "PeerError",
+    "RefusedByArtist",
+    "ResourceNotFound",
+    "SkillError",
+    "WorkspaceResolveError",
+    "WrongArgument",
+]
+
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601

@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 from callboard.calls import results
 from callboard.calls.client_questions import InputNeeded
 from callboard.calls.invisible import hides, shown
-from callboard.content import BLOCKS, Json, Resource, Result, Text
+from callboard.content import Block, Json, Resource, Result, Text
 from callboard.errors import (
     CallboardError,
     CallCancelled,
@@ -150,7 +150,7 @@ def read(value: Any) -> Any:
         return shown(str.__str__(value))
     if isinstance(value, Text):
         return replace(value, text=shown(str.__str__(value.text)))
-    if isinstance(value, (list, tuple)) and any(isinstance(item, BLOCKS) for item in value):
+    if isinstance(value, (list, tuple)) and any(isinstance(item, Block) for item in value):
         return [read(item) for item in value]
     if isinstance(value, (dict, list)) and not _is_plain(value):
         return shown(json.loads(encode(value)))

@@ -73,9 +73,9 @@ class Ranking:
         self._lengths: list[float] = []
         self._holding: Counter[str] = Counter()
         for fields in texts:
-            self.add(fields)
+            self._add(fields)
 
-    def add(self, fields: Sequence[tuple[float, str]]) -> None:
+    def _add(self, fields: Sequence[tuple[float, str]]) -> None:
         counts: dict[str, float] = {}
         length = 0
         for weight, text in fields:
@@ -86,7 +86,7 @@ class Ranking:
         self._lengths.append(length)
         self._holding.update(counts.keys())
 
-    def rarity(self, word: str) -> float:
+    def _rarity(self, word: str) -> float:
         """Return BM25's weight of a word. It is highest for a word that no text has."""
         held = self._holding[word]
         return math.log(1 + (len(self._counts) - held + 0.5) / (held + 0.5))
@@ -95,7 +95,7 @@ class Ranking:
         """Return ``(score, share, number)`` of the best texts, best first. ``share`` is the part of
         the question's weight that the text has words for."""
         asked = list(dict.fromkeys(words(question)))
-        rarities = {word: self.rarity(word) for word in asked}
+        rarities = {word: self._rarity(word) for word in asked}
         # A word that no text has says little about any of them.
         whole = sum(rarity if self._holding[w] else 1.0 for w, rarity in rarities.items()) or 1.0
         usual = (sum(self._lengths) / len(self._lengths)) if self._lengths else 1.0

@@ -86,7 +86,7 @@ class FunctionPrompt:
         messages = []
         for item in values:
             block = content.Text(item) if isinstance(item, str) else item
-            if not isinstance(block, content.BLOCKS):
+            if not isinstance(block, content.Block):
                 raise SkillError(f"prompt {self.prompt.name} must return text or content blocks")
             messages.append({"role": "user", "content": block.block()})
         return {"description": self.prompt.description, "messages": messages}
