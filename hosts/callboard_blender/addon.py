@@ -86,8 +86,8 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
             self.report({"ERROR"}, residence.problem or "callboard could not start")
             return {"CANCELLED"}
         assert residence.app is not None
-        # While an operator runs, Blender takes the first Ctrl+C for itself, and the second one
-        # kills it without any cleanup.
+        # While an operator runs, Blender takes the first Ctrl+C for itself, and a second one kills
+        # Blender without any cleanup.
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             print(f"callboard serves at {residence.app.url}; Ctrl+C ends it", flush=True)

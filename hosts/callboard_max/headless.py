@@ -1,8 +1,8 @@
 """3ds Max without windows, under ``3dsmaxbatch``. Its main thread waits for posted functions and
 runs them.
 
-3dsmaxbatch runs one script file and ends. The bundle contains this script. The arguments that would
-be on the command line are in the environment, as ``CALLBOARD_ARGUMENTS``.
+3dsmaxbatch runs a single script file and then exits. The bundle contains such a script. The
+arguments that would be on the command line are in the environment, as ``CALLBOARD_ARGUMENTS``.
 """
 
 from __future__ import annotations

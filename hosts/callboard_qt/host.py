@@ -56,15 +56,15 @@ class QtHost(host.Host):
         self._post(fn)
 
     def may_run(self, work: host.Work) -> str | None:
-        """Return why nothing may run now. During a load, a save or a render, not even reading is
-        allowed, because the scene is between two states. Qt's modal dialogs hold back posted
-        functions anyway."""
+        """Return why nothing may run now, or None. During a load, a save or a render, not even
+        reading is allowed, because the scene is between two states. Qt's modal dialogs hold back
+        posted functions anyway."""
         messages = self._messages
         return self._native_dialog() or (messages.holds() if messages is not None else None)
 
     def _native_dialog(self) -> str | None:
-        """Return the dialog that the application shows without Qt, in words, or None. Runs on the
-        main thread."""
+        """Return a description of the window that holds up the application without Qt reporting a
+        modal dialog, or None. Runs on the main thread."""
         return None
 
     def blocked_by(self) -> str | None:

@@ -6,8 +6,8 @@ The exceptions are strings that name outputs, which are checked when something i
 strings that nothing reads.
 
 Blender trusts the labels in a file, so these may lie. A file may call a path's field something
-else, and a block may be used as a different structure from the one on its label. Blender's own
-layout, which the caller passes in, shows where a path would be in that case.
+else, and a block may be used as a different structure from the one that its label names. Blender's
+own layout, which the caller passes in, shows where a path would be in that case.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PACKED = {"PackedFile", "ImagePackedFile"}
 _MOST_BYTES = 2**28
 #: Maximum bytes of a path in Blender.
 _LONGEST = 1024
-#: Used instead of a structure's name for a text in a block with a false label.
+#: Used as the structure's name for a text in a block with a false label.
 _UNLABELLED = ""
 #: Matches such a text if it may be a path. Bare names count too, because Blender looks for them in
 #: its working folder.
@@ -155,8 +155,8 @@ class _Paths:
 
     def unlabelled(self, content: bytes, labelled: Collection[int]) -> Iterator[str]:
         """Yield the texts at the places where some structure has a path, in case the block's label
-        is false. ``labelled`` are the offsets of long texts in the structure on the label. The end
-        of such a text doesn't count."""
+        is false. ``labelled`` are the offsets of long texts in the structure that the label names.
+        A place in the middle of such a text doesn't count."""
         for place in self.places:
             text = content[place : place + _LONGEST].split(b"\0", 1)[0]
             is_end = any(at <= place and b"\0" not in content[at:place] for at in labelled)
@@ -369,8 +369,8 @@ def _blocks(
                 yield name, index, address, start
 
 
-#: The header of a block before Blender 5.0, and since: code, length, address, structure and count,
-#: in different orders.
+#: Formats of a block's header, before Blender 5.0 and since. Both contain code, length, address,
+#: structure and count, in different orders.
 _SHORT = struct.Struct("<4siQii")
 _LONG = struct.Struct("<4siQqq")
 
@@ -407,7 +407,7 @@ def _skip(stream: IO[bytes], length: int) -> None:
 
 
 def _unpacked(packed: IO[bytes]) -> Any:
-    """Return a reader of what Zstandard packed. Raises ImportError."""
+    """Return a reader that decompresses Zstandard data. Raises ImportError."""
     try:
         import zstandard  # comes with the Blender of blender.org
     except ImportError:

@@ -109,7 +109,7 @@ class Changes:
         ]
         if not bpy.app.background and bpy.app.version < (4, 0):
             # A render calls the update handler on its own thread, which can crash Blender 3.4. So
-            # the handler is removed until the render ends, which counts as a change.
+            # the handler is removed until the render ends, and the render counts as a change.
             added += [
                 (handlers.render_init, render_begins),
                 (handlers.render_complete, render_ends),
@@ -172,7 +172,7 @@ def _by_a_script() -> bool:
     """Return whether a timer or a handler made the change that Blender is reporting. Blender pushes
     an undo state for the artist's changes and for add-ons' operators, but not for changes by a
     timer or a handler."""
-    frame = sys._getframe(2).f_back  # the changing code behind the handler, or None
+    frame = sys._getframe(2).f_back  # the code that made the change, or None
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name not in ("execute", "invoke", "modal")

@@ -82,9 +82,9 @@ def forget() -> None:
 
 @contextmanager
 def same_objects() -> Iterator[None]:
-    """Keep the list over one change of ours that leaves every object in its place in the hierarchy,
-    and over Blender's one update for that change. If Blender reports more updates, the list is
-    dropped."""
+    """Keep the list during one change of ours that leaves every object in its place in the
+    hierarchy, and during the one update that Blender reports for that change. If Blender reports
+    more updates, the list is dropped."""
     global _index
     index, forgotten = _index, _forgotten
     yield
@@ -138,7 +138,8 @@ def settle(obj: bpy.types.Object | None = None) -> None:
 
 
 def objects() -> list[bpy.types.Object]:
-    """Return the scene's objects in its order. Don't change the list or keep it over a change."""
+    """Return the scene's objects in its order. Don't change the list, and don't keep it beyond a
+    change of the scene."""
     return listed().objects
 
 

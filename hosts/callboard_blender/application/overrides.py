@@ -26,7 +26,7 @@ NEEDED = sys.version_info < (3, 12)
 #: overrides aren't wrapped, because an exception inside a wrapper would leave Blender's own
 #: override entered.
 _made: list[Any] = []
-#: The reference count of an override during the check, if nothing else refers to it.
+#: The reference count of an override during the check, if nothing but this module refers to it.
 _OURS = 3
 #: The number of hosts, and the functions that restore Blender's own functions.
 _hosts = 0

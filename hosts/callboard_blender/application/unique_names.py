@@ -16,7 +16,7 @@ import bpy
 from callboard.errors import HostError
 
 _COUNTS_WELL = (4, 5, 0)
-#: The first number that Blender doesn't count on from: it shortens the name instead.
+#: The lowest number that Blender doesn't count on from. It shortens the name instead.
 _TOO_MANY = 10**9
 #: Maximum bytes of a name in Blender.
 _ROOM = 63

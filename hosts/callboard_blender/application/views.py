@@ -59,8 +59,8 @@ def in_a_window() -> AbstractContextManager[Any]:
 
 
 def as_the_artist(view: View, width: int, height: int) -> tuple[Matrix, Matrix]:
-    """Return the view and projection matrices of the artist's view for a picture of this size. The
-    picture contains at least what the view shows, undistorted."""
+    """Return the view and projection matrices of the artist's view for a picture of the given size.
+    The picture contains at least everything that the view shows, undistorted."""
     shown = view.space.region_3d
     camera = view.space.camera if view.space.use_local_camera else scene().camera
     if shown.view_perspective == "CAMERA" and camera is not None and camera.type == "CAMERA":

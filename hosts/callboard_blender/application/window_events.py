@@ -84,8 +84,8 @@ class WindowEvents:
 
 
 def _by_an_addon(operator: str) -> bool:
-    """Return whether an add-on defines the operator. Blender's own have Python instances once
-    ``window.modal_operators`` is read, but no class."""
+    """Return whether an add-on defines the operator. Blender's own operators have Python instances
+    once ``window.modal_operators`` is read, but no Python class."""
     return bpy.types.Operator.bl_rna_get_subclass_py(operator) is not None
 
 

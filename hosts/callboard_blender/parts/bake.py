@@ -93,9 +93,9 @@ def _key(obj: bpy.types.Object, frames: range, places: Iterable[Matrix]) -> None
 
 
 def _let_go(obj: bpy.types.Object, frames: range) -> None:
-    """Remove whatever moved the object, except keys outside the frames. Keys inside the frames
-    override the strips that play there. A strip that adds to the keys still does, so the result is
-    checked afterwards."""
+    """Remove whatever moved the object, except strips and keys outside the frames. The new keys
+    override strips that play inside the frames. A strip that adds to the keys still moves the
+    object, so the result is checked afterwards."""
     for constraint in list(obj.constraints):
         if is_brought(obj, "constraints", constraint.name):
             constraint.mute = True

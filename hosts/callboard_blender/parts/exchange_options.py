@@ -1,5 +1,5 @@
-"""Blender's operators for other programs' files, as currently registered, with their arguments. An
-add-on's operator comes and goes with the add-on."""
+"""The registered operators of Blender for other programs' files, with their arguments. An add-on's
+operator comes and goes with the add-on."""
 
 from __future__ import annotations
 
@@ -134,7 +134,8 @@ def export_options(
         scale = float(shown.unit_settings.scale_length) / axes.meters_per_unit
         options |= _counted(kind, axes, scale)
     if kind == "gltf":
-        # The exporter can't export both, and warns about each.
+        # The exporter can't both apply modifiers and export shape keys, and warns about each
+        # object.
         keys = any(getattr(each.data, "shape_keys", None) for each in objects())
         options |= {
             "export_format": "GLB",
@@ -164,7 +165,7 @@ def export_options(
 
 
 def _counted(kind: str, axes: Axes, scale: float) -> dict[str, Any]:
-    """Return scale and axes under both spellings: operators that were add-ons spell them
+    """Return scale and axes under both spellings: operators that used to be add-ons spell them
     differently."""
     if kind == "alembic":
         if axes.up_axis != "Y":

@@ -66,8 +66,8 @@ def socket_of(shader: bpy.types.Node, key: str) -> Any:
 
 
 def read(material: bpy.types.Material) -> Json:
-    """Return the values. A linked value is None. All are None if the material has no Principled
-    BSDF."""
+    """Return the values. A linked value is None. If the material has no Principled BSDF, everything
+    but the color is None."""
     shader = shader_of(material)
     keys = [key for key in _SOCKETS if key != "normal"]
     if shader is None:

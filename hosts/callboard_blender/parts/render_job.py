@@ -31,8 +31,8 @@ _ENDS = ("render_complete", "render_cancel")
 
 
 def renders_unattended() -> bool:
-    """Return whether this Blender can render and leave its interface usable. Not in Blender 3,
-    where such a render looks like a change by the artist."""
+    """Return whether this Blender can render and leave its interface usable. Blender 3 can't,
+    because such a render looks like a change by the artist there."""
     return not bpy.app.background and bpy.app.version >= (4, 0) and comes_back.get()
 
 

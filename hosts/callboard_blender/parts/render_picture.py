@@ -38,7 +38,8 @@ def made_by() -> Json:
 
 
 def _samples_of(shown: bpy.types.Scene) -> tuple[Any, str]:
-    """Return the owner and name of the engine's samples per pixel."""
+    """Return the property with the engine's samples per pixel: its owner and name. The owner is
+    None if the engine has no such property."""
     if shown.render.engine == "CYCLES":
         return shown.cycles, "samples"
     return (shown.eevee if "EEVEE" in shown.render.engine else None), "taa_render_samples"

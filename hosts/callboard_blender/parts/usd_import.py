@@ -20,7 +20,7 @@ from callboard_blender.parts.shapes import forget_kind, new_mesh
 from callboard_blender.parts.usd_motion import OBJECT_NAME, take_keys
 
 _DATA_NAME = "userProperties:blender:data_name"
-#: The marks of programs on groups that they, not the artist, generated.
+#: Marks that programs put on groups that they, not the artist, generated.
 _BLENDERS = "Blender:generated"
 _GENERATED = (_BLENDERS, "exchange:generated")
 _ORIGIN = "userProperties:readFrom"
@@ -146,8 +146,8 @@ def _take_shape(obj: bpy.types.Object, prim: Any) -> None:
 
 
 def _name_of(prim: Any) -> str | None:
-    """Return the original name of an object that Blender wrote. The prim was named after the object
-    or its data."""
+    """Return the original name of an object that Blender wrote to the file. The prim was named
+    after the object or its data."""
     above = prim.GetParent()
     owner = above if prim.GetAttribute(_DATA_NAME) and above.GetAttribute(OBJECT_NAME) else prim
     reported = owner.GetAttribute(OBJECT_NAME)

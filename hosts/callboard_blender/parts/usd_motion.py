@@ -1,9 +1,10 @@
 """Motion in USD files. Blender writes every frame, and reads motion as a link to the file. If the
-motion between keys is straight, this module keeps only the samples at the keys. It also stores a
-note of all keys. On import, samples become keys again, so that the file is no longer needed.
+values change linearly between keys, this module keeps only the samples at the keys. It also stores
+a note of all keys. On import, samples become keys again, so that the file is no longer needed.
 
-The note is custom data of a prim: for each component the seconds at which it has keys, and the
-interpolation after each. The note counts only if its keys reproduce the motion of the samples.
+The note is custom data of a prim. For each component, it holds the seconds at which there are keys,
+and the interpolation after each key. The note counts only if its keys reproduce the motion of the
+samples.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def take_keys(
     seen: dict[bpy.types.Object, dict[float, Matrix]] = {obj: {} for obj in prims}
     with frame_kept():
         for time in sorted({time for each in times.values() for time in each}):
-            # Blender treats time codes as frames, whatever their rates are.
+            # Blender treats time codes as frames, whatever the file's rate is.
             go_to(time)
             graph = bpy.context.evaluated_depsgraph_get()
             for obj, own in times.items():
@@ -126,9 +127,9 @@ def _unwind(samples: Any) -> None:
 
 
 def _thin(samples: Any, at: Mapping[float, Sequence[float]], close: float) -> None:
-    """Keep only the samples at keys if the motion between the keys is straight. Otherwise keep all
-    samples, and add the samples at keys between two frames. ``at`` holds the values at the keys, in
-    order."""
+    """If the values change linearly between keys, keep only the samples at the keys. Otherwise keep
+    all samples, and add one for each key that falls between two frames. ``at`` holds the values at
+    the keys, in order."""
     times = samples.GetTimeSamples()
     kind = type(samples.Get(times[0]))
     straight = all(dist(_straight(at, time), samples.Get(time)) <= close for time in times)

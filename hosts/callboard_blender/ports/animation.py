@@ -163,7 +163,7 @@ def _range_fields(shown: bpy.types.Scene) -> tuple[str, str]:
 
 
 def _refuse_mixed(obj: bpy.types.Object, channels: tuple[str, ...]) -> None:
-    """Raise HostError when keys would not decide the result."""
+    """Raise HostError when keys alone wouldn't decide the result."""
     for driver in drivers_of(obj):
         if driver.data_path.removeprefix("delta_").startswith(channels):
             raise HostError(

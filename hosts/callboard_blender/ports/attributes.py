@@ -162,8 +162,8 @@ def _place(obj: bpy.types.Object, attribute: str) -> _Place:
 
 
 def _inside(owner: Any, rest: str, walked: str, attribute: str) -> _Place:
-    """Return a place in one modifier or constraint: a value, or a value in a part that has no
-    identity of its own."""
+    """Return the place of a value in one modifier or constraint, or in a structure nested in it
+    that isn't a datablock."""
     steps = _steps(rest)
     for word, key in steps[:-1]:
         prop = None if key else owner.bl_rna.properties.get(word)

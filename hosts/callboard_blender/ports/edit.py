@@ -177,8 +177,9 @@ def _shown_elsewhere(doomed: set[bpy.types.Object]) -> set[bpy.types.Object]:
 
 
 def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix, Matrix | None]:
-    """Return the local transform below ``above`` at the same place in the world, and the matrix
-    between the two with which the object's channels stay as they are, or None."""
+    """Return the local transform below ``above`` that keeps the object's place in the world. Also
+    return the matrix between parent and child that leaves the object's channels unchanged, or
+    None."""
     frame = world_of(above) if above is not None else Matrix.Identity(4)
     if above is not None and frame.determinant() == 0:
         raise HostError(f"'{above.name}' is scaled to zero, so the place can't be kept")

@@ -161,8 +161,8 @@ class BlenderExchange:
 
     @contextmanager
     def _in_object_mode(self) -> Iterator[None]:
-        """Apply the artist's edits and leave their mode inside the block. None of this counts as a
-        change."""
+        """Apply the artist's edits, and leave the artist's mode inside the block. None of this
+        counts as a change."""
         mode = modes.current()
         with self._changes.unnoticed():
             modes.leave()

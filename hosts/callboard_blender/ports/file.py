@@ -183,7 +183,8 @@ def _strips(each: bpy.types.Scene) -> int:
 
 
 def _written_by(path: str) -> str:
-    """Return the version in the file's first bytes, or nothing when it is compressed."""
+    """Return the version in the file's first bytes, or an empty string when the file is
+    compressed."""
     with Path(path).open("rb") as file:
         head = file.read(17)
     digits = head[9:12] if head[7:9] == b"-v" else head[13:17]

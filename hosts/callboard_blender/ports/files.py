@@ -47,7 +47,7 @@ class BlenderFiles:
             # Older versions move the folder aside and write in its place.
             raise HostError(f"'{file.name}' is a folder; give the name of a file")
         if file.is_symlink():
-            # Blender would replace the link with a file, but the link's target is meant.
+            # Blender would replace the link with a file, but it must write to the link's target.
             file = pointed_at(file)
         mode = mode_to_keep(file.name, S_IMODE(file.stat().st_mode)) if file.exists() else None
         # Blender reports the call's earlier changes now.

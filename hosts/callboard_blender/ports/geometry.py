@@ -178,8 +178,8 @@ def _result(obj: bpy.types.Object) -> Json | None:
 
 
 def instances_of(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
-    """Yield what the object's nodes show besides its own mesh, once for each instance. Each is
-    valid until the next."""
+    """Yield the object of each instance that the object's nodes show besides its own mesh. Each is
+    valid only until the next one is yielded."""
     for each in bpy.context.evaluated_depsgraph_get().object_instances:
         if each.is_instance and each.parent.original == obj and each.particle_system is None:
             yield each.object

@@ -35,7 +35,7 @@ _SIDES = {
 }
 #: Faces within this angle of a side count as facing it.
 _TOWARDS = cos(radians(44))
-#: Modifiers that don't change the shape.
+#: Types of modifiers that don't change the shape.
 _BESIDE = ("PARTICLE_SYSTEM", "COLLISION", "SURFACE")
 
 

@@ -38,8 +38,8 @@ class BlenderRender:
         if camera is None:
             raise HostError("the scene has no camera; render a turntable, which makes its own")
         refuse_used_outside("rendered")
-        # A rendering in the background would need a change of frame or mode, and muted outputs, to
-        # last until the picture is finished.
+        # A render in the background can't change the frame or mode, or mute outputs, because that
+        # would have to last until the picture is finished.
         plain = frame is None and self._changes.mode.mode == "OBJECT" and not outputs_outside()
         if plain and renders_unattended():
             return self._beside(path, width, height)

@@ -25,7 +25,7 @@ class BlenderScripts:
     def execute(self, code: str, language: str) -> object:
         """Run code. Python code has ``bpy`` without importing it. Operators find the 3D view that
         they expect, and the artist's mode. That mode is restored when the call ends, whatever mode
-        the code has chosen."""
+        the code has switched to."""
         self._changes.touch()
         with marked(), _in_the_view():
             try:

@@ -45,8 +45,8 @@ class BlenderStructure:
         return made(obj)
 
     def set_visible(self, name: str, visible: bool) -> str:
-        """Switch the eye in the outliner and the camera. An object that its collection or the
-        artist's own view hides stays hidden."""
+        """Show or hide the object with the eye in the outliner, and in renders. An object that its
+        collection or the artist's own view hides stays hidden."""
         obj = find(name)
         refuse_linked(obj)
         moving = (*curves_of(obj), *strip_curves_of(obj), *drivers_of(obj))

@@ -1,6 +1,6 @@
 """USD files: the port ``usd``, if Blender was built with OpenUSD and offers its Python modules (4.5
 and later). Blender 4.2 can import and export, but can't read a stage's metadata without touching
-the scene, so it doesn't offer the port at all instead of offering a part of it."""
+the scene, so it doesn't offer the port."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from callboard_blender.ui.questions import GUARD
 from callboard_ui import texts
 from callboard_ui.shown_text import clock, one_line
 
-#: Characters that fit on a line of the sidebar, then maximum calls and changes that are shown, and
-#: maximum lines of a change.
+#: Characters that fit on a line of the sidebar, maximum calls and changes that are shown, and
+#: maximum lines for a change.
 _NARROW, _CALLS, _CHANGES, _LINES = 28, 3, 4, 2
 
 

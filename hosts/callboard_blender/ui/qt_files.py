@@ -47,7 +47,7 @@ class QtSearch:
         self._ended = False
         self._installed = find_spec("PySide6") is not None
         if (loaded := sys.modules.get("PySide6")) is not None:
-            # Qt stays loaded from an earlier time that the add-on was enabled, but its folder may
+            # Qt stays loaded from an earlier time when the add-on was enabled, but its folder may
             # no longer be on the path.
             folder = str(Path(loaded.__file__ or "").parents[1])
             self.folder = folder if folder not in sys.path else None

@@ -17,10 +17,10 @@ from qtpy.QtGui import QGuiApplication
 
 log = logging.getLogger(__name__)
 
-#: Milliseconds between two of Qt's timeouts: Houdini runs deferred functions some twenty times a
-#: second.
+#: Milliseconds between two of Qt's timeouts. Houdini runs deferred functions more often, some
+#: twenty times a second.
 ALONE_MS = 250
-#: Seconds until the next deferred function.
+#: Seconds until another function is deferred while a window is waiting.
 ASK_AGAIN = 5.0
 
 
@@ -49,8 +49,8 @@ class HoudiniEventLoop:
         self._ask()
 
     def held_by(self) -> str | None:
-        """Return the Houdini window that is waiting for the artist, in words, or None. Call it on
-        the main thread."""
+        """Return a description of the Houdini window that is waiting for the artist, or None. Call
+        it on the main thread."""
         now = self._clock()
         if not self._asked:
             self._ask()

@@ -46,7 +46,7 @@ def assigned(node: hou.ObjNode) -> dict[str, list[int] | None]:
 
 
 def refuse(node: hou.ObjNode, faces: Sequence[int] | None) -> None:
-    """Raise HostError when the object can't have a material, or has too few faces."""
+    """Raise HostError when the object can't have a material, or doesn't have all of these faces."""
     if node.parm(_MATERIAL) is None or node.childTypeCategory() != hou.sopNodeTypeCategory():
         raise HostError(f"'{node.name()}' is of type {type_of(node)}, which has no material")
     refuse_keyed(node, [_MATERIAL])
@@ -61,8 +61,8 @@ def refuse(node: hou.ObjNode, faces: Sequence[int] | None) -> None:
 
 
 def refuse_materials_of_faces(node: hou.ObjNode, done: str) -> None:
-    """Raise HostError when our node assigns materials by face numbers, which would mean different
-    faces afterwards."""
+    """Raise HostError when our node assigns materials by face numbers, because these would mean
+    different faces once the object is ``done``, such as ``triangulated``."""
     if any(_entries(node).values()):
         raise HostError(
             f"'{node.name()}' assigns materials by face number, and the numbers would mean other"

@@ -12,7 +12,7 @@ from callboard_houdini.application.names import objects
 from callboard_houdini.parts.shapes import geometry
 from callboard_qt import LineOfSight, between
 
-#: The range of an artist's own view, whose clipping planes Houdini doesn't reveal.
+#: The clipping range used for the artist's own view, because Houdini doesn't reveal the view's.
 _NEAR, _FAR = 1e-3, 1e7
 #: The distance within which a point counts as on the surface, as a share of the line's length
 #: inside an object's box.
@@ -34,7 +34,8 @@ def first_hit(sight: LineOfSight) -> tuple[str, Point] | None:
 
 
 def artists_view(viewport: hou.GeometryViewport) -> View:
-    """Return the artist's view without a camera. Raises HostError for an orthographic view."""
+    """Return the artist's view when it doesn't look through a camera. Raises HostError for an
+    orthographic view."""
     lens = viewport.defaultCamera()
     if not lens.isPerspective():
         raise HostError("the artist's view is orthographic; give camera or angles to point at it")

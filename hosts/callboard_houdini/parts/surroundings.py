@@ -76,7 +76,7 @@ def write(domes: Sequence[hou.ObjNode], values: Mapping[str, Any]) -> None:
 
 
 def _up() -> int:
-    """Return the number of the axis that points up."""
+    """Return the index of the axis that points up."""
     return "XYZ".index(up_axis())
 
 

@@ -44,8 +44,9 @@ def write(
 
 
 def write_matrix(node: hou.ObjNode, wanted: hou.Matrix4) -> None:
-    """Set the parameters so that the local transform is ``wanted``. A shear, which parameters can't
-    express, goes into the pre-transform. Otherwise the pre-transform stays or is reset."""
+    """Set the parameters so that the local transform is ``wanted``. The pre-transform stays if that
+    is possible with it, and is reset otherwise. A shear, which parameters can't express, goes into
+    the pre-transform."""
     node.setParmTransform(wanted * node.preTransform().inverted())
     if _is(node, wanted):
         return
@@ -80,7 +81,8 @@ def is_plain(node: hou.ObjNode) -> bool:
 
 
 def require_plain(node: hou.ObjNode) -> None:
-    """Raise HostError when keys of the object's parameters wouldn't be Euler XYZ angles."""
+    """Raise HostError unless the object's transform is just its scale, Euler XYZ rotation and
+    translation parameters, in that order. Otherwise keys on them would mean something else."""
     if not is_plain(node):
         raise HostError(
             f"'{node.name()}' has a different transform order, a pivot, a uniform scale or a "

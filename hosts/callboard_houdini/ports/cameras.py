@@ -115,8 +115,8 @@ def camera_named(name: str) -> hou.ObjNode:
 
 def view_of(node: hou.ObjNode, aspect: float, rendered: bool) -> View:
     """Return the view of a picture through the camera; ``aspect`` is its width divided by its
-    height. A view shows the camera's whole frame, and a render its whole width. Raises HostError
-    for a camera without perspective."""
+    height. A view shows the camera's whole frame, and a render its whole width. Raises HostError if
+    the camera isn't a perspective camera."""
     if str(parm(node, "projection").evalAsString()) != "perspective":
         raise HostError(f"'{node.name()}' isn't in perspective; give angles to point at the scene")
     wide = _value(node, "aperture") / (2 * _value(node, "focal"))

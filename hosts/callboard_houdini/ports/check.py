@@ -13,7 +13,7 @@ from callboard_houdini.application.names import find, objects
 from callboard_houdini.parts.shapes import count_of, geometry
 from callboard_qt import ApplicationChecks
 
-#: Parts of a path that stand for several files, or for no file.
+#: Markers in paths that refer to several files, or to no file on disk.
 _SEVERAL = ("$F", "$SF", "<UDIM>", "%(", "op:", "temp:", "ram:")
 #: The tag of a parameter that names an output.
 _WRITTEN = "write"

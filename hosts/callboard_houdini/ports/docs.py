@@ -50,7 +50,7 @@ class HoudiniDocs(KeptDocs):
 
 
 def _member(name: str) -> object:
-    """Return the member, or None when it doesn't exist without windows."""
+    """Return the member, or None when it exists only with windows."""
     try:
         return getattr(hou, name)
     except (AttributeError, hou.Error):

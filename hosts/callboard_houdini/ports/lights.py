@@ -173,8 +173,8 @@ def _parms(node: hou.ObjNode, kind: str, values: Mapping[str, Any]) -> dict[str,
 
 
 def _cone(node: hou.ObjNode) -> float | None:
-    """Return the full cone of a spot light, which includes the delta by which the light fades out
-    beyond Houdini's cone angle, on both sides."""
+    """Return the full cone of a spot light, or None for another light. The cone includes, on both
+    sides, the delta in which the light fades out beyond Houdini's cone angle."""
     if _kind(node) != "spot":
         return None
     return number(parm(node, "coneangle")) + 2 * number(parm(node, "conedelta"))

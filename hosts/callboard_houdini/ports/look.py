@@ -18,7 +18,7 @@ from callboard_houdini.ports.render import HoudiniRender
 from callboard_houdini.ports.viewport import drawn, view
 from callboard_qt import seen_or_rendered, through
 
-#: The style of a view, and True if it shows materials.
+#: The view's style for each kind of shading, and True if that style shows materials.
 _SHADINGS = {
     "solid": ("Smooth", False),
     "wireframe": ("Wire", False),

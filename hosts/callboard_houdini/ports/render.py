@@ -93,7 +93,7 @@ def _draw(file: Path, width: int, height: int, camera: hou.ObjNode, frame: float
         if network is None or type not in known:
             continue
         if type == "opengl" and not hou.isUIAvailable():
-            # Without windows, an OpenGL node ends Houdini instead of failing.
+            # Without windows, an OpenGL node makes Houdini exit instead of reporting an error.
             continue
         node = network.createNode(type, _NAME)
         try:

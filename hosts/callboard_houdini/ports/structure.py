@@ -30,7 +30,7 @@ class HoudiniStructure:
             return str(root().createNode("null", named).path())
 
     def set_visible(self, name: str, visible: bool) -> str:
-        """Set the object's own flag. An object that a subnet hides stays hidden."""
+        """Set the object's own display flag. An object that a subnet hides stays hidden."""
         node = find(name)
         refuse_inside_asset(node, values_only=True)
         if node.isObjectDisplayed() is not visible:
@@ -90,7 +90,8 @@ def _own(group: str) -> hou.Bundle:
 
 
 def _free(wanted: str) -> str:
-    """Return a free name, because Houdini doesn't choose one for a bundle."""
+    """Return the name, with a number if it is taken, because Houdini doesn't choose a unique one
+    for a bundle."""
     name, stem, number = wanted, wanted.rstrip("0123456789"), 1
     while hou.nodeBundle(name) is not None:
         name, number = f"{stem}{number}", number + 1

@@ -1,4 +1,4 @@
-"""Windows of 3ds Max that Qt doesn't know about."""
+"""Detects native windows of 3ds Max, which Qt doesn't report."""
 
 from __future__ import annotations
 

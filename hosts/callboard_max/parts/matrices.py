@@ -16,7 +16,7 @@ def rows_of(matrix: Any) -> Rows:
 
 
 def alike(one: Rows, other: Rows) -> bool:
-    """Return whether the two are the same within single precision."""
+    """Return whether the two matrices are the same within single precision."""
     return all(
         isclose(a, b, rel_tol=1e-5, abs_tol=1e-5)
         for row, beside in zip(one, other, strict=True)

@@ -14,7 +14,7 @@ from callboard_max.parts.driven_values import has, refuse_controlled
 from callboard_max.parts.kept_materials import Material, class_of
 from callboard_max.parts.object_color import color_of
 
-#: The property of each value, and the map that can drive it. An opacity has only a map.
+#: The property of each value, and the map that can drive it. Opacity and normal have only a map.
 _PROPERTIES = {
     "color": ("base_color", "base_color_map"),
     "metalness": ("metalness", "metalness_map"),

@@ -24,8 +24,8 @@ POLY, MESH = "editable_poly", "editable_mesh"
 
 @dataclass(frozen=True)
 class Modelled:
-    """A mesh. ``groups`` are each face's smoothing groups, as bits; ``uv_sets`` the map channels in
-    use."""
+    """A mesh. ``groups`` has each face's smoothing groups, as bits. ``uv_sets`` has the map
+    channels in use."""
 
     mesh: MeshData
     groups: list[int]
@@ -33,8 +33,8 @@ class Modelled:
 
 
 def modelled(node: Node) -> Modelled:
-    """Return the mesh relative to the object's own place. Raises HostError when it can't be
-    polygons."""
+    """Return the mesh relative to the object's own place. Raises HostError when the object can't be
+    converted to polygons."""
     with telling(f"read the faces of '{node.name}'"), _editable(node) as read:
         triangles = kind_of(read) == MESH
         ops, base = (rt.meshop if triangles else rt.polyop), read.baseObject
@@ -99,7 +99,8 @@ def _counted(count: Any) -> range:
 
 
 def _indices(face: Any) -> list[int]:
-    """Return the indices of a face, which is a list for a poly and a point for a triangle."""
+    """Return the indices of a face's vertices. 3ds Max returns a list for a poly, and a point for a
+    triangle."""
     numbers = (face.x, face.y, face.z) if hasattr(face, "x") else face
     return [int(each) - 1 for each in numbers]
 

@@ -12,7 +12,7 @@ from callboard.host import Components, Rows, Vector, compose, decompose, inverse
 from callboard_max.application.names import Node, parent_of, telling
 from callboard_max.parts.matrices import matrix_of, rows_of
 
-#: The first and the last of nine flags, as ``getTransformLockFlags`` orders them.
+#: The numbers of each component's first and last lock among the nine of ``getTransformLockFlags``.
 _LOCKS = {"translate": (1, 3), "rotate": (4, 6), "scale": (7, 9)}
 
 

@@ -138,7 +138,7 @@ def _frames(controller: Any) -> list[float]:
     frames = {
         frame_of(rt.getKeyTime(part, index))
         for part in _with_subs(controller)
-        # -1 when a controller can't have keys.
+        # The number of keys is -1 when a controller can't have any.
         for index in range(1, int(rt.numKeys(part)) + 1)
     }
     return sorted(frames)

@@ -106,7 +106,8 @@ def _copy(node: Node, above: Node | None, name: str) -> Node:
     made.parent = above
     wanted = transforms.local(node)
     if not alike(transforms.local(made), wanted):
-        # Written only if it differs, because writing changes keys at the current frame.
+        # The transform is written only if it differs, because writing changes keys at the current
+        # frame.
         transforms.write_local(made, wanted)
     for child in children_of(node):
         _copy(child, made, str(child.name))

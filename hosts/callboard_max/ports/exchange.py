@@ -113,7 +113,8 @@ def _there(name: str) -> bool:
 
 
 def _plain(value: Any) -> str:
-    """Return a setting as text, because 3ds Max returns a name as a name or as a string."""
+    """Return a setting as a string, because 3ds Max returns names either as its own type or as
+    strings."""
     return str(value).strip("#").lower()
 
 

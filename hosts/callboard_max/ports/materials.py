@@ -144,7 +144,7 @@ def _parts(node: Node) -> list[Material | None]:
     parts, numbers = list(material.materialList), [int(n) for n in material.materialIDList]
     by_number = dict(zip(numbers, parts, strict=True))
     ids = [int(rt.polyop.getFaceMatID(node, face + 1)) for face in range(count)]
-    # Numbers beyond its parts start again at the first part.
+    # Numbers beyond the last part start again at the first part.
     return [by_number[id] if id in by_number else parts[(id - 1) % len(parts)] for id in ids]
 
 

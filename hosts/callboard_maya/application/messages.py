@@ -11,7 +11,7 @@ import maya.api.OpenMaya as om
 
 from callboard_qt import Act, Messages
 
-#: The work that keeps Maya busy, in words, by the names of Maya's conditions.
+#: The work that keeps Maya busy, in the artist's words, by the names of Maya's conditions.
 CONDITIONS = {
     "playingBack": "playing the animation",
     "playblasting": "a playblast",

@@ -14,9 +14,9 @@ from callboard_maya.application.names import bare
 
 
 def refuse_members(paths: Sequence[str], change: str) -> None:
-    """Raise HostError when a node is part of an assembly that isn't among the paths itself.
-    ``change`` is the verb for the error, such as ``rename``."""
-    # Without a plug-in for assemblies, Maya doesn't know these types.
+    """Raise HostError when a node is part of an assembly, unless the assembly is itself among the
+    paths. ``change`` is the verb for the error, such as ``rename``."""
+    # Without a plug-in for assemblies, Maya has no such types.
     types: Any = cmds.assembly(query=True, listTypes=True)
     for assembly in (cmds.ls(type=types, long=True) or []) if types else []:
         namespace = cmds.assembly(assembly, query=True, repNamespace=True)

@@ -110,11 +110,11 @@ def _object(dome: str) -> str:
 
 
 def _up() -> int:
-    """Return the number of the axis that points up."""
+    """Return the index of the axis that points up."""
     return "xyz".index(str(cmds.upAxis(query=True, axis=True)).lower())
 
 
 def _turned(about: float) -> list[float]:
-    """Return the rotation of the dome, which is upright where Y is up, and needs a tilt where Z is
+    """Return the rotation of the dome. The dome is upright if Y is up, and must be tilted if Z is
     up."""
     return [0.0, about, 0.0] if _up() == 1 else [90.0, 0.0, about]

@@ -36,7 +36,7 @@ _TANGENT_SPACE = 1
 
 
 def sources(plug: str) -> list[tuple[str, str]]:
-    """Return what drives the plug or a part of it: pairs of a source plug and the driven one."""
+    """Return what drives the plug or a part of it: pairs of a source plug and the driven plug."""
     parts = [f"{plug}{part}" for part in "RGB"] if _is_color(plug) else []
     driving = []
     for each in (plug, *parts):

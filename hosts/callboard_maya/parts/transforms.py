@@ -70,7 +70,8 @@ def is_plain(path: str) -> bool:
 
 
 def require_plain(path: str) -> None:
-    """Raise HostError when keys of the channels would not be Euler XYZ."""
+    """Raise HostError unless the rotation channels are plain Euler XYZ angles. Otherwise keys on
+    them would mean something else."""
     if not is_plain(path):
         raise HostError(
             f"'{bare(path)}' has a different rotate order, a rotate axis or a joint orientation; "

@@ -18,7 +18,7 @@ from callboard_maya.parts.shapes import shape_of
 _NAME = re.compile(r"[A-Za-z_]\w{0,254}", re.ASCII)
 _WHOLE = {"byte": 2**7, "short": 2**15, "long": 2**31}
 _NUMBERS = ("float", "double", "doubleLinear", "doubleAngle", "time")
-#: Types with several numbers, as many as their names say.
+#: Types with several numbers. Each type's name ends in their count.
 _TUPLES = (
     *("double2", "double3", "double4", "float2", "float3"),
     *("long2", "long3", "short2", "short3"),
@@ -77,7 +77,8 @@ class MayaAttributes:
 
 
 def _owner(path: str, attribute: str) -> str | None:
-    """Return the object or its shape, whichever has the attribute."""
+    """Return the object or its shape, whichever has the attribute, or None. Raises HostError for a
+    name that Maya doesn't allow."""
     if not _NAME.fullmatch(attribute):
         raise HostError(
             f"'{attribute[:64]}' can't be an attribute in Maya: use letters, digits and _, and"
@@ -157,7 +158,8 @@ def _converted(plug: str, kind: str, value: object) -> Any:
 
 
 def _choice(plug: str, name: str, value: object) -> int:
-    """Return the number of an enumeration's name. Maya writes enumerations as ``Red:Blue=4``."""
+    """Return the number of the enumeration value that ``value`` names. Maya lists an enumeration's
+    values as ``Red:Blue=4``."""
     node = plug.rsplit(".", 1)[0]
     # The published stubs have no list of names.
     listed: Any = cmds.attributeQuery(name, node=node, listEnum=True)

@@ -187,7 +187,7 @@ def _size_plugs(path: str, shape: str, size: Any) -> dict[str, float]:
 
 
 def _centimetres() -> float:
-    """Return the centimeters in one of the scene's units."""
+    """Return the number of centimeters in one of the scene's units."""
     return 100.0 / units_per_meter()
 
 

@@ -27,7 +27,7 @@ from callboard_qt import PICTURES, FileRender
 _FORMATS = {".png": (32, "png"), ".jpg": (8, "jpeg"), ".jpeg": (8, "jpeg")}
 _SOFTWARE, _HARDWARE, _ARNOLD = "mayaSoftware", "mayaHardware2", "arnold"
 _ARNOLD_FILES = "defaultArnoldDriver"
-#: The driver's output transform: the same as the view's.
+#: The value of the driver's ``colorManagement`` that applies the view's transform.
 _VIEWED = 1
 #: The plug-in's command is in none of the published stubs.
 _ARNOLD_COMMAND = "arnoldRender"

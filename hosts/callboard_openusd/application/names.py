@@ -13,7 +13,7 @@ from callboard_openusd.application.patch import ROOT
 
 #: The distance that entries may drift from their counted places before all are counted again.
 _DRIFT = 1000
-#: Moving the prim that is the scene itself makes it an object.
+#: Setting this property turns the prim that is the scene itself into an object.
 _WORLDS_PLACE = WORLD.AppendProperty(UsdGeom.Tokens.xformOpOrder)
 
 
@@ -34,7 +34,7 @@ class NameIndex:
         #: Every prim at the time of the count, and whether it is an object. Dropped once a place is
         #: needed.
         self._walked: list[tuple[Sdf.Path, bool]] = []
-        #: The place of each prim at the count, whether an object or below another prim.
+        #: The place of each prim at the time of the count, even if the prim isn't an object.
         self._places: dict[Sdf.Path, int] = {}
         #: Paths by bare name, or None until a bare name is looked up.
         self._named: dict[str, list[Sdf.Path]] | None = None
@@ -177,7 +177,7 @@ class NameIndex:
         return start, stop
 
     def _place_of(self, prim: Usd.Prim) -> int:
-        """Return the index of the first object after the prim and all below it."""
+        """Return the index of the first object after the prim and everything below it."""
         above = prim
         while above and not above.IsPseudoRoot():
             after = above.GetNextSibling()

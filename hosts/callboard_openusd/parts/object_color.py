@@ -23,7 +23,7 @@ def read_color(prim: Usd.Prim) -> list[float] | None:
     parts = {tuple(_color_of(part) or ()) for part in _bound_parts(prim)}
     if not parts:
         return own
-    # Faces with a material of their own hide the object's.
+    # Faces with a material of their own hide the object's color.
     first = list(parts.pop())
     return first if first and not parts and own in (None, first) else None
 

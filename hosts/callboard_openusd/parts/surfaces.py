@@ -75,7 +75,7 @@ def read(material: UsdShade.Material) -> Json:
         reported["emission_strength"] = strength
     reported["transmission"] = 0.0
     mode = surface.GetInput("opacityMode")
-    # Only if it is set explicitly: otherwise opacity usually means a cut-out.
+    # Without this mode, opacity usually means a cut-out.
     if mode and mode.Get() == "transparent" and reported["opacity"] is not None:
         reported["transmission"], reported["opacity"] = 1.0 - reported["opacity"], 1.0
     return reported
@@ -189,7 +189,8 @@ def _shader(stage: Usd.Stage, path: Sdf.Path, kind: str) -> UsdShade.Shader:
 
 
 def _input(surface: UsdShade.Shader, name: str) -> tuple[Any, Json | None]:
-    """Return the input's value, or the texture that drives it, from anywhere in the network."""
+    """Return the input's value and None, or None and the texture that drives the input. Both may
+    come from anywhere in the network."""
     driven = surface.GetInput(name)
     if not driven:
         return None, None

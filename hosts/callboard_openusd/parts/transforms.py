@@ -61,8 +61,8 @@ def _ops(prim: Usd.Prim) -> dict[str, UsdGeom.XformOp]:
 
 
 def _op_value(ops: Mapping[str, UsdGeom.XformOp], name: str, otherwise: float) -> Gf.Vec3d:
-    """Return the value of one of the common ops in any precision, because XformCommonAPI reads only
-    its own precision."""
+    """Return the value of one of the common ops, whatever its precision is. XformCommonAPI reads
+    only the precision that it writes itself."""
     op = ops.get(f"xformOp:{name}")
     value = None if op is None else op.Get(TIME)
     return Gf.Vec3d(otherwise) if value is None else Gf.Vec3d(value)

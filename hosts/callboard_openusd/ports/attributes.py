@@ -191,7 +191,8 @@ def _one(value: Any, kind: Sdf.ValueTypeName, wrong: HostError) -> Any:
 
 
 def _flat(value: Any) -> list[Any] | None:
-    """Return the numbers of a vector, or of a matrix by its rows."""
+    """Return the numbers of a vector, or of a matrix row by row, or None if the value isn't a
+    list."""
     if not isinstance(value, list):
         return None
     return [part for each in value for part in (each if isinstance(each, list) else [each])]

@@ -88,7 +88,7 @@ class UsdCameras(UsdPort):
 
     @property
     def _millimetres(self) -> float:
-        """Return the millimeters in a tenth of a scene unit."""
+        """Return the number of millimeters in a tenth of a scene unit."""
         return float(100 * UsdGeom.GetStageMetersPerUnit(self._stage))
 
     def _find(self, name: str) -> Usd.Prim:

@@ -23,7 +23,7 @@ class UsdChecks:
         self._materials = materials
 
     def fix(self, rule: str, path: str) -> Json | None:
-        """Return the call that fixes the fault. Faults that need a modeller are fixed in another
+        """Return the call that fixes the fault, or None if that needs a modeller in another
         application."""
         prim = self._document.stage.GetPrimAtPath(path)
         if rule == "inside_out" and prim and prim.IsA(UsdGeom.Mesh):

@@ -123,7 +123,7 @@ class UsdSceneEditor(UsdPort):
         self._apply(editor, prim, "delete")
 
     def _elsewhere(self, prim: Usd.Prim) -> list[str]:
-        """Return the other layers with opinions about the prim, by their files' names."""
+        """Return the file names of the other layers that have opinions about the prim."""
         layers = (spec.layer for spec in prim.GetPrimStack())
         names = (layer.GetDisplayName() for layer in layers if layer != self._document.opened.layer)
         return list(dict.fromkeys(names))
@@ -138,7 +138,7 @@ class UsdSceneEditor(UsdPort):
         if prim:
             with suppress(Tf.ErrorException):
                 able = editor.CanApplyEdits()
-        # If the edit is possible, it began and was left half done, so it is rolled back.
+        # If the edit is possible, it was begun but not finished, so it is rolled back.
         if able is None or able:
             raise HostError(
                 f"OpenUSD can't find what depends on '{name}', so it can't {doing} it;"

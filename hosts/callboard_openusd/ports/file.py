@@ -99,7 +99,7 @@ def _counted(stage: Usd.Stage) -> Generator[None, None, Json]:
 
 
 def _paths(stage: Usd.Stage) -> Iterator[Sdf.Path]:
-    """Yield every prim's path, parents first. Only paths are kept over a pause."""
+    """Yield every prim's path, parents first. Only paths are kept during a pause."""
     waiting = [Sdf.Path.absoluteRootPath]
     while waiting:
         path = waiting.pop()

@@ -120,7 +120,7 @@ class UsdGeometry:
         return mesh
 
     def _still(self, name: str, done: str) -> Usd.Prim:
-        """Return the prim for writing. Raises HostError when its faces differ at another time."""
+        """Return the prim for writing. Raises HostError when its faces change over time."""
         prim = owned(self._mesh(name).GetPrim())
         mesh = UsdGeom.Mesh(prim)
         for attribute in (mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr()):

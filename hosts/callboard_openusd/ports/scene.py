@@ -84,8 +84,8 @@ class UsdSceneReader:
 
 def doubt(stage: Usd.Stage, prim: Usd.Prim) -> str | None:
     """Return why the saved file may contain a different state of the prim, or None. The visible
-    state is composed of the layer that is saved, the files it refers to, and the session layer,
-    which is never saved, if a script wrote to it."""
+    state is composed of the layer that is saved, the files that it refers to, and the session
+    layer. The session layer, to which a script may have written, is never saved."""
     if muted := stage.GetMutedLayers():
         return f"the layer '{muted[0]}' is muted here, but won't be when the file is opened again"
     session = stage.GetSessionLayer()

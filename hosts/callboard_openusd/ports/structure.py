@@ -15,7 +15,7 @@ from callboard_openusd.parts.instances import owned
 from callboard_openusd.parts.transforms import TIME, set_lasting
 from callboard_openusd.ports.edit import identifier
 
-#: The scope of new groups, and the collection that makes a prim one.
+#: The scope of new groups, and the collection that makes a prim a group.
 _SCOPE, _COLLECTION = "Groups", "objects"
 _INVISIBLE = UsdGeom.Tokens.invisible
 

@@ -1,4 +1,4 @@
-"""Files of other stages: the port ``usd``."""
+"""Importing and exporting USD files: the port ``usd``."""
 
 from __future__ import annotations
 
@@ -94,7 +94,8 @@ class UsdStages:
 
 
 def _artists(root: Usd.Prim) -> list[Usd.Prim]:
-    """Return the prim. If a program generated it only to hold the scene, return its children."""
+    """Return a list of the prim alone, or of its children if a program generated the prim only to
+    hold the scene."""
     still = not UsdGeom.Xformable(root) or not UsdGeom.Xformable(root).GetOrderedXformOps()
     generated = any(root.GetCustomDataByKey(each) for each in (_GENERATED, _BLENDERS))
     return list(root.GetChildren()) if still and generated else [root]

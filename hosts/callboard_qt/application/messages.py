@@ -15,7 +15,7 @@ PLAYING = "playing the animation"
 #: The application always reports the end of these operations.
 _SURELY_END = ("rendering", "a playblast")
 #: Seconds after which anything else counts as ended: an application may report that it is opening a
-#: scene, but not that opening it failed, and Maya may stay "busy" after a command.
+#: scene, but not that this failed, and Maya may stay "busy" after a command.
 _LOST = 120.0
 
 Act = Callable[[], None]
@@ -36,8 +36,9 @@ class Messages:
         return next((words for words in reversed(self._busy) if self._lasts(words)), None)
 
     def holds(self) -> str | None:
-        """Return the operation during which nothing of ours may run, although the application
-        handles Qt's events during it to draw its progress. Call it on the main thread."""
+        """Return the operation during which nothing of ours may run, or None. The application still
+        handles Qt's events during that operation, to draw its progress. Call it on the main
+        thread."""
         busy = (words for words in reversed(self._busy) if words != PLAYING)
         return next((words for words in busy if self._lasts(words)), None)
 

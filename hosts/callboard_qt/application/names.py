@@ -1,4 +1,4 @@
-"""Find objects by name, and translate the application's errors."""
+"""Finds objects by name, and translates the application's errors."""
 
 from __future__ import annotations
 

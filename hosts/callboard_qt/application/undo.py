@@ -85,12 +85,12 @@ class UndoSteps(ABC):
         return None
 
     def _holds_changes(self, step: OpenStep) -> bool:
-        """Return whether the closed step is the newest, which means that it holds changes, because
-        applications drop an empty step."""
+        """Return whether the closed step is the newest. If so, it holds changes, because
+        applications drop empty steps."""
         return self._newest() == step.mark
 
     def _restore(self, step: OpenStep) -> None:  # noqa: B027 - most have nothing to add
-        """Restore, after a rollback, what the application's steps don't cover."""
+        """After a rollback, restore everything that the application's steps don't cover."""
 
     def _show(self) -> None:  # noqa: B027 - most redraw by themselves
         """Redraw the views after each step and each undo."""
@@ -207,8 +207,8 @@ class UndoSteps(ABC):
         return step.recorded and not self._replaced and self._holds_changes(step)
 
     def _unlike_known(self, label: str) -> str:
-        """Return a label unlike all known ones by adding spaces, which the artist can't see. Labels
-        must be unique where they identify recorded and undone steps."""
+        """Make the label differ from all known ones by adding spaces, which the artist can't see.
+        Labels must be unique where they identify recorded and undone steps."""
         marks = {mark for step in (*self._steps, *self._undone) for mark in step.marks}
         marks.add(self._newest())
         while label in marks:

@@ -28,7 +28,7 @@ class ApplicationChecks(ABC):
     """The checks of an application without validators, and without a tool that fixes a mesh."""
 
     def __init__(self, reader: object, cameras: CamerasPort, materials: MaterialsPort) -> None:
-        #: A port ``scene.read``, perhaps without its optional parts.
+        #: The port ``scene.read``, perhaps without its optional parts.
         self._reader: Any = reader
         self._cameras = cameras
         self._materials = materials

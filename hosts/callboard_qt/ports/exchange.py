@@ -46,7 +46,7 @@ class ApplicationExchange(ABC):
         materials: MaterialsPort,
         usd: Callable[[], object | None],
     ) -> None:
-        #: A port ``scene.read``.
+        #: The port ``scene.read``.
         self._reader: Any = reader
         self._checks = checks
         self._materials = materials
