@@ -51,7 +51,9 @@ def insert(obj: bpy.types.Object, channel: str, frame: float) -> None:
     except (RuntimeError, TypeError) as error:
         raise HostError(f"Blender could not key '{obj.name}': {error}") from None
     if not done:
-        raise HostError(f"Blender did not key {channel} of '{obj.name}'; is it locked?")
+        raise HostError(
+            f"Blender did not key {channel} of '{obj.name}'; unlock the channel if it is locked"
+        )
 
 
 @contextmanager

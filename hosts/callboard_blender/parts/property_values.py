@@ -113,7 +113,9 @@ def _custom(value: Any, owner: Any, key: str, attribute: str) -> Any:
     there = owner[key]
     there = there.to_list() if hasattr(there, "to_list") else there
     if isinstance(there, list) is not isinstance(made, list):
-        raise HostError(f"'{attribute}' is {'a list' if isinstance(there, list) else 'one value'}")
+        raise HostError(
+            f"'{attribute}' must be {'a list' if isinstance(there, list) else 'a single value'}"
+        )
     before = _kind((there[0] if isinstance(there, list) and there else there), attribute)
     if before == "float" and kinds == {"int"}:
         return [float(each) for each in parts] if isinstance(value, list) else float(value)

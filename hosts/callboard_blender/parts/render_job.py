@@ -123,7 +123,7 @@ class _Job:
         """Raise HostError unless the whole picture was written."""
         name = Path(path).name
         if self._lost is not None:
-            raise HostError(f"'{name}' was not written: {self._lost}; call it again")
+            raise HostError(f"'{name}' was not written: {self._lost}; render it again")
         if self._ended == "render_cancel":
             raise HostError(
                 f"the artist or Blender stopped the render of '{name}', and nothing was written;"

@@ -176,7 +176,7 @@ class BlenderExchange:
 def _there(operator: Operator | None, path: str) -> Operator:
     if operator is None:
         raise HostError(
-            f"'{Path(path).name}': Blender can no longer do that; see exchange__formats"
+            f"Blender can no longer read or write '{Path(path).name}'; see exchange__formats"
         )
     return operator
 

@@ -70,7 +70,7 @@ def checked_blend(path: str) -> Path:
     if file.suffix.lower() != ".blend":
         raise HostError(f"'{file.name}' does not end in .blend; import other files instead")
     if not file.is_file():
-        raise HostError(f"there is no file '{file.name}' there")
+        raise HostError(f"there is no file '{file.name}' at that path")
     with file.open("rb") as stream:
         if not stream.read(8).startswith(_STARTS):
             raise HostError(f"'{file.name}' is not a Blender file")

@@ -62,7 +62,7 @@ class BlenderGeometry:
             raise HostError(f"'{obj.name}' is {kind_in_words(obj)}, which can't be subdivided")
         last = next((each for each in reversed(obj.modifiers) if each.type == "SUBSURF"), None)
         if scheme not in _SCHEMES and scheme != "none":
-            raise HostError("Blender subdivides with catmull_clark or bilinear")
+            raise HostError("in Blender, the scheme must be catmull_clark, bilinear or none")
         self._changes.touch()
         if scheme == "none":
             for each in [one for one in obj.modifiers if one.type == "SUBSURF"]:

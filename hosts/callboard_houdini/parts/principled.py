@@ -164,8 +164,8 @@ def _set(material: hou.OpNode, key: str, value: Any) -> None:
 def _refuse(material: hou.OpNode, keys: Any) -> None:
     if not is_principled(material):
         raise HostError(
-            f"'{material.name()}' is of type {material.type().name()}, which has other values;"
-            " make a principled shader with materials__create"
+            f"'{material.name()}' is of type {material.type().name()}, which has a different set of"
+            " values; make a principled shader with materials__create"
         )
     names = [_PARMS[key] for key in keys if key in _PARMS]
     if wired := _wired(material).intersection(names):

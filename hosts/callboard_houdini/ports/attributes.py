@@ -132,7 +132,7 @@ def _converted(named: hou.ParmTuple, value: object) -> list[Any]:
         return parts
     if not right or not all(_fits(kind, each) for each in parts):
         many = f"a list of {count} values of type {kind}" if count > 1 else kind
-        raise HostError(f"'{named.name()}' takes {many}, not {repr(value)[:200]}")
+        raise HostError(f"'{named.name()}' must be {many}, not {repr(value)[:200]}")
     if kind == "toggle":
         return [int(each) for each in parts]
     return [float(each) for each in parts] if kind == "float" else parts

@@ -51,7 +51,7 @@ class HoudiniGeometry:
     def subdivide(self, name: str, scheme: SubdivisionScheme, levels: int) -> None:
         node = _object(name)
         if scheme not in ("none", "catmull_clark"):
-            raise HostError("Houdini's node subdivides with catmull_clark")
+            raise HostError("in Houdini, the scheme must be catmull_clark or none")
         refuse_contents(node)
         rounding = _last(node, _ROUNDING)
         with telling(f"subdivide '{node.name()}'"):

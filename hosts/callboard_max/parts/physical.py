@@ -101,8 +101,8 @@ def slot_of(material: Material, key: str) -> str:
 def _refuse_other(material: Material) -> None:
     if not is_physical(material):
         raise HostError(
-            f"'{material.name}' is of type {class_of(material)}, which has other values; make a"
-            " physical material with materials__create"
+            f"'{material.name}' is of type {class_of(material)}, which has a different set of"
+            " values; make a physical material with materials__create"
         )
 
 

@@ -119,8 +119,8 @@ def _is_euler(controller: Any) -> bool:
 
 def _not_euler(controller: Any) -> HostError:
     return HostError(
-        f"it is moved by a {rt.classOf(controller)} controller, which has no keys of this kind; "
-        "bake it first"
+        f"the object is moved by a {rt.classOf(controller)} controller, which has no keys of this"
+        " kind; bake it first"
     )
 
 

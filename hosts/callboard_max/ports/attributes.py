@@ -44,8 +44,8 @@ class MaxAttributes:
         kind = _kind(value)
         if not kind:
             raise HostError(
-                f"'{node.name}' has no property '{attribute}' that holds a value; attributes__list"
-                " names them"
+                f"'{node.name}' has no property '{attribute}' that holds a value; use"
+                " attributes__list to find one"
             )
         writable = own is not None or (kind != "string" and not _controlled(node, attribute))
         reported = {
@@ -161,7 +161,7 @@ def _refuse(node: Node, attribute: str, kind: str) -> None:
     """Raise HostError for an attribute that can't be set."""
     if kind == "string":
         raise HostError(
-            f"'{attribute}' can't be set here: such a text may name a file; set it with a script"
+            f"'{attribute}' can't be set here: such a string may name a file; set it with a script"
         )
     refuse_controlled(node, [attribute])
     if len(list(rt.refs.dependentNodes(node.baseObject))) > 1:
@@ -187,7 +187,9 @@ def _converted(attribute: str, kind: str, value: object) -> Any:
         return value
     if kind == "float" and _all_numbers([value]):
         return float(str(value))
-    raise HostError(f"'{attribute}' takes {kind or 'no value'}, not {repr(value)[:200]}")
+    raise HostError(
+        f"'{attribute}' must be {kind or 'left without a value'}, not {repr(value)[:200]}"
+    )
 
 
 def _kind_for(attribute: str, value: object) -> str:
@@ -198,7 +200,8 @@ def _kind_for(attribute: str, value: object) -> str:
     if isinstance(value, list):
         if not value or not _all_numbers(value):
             raise HostError(
-                f"'{attribute}' would be a new attribute; in 3ds Max its list can only have numbers"
+                f"'{attribute}' would be a new attribute; in 3ds Max, a new list must contain"
+                " numbers only, at least one"
             )
         return "integers" if all(_is_whole(each) for each in value) else "floats"
     return "integer" if _is_whole(value) else "float"

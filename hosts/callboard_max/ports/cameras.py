@@ -154,7 +154,7 @@ def _wanted(node: Node, values: Mapping[str, Any]) -> dict[str, Any]:
         if unfit:
             kind = str(rt.classOf(node))
             raise HostError(
-                f"a {kind} has no {', '.join(unfit)}; use cameras__create to make a camera that has"
+                f"a {kind} has no {', '.join(unfit)}; make a physical camera with cameras__create"
             )
         if "lens" in values:
             half = float(rt.getRendApertureWidth()) / 2

@@ -58,7 +58,7 @@ class MaxGeometry:
     def subdivide(self, name: str, scheme: SubdivisionScheme, levels: int) -> None:
         node = _shape(name)
         if scheme not in ("none", "catmull_clark"):
-            raise HostError("3ds Max's TurboSmooth subdivides with catmull_clark")
+            raise HostError("in 3ds Max, the scheme must be catmull_clark or none")
         rounding = _rounding(node)
         with telling(f"subdivide '{node.name}'"):
             if scheme == "none":

@@ -64,8 +64,8 @@ class MaxLights:
         if not is_arnold(node):
             kind = str(rt.classOf(node))
             raise HostError(
-                f"'{node.name}' is a {kind}, which can't be set; use lights__create to make a light"
-                " that can"
+                f"'{node.name}' is a {kind}, whose values can't be set here; make an Arnold light"
+                " with lights__create"
             )
         kind = kind_of(node)
         refuse_unknown(kind, values, known_values(kind))

@@ -36,8 +36,8 @@ def plug_of(material: str, key: str) -> str:
     kind = str(cmds.nodeType(material))
     if kind not in _TYPES:
         raise HostError(
-            f"'{material}' is of type {kind}, which has other values; make a standardSurface with"
-            " materials__create"
+            f"'{material}' is of type {kind}, which has a different set of values; make a"
+            " standardSurface with materials__create"
         )
     return f"{material}.{_ATTRIBUTES[key]}"
 

@@ -64,7 +64,7 @@ class MayaAttributes:
             _add(path, attribute, value)
             return path
         plug = f"{node}.{attribute}"
-        kind = _type(plug) or "of a kind without values"
+        kind = _type(plug) or "left without a value"
         if why := _refusal(node, attribute):
             raise HostError(f"'{attribute}' can't be set here: {why}")
         converted = _converted(plug, kind, value)
@@ -153,7 +153,7 @@ def _converted(plug: str, kind: str, value: object) -> Any:
     else:
         right = right and kind in _LISTED and all(_is_number(part) for part in parts)
     if not right:
-        raise HostError(f"'{name}' takes {kind}, not {repr(value)[:200]}")
+        raise HostError(f"'{name}' must be {kind}, not {repr(value)[:200]}")
     return value
 
 
@@ -193,7 +193,8 @@ def _kind_for(attribute: str, value: object) -> str:
         if value and all(_is_number(part) for part in value):
             return "doubleArray"
         raise HostError(
-            f"'{attribute}' would be a new attribute; in Maya its list can only have numbers"
+            f"'{attribute}' would be a new attribute; in Maya, a new list must contain numbers"
+            " only, at least one"
         )
     return "bool" if isinstance(value, bool) else "long" if _is_whole(value) else "double"
 

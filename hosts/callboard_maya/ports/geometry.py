@@ -68,7 +68,7 @@ class MayaGeometry:
     def subdivide(self, name: str, scheme: SubdivisionScheme, levels: int) -> None:
         path, shape = _mesh(name)
         if scheme not in ("none", "catmull_clark"):
-            raise HostError("Maya subdivides with catmull_clark")
+            raise HostError("in Maya, the scheme must be catmull_clark or none")
         refuse_instance(path, shape)
         refuse_members([path], "subdivide")
         plugs = {"displaySmoothMesh": _CAGE if scheme == "none" else _SMOOTH}

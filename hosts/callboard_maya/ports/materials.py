@@ -115,7 +115,8 @@ def _find(name: str) -> list[str]:
 def _own(name: str) -> None:
     if groups.EVERYBODYS in _find(name):
         raise HostError(
-            f"'{name}' is what Maya gives every new object; make another with materials__create"
+            f"'{name}' is the material that Maya gives every new object; make another with"
+            " materials__create"
         )
 
 

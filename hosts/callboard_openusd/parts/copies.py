@@ -92,8 +92,9 @@ def _merged(prim: Usd.Prim, opened: OpenStage) -> Sdf.Layer:
     }
     if any(offset.scale <= 0 for offset in offsets.values()):
         raise HostError(
-            f"'{prim.GetName()}' can't be copied, because time runs backwards in one of the layers"
-            " that say what it is; make timeCodesPerSecond and the sublayers' scales positive"
+            f"'{prim.GetName()}' can't be copied, because one of the layers that define it has a"
+            " time scale that isn't positive; make timeCodesPerSecond and the sublayers' scales"
+            " positive"
         )
     root = Sdf.Layer.CreateAnonymous(".usda")
     sources = {}

@@ -54,7 +54,7 @@ def _arcs(prim: Usd.Prim) -> Iterator[Json]:
 def _visibility(prim: Usd.Prim) -> Json:
     imageable = UsdGeom.Imageable(prim)
     if not imageable:
-        return {"shown": False, "why_not_shown": [f"a {prim.GetTypeName()} has no place"]}
+        return {"shown": False, "why_not_shown": [f"a {prim.GetTypeName()} can't be seen"]}
     purpose = str(imageable.ComputePurpose())
     shown = imageable.ComputeVisibility(TIME) != UsdGeom.Tokens.invisible
     why, at = [], prim

@@ -101,7 +101,7 @@ def _refusal(there: Usd.Attribute) -> str | None:
     if there.HasAuthoredConnections():
         return "it is connected to another attribute, which decides its value"
     if there.GetVariability() == Sdf.VariabilityUniform and there.GetNumTimeSamples():
-        return "it has time samples although it is the same at every time"
+        return "it is declared to be constant over time, but has time samples"
     if str(kind).startswith("opaque") or str(kind) == "group":
         return "it holds no value"
     return None
@@ -144,7 +144,7 @@ def _single(value: object) -> Sdf.ValueTypeName:
 
 def _converted(value: Any, kind: Sdf.ValueTypeName, attribute: str) -> Any:
     """Return the value in that type. Raises HostError."""
-    wrong = HostError(f"'{attribute}' takes {kind}, not {_shown(value)}")
+    wrong = HostError(f"'{attribute}' must be {kind}, not {_shown(value)}")
     if kind.isArray:
         if not isinstance(value, list):
             raise wrong

@@ -134,7 +134,7 @@ def _check(file: Path) -> None:
     """Refuse a file that would crash the process."""
     checked_suffix(str(file), READ)
     if not file.is_file():
-        raise HostError(f"there is no file '{file.name}' there")
+        raise HostError(f"there is no file '{file.name}' at that path")
     check_usd_nesting(str(file))
 
 

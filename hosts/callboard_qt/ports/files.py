@@ -22,7 +22,7 @@ def openable(
     file = Path(path)
     wanted = starts[checked_suffix(path, starts, because)]
     if not file.is_file():
-        raise HostError(f"there is no file '{file.name}' there")
+        raise HostError(f"there is no file '{file.name}' at that path")
     with file.open("rb") as stream:
         if not stream.read(max(map(len, wanted))).startswith(wanted):
             raise HostError(f"'{file.name}' is not {what}")

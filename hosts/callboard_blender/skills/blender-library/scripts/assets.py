@@ -88,7 +88,7 @@ def append_asset(ctx: Any, path: str, type: str, name: str, link: bool = False) 
 def _folders(folder: str | None) -> list[str]:
     if folder is not None:
         if not Path(folder).is_dir():
-            raise HostError(f"there is no folder '{Path(folder).name}' there")
+            raise HostError(f"there is no folder '{Path(folder).name}' at that path")
         return [folder]
     libraries = [each.path for each in bpy.context.preferences.filepaths.asset_libraries]
     folders = [path for path in map(bpy.path.abspath, libraries) if Path(path).is_dir()]

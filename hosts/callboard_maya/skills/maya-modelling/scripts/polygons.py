@@ -35,7 +35,7 @@ def select_edges(ctx: Any, names: Sequence[str] = (), edges: Sequence[str] = ())
         raise WrongArgument("nothing is selected; give names or edges, or ask the artist to select")
     edge_parts = cmds.polyListComponentConversion(source, toEdge=True)
     if not edge_parts:
-        raise HostError("what is selected has no edges; select polygon objects or their parts")
+        raise HostError("the selection has no edges; select polygon objects or their parts")
     cmds.select(edge_parts, replace=True)
     selected = cmds.ls(selection=True, long=True) or []
     count = len(cmds.ls(selected, flatten=True) or [])
