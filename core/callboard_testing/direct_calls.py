@@ -21,7 +21,7 @@ from callboard.skills.discovery_cache import DiscoveryCache
 from callboard.skills.model import ToolDeclaration
 from callboard.skills.scripts import SkillScripts
 
-#: Reading the skills takes longer than most tests that call them. Changed files are read again.
+#: Kept, because reading skills takes longer than most of their tests. Changed files are read again.
 _SKILLS = DiscoveryCache()
 
 

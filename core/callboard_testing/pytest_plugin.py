@@ -32,8 +32,8 @@ __all__ = [
 
 @pytest.fixture
 def callboard_skill_paths() -> Sequence[str | Path]:
-    """Folders with the skills that the tested one depends on, if they are neither beside it nor
-    where a server started here would find them. Override this fixture to name some."""
+    """Folders with skills that the tested skill depends on. Override this fixture if such skills
+    are neither beside the tested skill nor where a server started here would find them."""
     return ()
 
 

@@ -63,8 +63,8 @@ class SkillBench:
     ) -> None:
         """``folder`` is the skill's folder. ``skill_paths`` are searched for the skills that it
         depends on. ``roots`` are the client's folders, and ``withdrawn`` the capabilities that the
-        artist switched off. The scene is empty. With ``keep_scene``, it is the scene that the last
-        bench left.
+        artist has switched off. The scene is empty. With ``keep_scene``, it is the scene that the
+        last bench left.
         """
         self.folder = folder
         self.skill = load_skill(folder)
@@ -109,7 +109,7 @@ class SkillBench:
         named without the skill's name. Raises ToolFailed when the tool fails, and CallboardError if
         the call never reaches the tool, for example because of missing capabilities or a path
         outside the roots."""
-        __tracebackhide__ = True  # as below
+        __tracebackhide__ = True  # see result()
         result = self.result(tool, **arguments)
         return result.get("structuredContent", result["content"])
 
@@ -145,7 +145,7 @@ class SkillBench:
     def workflow(self, name: str, **inputs: Any) -> Json:
         """Run one of the skill's workflows to its end, and return its status with every step's
         result. Raises ToolFailed if the workflow fails."""
-        __tracebackhide__ = True  # as above
+        __tracebackhide__ = True  # see result()
         full = name if "." in name else f"{self.skill.name}.{name}"
         run: Json = self.call("workflows__run", name=full, inputs=inputs)
         return run

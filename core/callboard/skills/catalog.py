@@ -298,8 +298,9 @@ class SkillCatalog:
             return change
 
     def check_scripts(self) -> None:
-        """Add failures that would make a first call or run fail, for loaded skills that don't ship.
-        Reads their scripts and workflows, so call it on a thread that may wait."""
+        """Add the problems that would make a first call or run fail, for loaded skills that don't
+        ship with callboard. Reads their scripts and workflows, so call it on a thread that may
+        wait."""
         from callboard.skills.script_check import script_failures  # a start doesn't need it
 
         with self._lock:

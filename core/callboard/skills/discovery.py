@@ -55,8 +55,8 @@ def site_skills() -> list[Path]:
 
 
 def skill_folders(search_path: Path) -> Iterator[Path]:
-    """Yield the skills in one search path, sorted by name: itself, or its direct subfolders. Raises
-    OSError when the path can't be listed."""
+    """Yield the skills' folders in one search path, sorted by name: the path itself, or its direct
+    subfolders. Raises OSError when the path can't be listed."""
     if _holds_skill(search_path):
         yield search_path
         return
@@ -89,8 +89,8 @@ def _holds_skill(folder: Path) -> bool:
 def load_all(
     folders: Iterable[Path], load: Callable[[Path], SkillMetadata]
 ) -> list[tuple[Path, SkillMetadata]]:
-    """Load the folders. Skills named like their folder come first and win over others with the same
-    name."""
+    """Load the folders. Skills named like their folder come first, and take precedence over others
+    with the same name."""
     loaded = [(folder, load(folder)) for folder in folders]
     return sorted(loaded, key=lambda one: (one[1].name != one[0].name, one[0].name))
 

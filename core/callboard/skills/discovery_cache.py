@@ -56,8 +56,8 @@ class DiscoveryCache:
         return skill
 
     def save(self) -> None:
-        """Write the file if anything changed, leaving out folders that weren't loaded since the
-        last save. Errors while writing are ignored."""
+        """Write the file if anything changed, leaving out folders that haven't been loaded since
+        the last save. Errors while writing are ignored."""
         if self._used != self._known.keys():
             self._known = {key: self._known[key] for key in self._used & self._known.keys()}
             self._changed = True

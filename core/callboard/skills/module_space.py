@@ -27,7 +27,7 @@ class ModuleSpace:
     """
 
     def __init__(self, name: str, folder: Path, ran: dict[Path, bytes]) -> None:
-        """``ran`` are the sources of files that ran, for use when a file no longer parses."""
+        """``ran`` has the sources of files that have run, for use when a file no longer parses."""
         self._ran = ran
         self._name = name
         self._folder = folder

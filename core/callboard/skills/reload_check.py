@@ -58,7 +58,8 @@ def seen_now(skill: SkillMetadata) -> SeenSkill:
 
 
 def _stamps(skill: SkillMetadata) -> dict[str, Stamp]:
-    """Return the stamps of its files, without tests unless they contain a tool's script."""
+    """Return the stamps of the skill's files. Tests are left out unless they contain a tool's
+    script."""
     stamps, tests = tree_stamps(skill.path), skill.path / "tests"
     served = {path: seen for path, seen in stamps.items() if not path.startswith(_TESTS)}
     if len(served) == len(stamps):

@@ -17,8 +17,8 @@ _OWN = frozenset(
 )
 #: Schemes whose every address belongs to callboard or the machine.
 _SCHEMES = frozenset(("file", "host", "job", "log", "report", "scene"))
-#: Schemes in which a name's own addresses are free: ``ui://studio-panel/…`` for the bundle
-#: ``studio-panel``.
+#: Schemes in which only the addresses below a package's own name are free, such as
+#: ``ui://studio-panel/…`` for the bundle ``studio-panel``.
 _NAMED = frozenset(("skill", "ui"))
 
 

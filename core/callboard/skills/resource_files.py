@@ -107,7 +107,7 @@ def _entries(document: safe_yaml.Document) -> list[Any]:
 
 
 class _Entry:
-    """One entry while it is read. Problems are raised as FileProblem with their line."""
+    """One entry as it is being read. Problems are raised as FileProblem with their line."""
 
     def __init__(
         self, skill: SkillMetadata, entry: Any, document: safe_yaml.Document, index: int

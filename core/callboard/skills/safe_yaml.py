@@ -2,7 +2,8 @@
 
 Size, depth, and the number of nodes, before and after aliases are followed, are all limited while
 reading. See :mod:`.yaml_events`. Scalars follow YAML 1.2's core schema (``on`` and ``2024-01-01``
-are strings, ``true`` is a boolean), for which skills are written. All of it is valid JSON.
+are strings, ``true`` is a boolean), for which skills are written. Every value that is read can be
+written as JSON.
 """
 
 from __future__ import annotations

@@ -30,15 +30,15 @@ _loads = itertools.count(1)
 
 
 class SkillUnloaded(SkillError):
-    """The scripts belong to a skill that was unloaded."""
+    """The scripts belong to a skill that has been unloaded."""
 
 
 class SkillScripts:
     """The scripts of one load of one skill. Methods may be called from any thread.
 
     After :meth:`close`, functions that are still running finish on the code they started with.
-    ``older`` are the scripts of the load that this one replaces. If one of their files ran and
-    wasn't saved since, the code that ran is used when the file breaks later.
+    ``older`` are the scripts of the load that this one replaces. If one of their files has run and
+    hasn't been saved since, the code that ran is used if the file breaks later.
     """
 
     def __init__(self, skill: SkillMetadata, older: SkillScripts | None = None) -> None:

@@ -115,7 +115,7 @@ def read_most(
     entry: Any, folder: Path, signatures: Signatures
 ) -> tuple[ToolDeclaration | None, list[EntryProblem]]:
     """Like :func:`read_tool`, but collect every problem of the entry and use its valid keys. Return
-    no tool when these aren't enough for one."""
+    no tool if these aren't enough to make one."""
     problems: dict[str, EntryProblem] = {}
     while True:
         try:

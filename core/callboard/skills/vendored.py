@@ -91,7 +91,7 @@ def package_of(requirement: str) -> str:
 
 
 def is_requirement(text: str) -> bool:
-    """Return whether pip treats it as a package and not as an option."""
+    """Return whether pip treats the text as a package and not as an option."""
     return len(text) <= LONGEST and _PACKAGE.fullmatch(text) is not None
 
 

@@ -146,7 +146,7 @@ class SkillWatcher:
                 log.exception("skills couldn't be read again")
 
     def _settle(self, polled: list[Path], seen: dict[str, Stamp]) -> dict[str, Stamp]:
-        """Wait until nothing changed for a moment. Return the stamps seen last."""
+        """Wait until nothing has changed for a moment. Return the stamps seen last."""
         for _ in range(_PATIENCE):
             self._dirty.clear()
             notified = self._permit.wait(self._dirty, self._quiet_secs)
@@ -159,8 +159,8 @@ class SkillWatcher:
 
 def _keep_from_the_console() -> None:
     """Silence two harmless messages of watchdog 7: a warning when it watches a folder twice, which
-    happens for new folders with subfolders, and an error when an event arrives while watchdog
-    ends."""
+    happens for new folders with subfolders, and an error when an event arrives while watchdog is
+    shutting down."""
     warnings.filterwarnings("ignore", "Callback with id ", RuntimeWarning, r"watchdog\.")
     logging.getLogger("watchdog.observers.inotify").addFilter(_is_no_late_event)
 

@@ -17,7 +17,7 @@ MAX_NODES = 100_000
 _LINES_DEPTH = 5
 
 # Python loads a compiled module once. When `yaml` is imported a second time, after a plug-in was
-# disabled, the compiled parser still makes the events and errors of the first.
+# disabled, the compiled parser still makes the events and errors of the first import.
 _COMPILED = getattr(getattr(yaml, "_yaml", None), "ScalarEvent", None) is yaml.ScalarEvent
 _PARSER: Any = yaml.CSafeLoader if _COMPILED else yaml.SafeLoader
 _TAG = "tag:yaml.org,2002:"

@@ -69,8 +69,8 @@ def _chosen(reader: Reader, ids: Sequence[str], since: str) -> list[CallRecord]:
 
 def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord]:
     """Return the calls of the newest call's session. If the client opens a session for each call,
-    as ``callboard call`` does, or has no sessions, return its calls to the same server back to the
-    last long silence."""
+    as ``callboard call`` does, or has no sessions, return the calls that it has made to the same
+    server since the last long silence."""
     newest = reader.recent(Filter(since=since, outcomes=("ok",)), limit=1).calls
     if not newest:
         raise PeerError("no call succeeded in that time; try --since all, or name calls by id")

@@ -74,8 +74,8 @@ class Backup:
         self.folders += reversed(missing)
 
     def will_write(self, path: Path, client: str | None = None, text: str | None = None) -> None:
-        """Note the file's original content, unless it is already noted, and ``text``, the content
-        that setup will write, if it is known. Raises OSError, HostError."""
+        """Note the file's original content, unless it has been noted already. If ``text``, the
+        content that setup will write, is known, note that too. Raises OSError, HostError."""
         known = self.files.get(str(path))
         if known is None:
             self.files[str(path)] = known = self._as_it_is(path, client)

@@ -146,7 +146,7 @@ class SceneFile:
         assert [p.name for p in bench.folder.iterdir()] == [f"folder{suffix}"]
 
     def test_a_read_only_file_is_left_as_it_is(self, bench: Bench) -> None:
-        """This must also hold if the scene was saved elsewhere before."""
+        """Saving must fail both with the file's path and without a path."""
         writer: Any = bench.port(FILESYSTEM_WRITE)
         file = bench.folder / f"kept{writer.suffixes[0]}"
         bench.cube("Here")

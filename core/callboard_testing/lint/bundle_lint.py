@@ -26,7 +26,7 @@ from callboard_testing.lint.skill_lint import Finding, lint
 
 #: A file of the bundle's own, in a command or an argument.
 _OWN = re.compile(r"\$\{__dirname\}[/\\]+([^\s\"'$]+)")
-#: The manifest's keys, as MCPB has them, by the place that holds them (MANIFEST.md of 0.3).
+#: The keys that MCPB 0.3's MANIFEST.md defines for each object, by the object's place.
 _KEYS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     (): (
         *("manifest_version", "dxt_version", "name", "display_name", "version", "description"),
@@ -95,7 +95,8 @@ def _because(misspelt: dict[Place, Finding], field: Place, line: int, message: s
 
 
 def _findings(manifest: BundleManifest, folder: Path, lines: ManifestLines) -> Iterator[Finding]:
-    """Raises UnknownVariable."""
+    """Yield findings about capabilities, the entry point and the server's command. Raises
+    UnknownVariable."""
     try:
         gate(manifest, PROVIDED)
     except CapabilityUnavailable as error:

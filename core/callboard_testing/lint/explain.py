@@ -24,8 +24,7 @@ class Explained:
     source: str
     line: int
     function: str | None
-    #: The ones among ``description``, ``input_schema`` and ``output_schema`` that the function
-    #: provides.
+    #: Those of ``description``, ``input_schema`` and ``output_schema`` that the function provides.
     gives: Json
     #: Annotations that have no meaning in JSON, so that any value passes.
     unread: tuple[str, ...]

@@ -126,8 +126,8 @@ def _is_above_skills(folder: Path) -> bool:
 
 
 def _lint_skill(skill: SkillMetadata, folder_name: str, called: str) -> Iterator[Finding]:
-    """Yield findings about one skill. ``called`` is the argument with which a command names the
-    skill."""
+    """Yield findings about one skill. ``called`` is its path, quoted for the commands in
+    findings."""
     for failure in skill.failures:
         yield Finding(*_place(skill, failure), "error", failure.message)
     if not is_usable(skill):
@@ -279,7 +279,7 @@ def _lint_tool(
 
 
 def _unknown_types(value: Any, at: safe_yaml.Path = ()) -> Iterator[tuple[safe_yaml.Path, str]]:
-    """Yield each word that stands for a type in a schema but isn't one, with its place."""
+    """Yield each unknown word that a schema uses as a type, with its place."""
     if isinstance(value, list):
         for index, one in enumerate(value):
             yield from _unknown_types(one, (*at, index))

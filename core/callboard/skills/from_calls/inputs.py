@@ -51,7 +51,7 @@ class Inputs:
         self._by_value: dict[tuple[str, str], Wanted] = {}
         every = [place for step in steps for place in places(step)]
         texts = [place.value for place in every if isinstance(place.value, str)]
-        #: Number of uses of each name, also as the end of a path, before references replace any.
+        #: Number of uses of each name, alone or at the end of a path, before any is replaced.
         self._names = Counter(map(last_part, texts))
         self._numbers = Counter((p.key, json.dumps(p.value)) for p in every if _telling(p.value))
 

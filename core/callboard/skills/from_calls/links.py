@@ -137,7 +137,7 @@ class _Things:
                 self._references.setdefault((kind, text), ".".join((step.id, *way)))
 
     def _named(self, value: Any) -> str | None:
-        """Return the bare name in an argument, even if it has become a reference."""
+        """Return the bare name in an argument, even if a reference has replaced it."""
         if not isinstance(value, str):
             return None
         if not isinstance(value, Reference):

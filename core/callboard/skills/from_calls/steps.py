@@ -81,7 +81,7 @@ def steps_of(
     calls: Sequence[RecordedCall],
     known: Mapping[str, tuple[SkillMetadata, ToolDeclaration]],
 ) -> tuple[list[Made], list[str]]:
-    """Return the calls that succeeded, oldest first, and a sentence for each tool left out."""
+    """Return the successful calls as steps, oldest first, and a sentence for each tool left out."""
     steps: list[Made] = []
     left_out: dict[str, None] = {}
     for call in calls:

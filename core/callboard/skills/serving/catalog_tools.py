@@ -52,7 +52,7 @@ _SEARCH: Json = {
 
 
 def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Tool]:
-    """Return the four tools over one catalog."""
+    """Return the four tools for one catalog."""
 
     def search(query: str, limit: int = 10, callable: bool = False) -> Json:
         return search_skills(catalog, query, limit, capabilities.offer, only_callable=callable)
@@ -151,8 +151,8 @@ def _missing(known: KnownSkill, kind: str, name: str, offer: Offer) -> list[str]
 
 
 def describe_skill(catalog: SkillCatalog, known: KnownSkill, offer: Offer) -> Json:
-    """Return a skill's description for ``skills__describe`` and REST. If its newest files are
-    broken and so not used, their failures are taken from the catalog's."""
+    """Return a skill's description for ``skills__describe`` and REST. Its failures include those of
+    newer files that are broken and therefore not used."""
     skill, declared = known.skill, offer.to(known.scope == "bundled")
     own = [*skill.failures, *(each for each in catalog.failures if each.skill == skill.name)]
     bundle = catalog.came_with(skill.path)

@@ -100,7 +100,7 @@ class LoadedSkills:
         return loaded.entry(declared)
 
     def _arrived(self, names: list[str]) -> None:
-        """Load skills added while the server runs, as the start does: if the user's own are few."""
+        """Load skills added since the start, if the user's own are few, as the start does."""
         if self._own_are_few():
             for name in names:
                 with suppress(SkillError):  # the catalog's failures report it

@@ -71,8 +71,8 @@ class SkillTools:
         )
 
     def _source(self) -> str:
-        """Return the skill's folder and the digest of its scripts. It is empty for a skill that
-        ships, because nobody else may write there."""
+        """Return the skill's folder and the digest of its scripts, or an empty string for a skill
+        that ships, because nobody else may write to its folder."""
         if self._ships:
             return ""
         if not self._digest:

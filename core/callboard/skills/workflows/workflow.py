@@ -86,8 +86,8 @@ class ParallelStep:
 @dataclass(frozen=True)
 class BranchStep:
     """Runs ``then`` when ``on`` is true, or equals ``equals`` if given, else ``otherwise``. When
-    ``equals`` isn't given and ``otherwise`` is None, it is a check: the run fails unless ``on`` is
-    true."""
+    ``equals`` isn't given and ``otherwise`` is None, the step is a check: the run fails unless
+    ``on`` is true."""
 
     id: str
     on: Any

@@ -43,7 +43,7 @@ _ODD = re.compile(r"[\x00-\x1f\x7f\\$<>%*?\"|:#~`]|^[.\s]|[.\s]$")
 @dataclass(frozen=True)
 class Asset:
     """One asset. ``files`` are relative to ``folder``: ``model``, ``hdri``, or the maps by their
-    names in ``MAPS``. ``size`` is in meters. None and empty strings are unknown values."""
+    names in ``MAPS``. ``size`` is in meters. None and empty strings mean unknown."""
 
     id: str
     name: str

@@ -115,7 +115,7 @@ def _is_own(path: Path) -> bool:
 def _sizes_by_name(where: Path, names: list[str], above: str) -> Iterator[Asset]:
     by_suffix = {name: Path(name).suffix.lower() for name in names}
     models = [name for name in names if by_suffix[name] in MODELS]
-    # A folder above the library doesn't belong to it.
+    # The parent folder counts only if it is inside the library.
     sets = {} if models or (above and _holds_models(where.parent)) else _sets(names)
     used = {name for maps in sets.values() for name in maps.values()}
     previews = _previews(name for name in names if name not in used)

@@ -41,7 +41,7 @@ _WHY_NOT = {
 #: Factor by which a model may differ from the size that its provider states before the import is
 #: reported as doubtful.
 _TOLERANCE = 1.5
-#: Arguments that apply to one kind only.
+#: Arguments that apply only to assets of one kind.
 _ABOUT = {"parent": "model", "objects": "textures", "uv_scale": "textures"} | dict.fromkeys(
     ("strength", "rotate"), "hdri"
 )

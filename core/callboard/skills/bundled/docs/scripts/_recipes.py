@@ -1,4 +1,4 @@
-"""Recipes for what artists ask most: the tool, the operator of this application, and the steps."""
+"""Recipes for artists' most frequent questions: the tool, the host's operator, and the steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from callboard.skill import Ranking
 _FILE = Path(__file__).parents[1] / "recipes.json"
 #: Maximum recipes in an answer.
 _MOST = 2
-#: Minimum share of the words that a recipe must match: of a name, and of a longer question.
+#: Minimum share of a question's words that a recipe must match: in a question of two or three
+#: words, and in a longer one.
 _LEAST, _LEAST_OF_QUESTION = 0.55, 0.3
 
 

@@ -106,8 +106,8 @@ def _file(each: Any, state: str) -> Json:
 
 
 def _tree(references: Sequence[Any], files: Sequence[Json]) -> list[Json]:
-    """Return the composed files as a tree: each below the file that names it, and the files below
-    one only at its first place."""
+    """Return the composed files as a tree: each is below the file that names it. A file that occurs
+    several times has its own files below it only at the first place."""
     below: dict[str, list[Json]] = {}
     opened: set[str] = set()
     pairs = [pair for pair in zip(references, files, strict=True) if pair[0].kind in _COMPOSED]

@@ -23,8 +23,8 @@ def alike(asked: Any, actual: Any) -> bool:
 
 
 def refuse_endless(before: Json, times: float) -> None:
-    """Raise HostError when ``times`` times the displayed vertices would be too many. ``before`` is
-    the port's information about the object."""
+    """Raise HostError if ``times`` times as many vertices as are displayed now would be too many.
+    ``before`` is the port's information about the object."""
     shown = before["result"]
     if shown is not None and (wanted := int(shown["vertices"] * times)) > MOST:
         raise HostError(

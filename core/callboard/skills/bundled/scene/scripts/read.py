@@ -10,8 +10,8 @@ from typing import Any
 
 from callboard.content import Json
 
-# A change in between doesn't restart the list. Otherwise the list would never end while an artist
-# works.
+# A change between two slices doesn't restart the list. Otherwise the list would never end while an
+# artist works.
 #: Seconds that one slice of a search holds the main thread.
 SLICE = 0.005
 #: Objects between two checks of the clock.

@@ -9,8 +9,8 @@ from callboard.errors import WrongArgument
 from callboard.skill import Picture, decode, encode
 
 _MOST = 8
-#: Pictures are kept encoded, as in a file: a tenth of the size. Ids can't be guessed, because an id
-#: gives access.
+#: Pictures are kept encoded, as in a file, which takes a tenth of the memory. Ids can't be guessed,
+#: because an id gives access.
 _kept: dict[str, bytes] = {}
 
 
