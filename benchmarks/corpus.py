@@ -58,7 +58,7 @@ LEFT_OUT = {
 
 
 class Refused(Exception):
-    """The host refused, with its reason."""
+    """The host refused a call. The message has its reason."""
 
 
 def changing_tools(host: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -336,7 +336,8 @@ class Corpus:
 
 
 def general(reason: str) -> str:
-    """Return the reason with its names and numbers replaced, so that similar ones are equal."""
+    """Return the reason with its names and numbers replaced, so that similar reasons become
+    equal."""
     return re.sub(r"\d+(\.\d+)?", "N", re.sub(r"(?<!n)'[^']*'|\"[^\"]*\"|/[\w/.-]+", "…", reason))[
         :170
     ]

@@ -70,7 +70,7 @@ DERIVED = {
 }
 #: Types of scalar properties that ``foreach_get`` can read all at once.
 BLOCKS = {"FLOAT", "INT", "BOOLEAN"}
-#: Vertices above which weights are left out, because they can only be read one by one.
+#: Number of vertices above which weights are left out, because they can only be read one by one.
 WEIGHED = 20_000
 DEPTH = 9
 

@@ -158,8 +158,8 @@ def one_round(
 
 
 def check_thread(one: Contender, connection: Connection) -> None:
-    """Raise unless the tool ran on the main thread, as the comparison requires. For fastmcp this
-    holds, because its loop runs on the main thread."""
+    """Raise an error unless the tool ran on the main thread, as the comparison requires. For
+    fastmcp this holds, because its loop runs on the main thread."""
     _, result = connection.exchange("tools/call", CALL)
     if 'main":true' not in result["content"][0]["text"].replace(" ", ""):
         raise RuntimeError(f"{one.name} did not run the tool on its main thread")

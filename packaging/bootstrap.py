@@ -48,7 +48,7 @@ ALL = ["-n", "2", "--dist", "loadfile"]
 
 
 class State(NamedTuple):
-    """The record, inside the environment, of its set-up's progress."""
+    """The progress of the environment's set-up, as recorded inside the environment."""
 
     phase: str
     """`creating`, `installing` or `ready`: the first two mean that the set-up was interrupted."""
@@ -62,7 +62,7 @@ def say(text: str) -> None:
     print("callboard: " + text, file=sys.stderr, flush=True)
 
 
-# --- how far the set-up came ----------------------------------------------------------
+# --- how far the set-up has come ------------------------------------------------------
 
 
 def fingerprint() -> str:

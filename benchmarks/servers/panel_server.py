@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import process_facts  # isort: skip - first, it looks at the bare interpreter
+import process_facts  # isort: skip - must be first: it measures the bare interpreter
 
 import argparse
 import signal

@@ -23,7 +23,7 @@ Wrong = Callable[[], list[str]]
 def wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Wrong:
-    """Return a function that gives doctor's negative findings."""
+    """Return a function that returns doctor's negative findings."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
     monkeypatch.chdir(tmp_path)

@@ -36,8 +36,8 @@ def outer_packages() -> dict[str, Path]:
 
 
 def room_of(path: Path) -> str:
-    """Return the room of a file of core, as it is drawn: no two packages have rooms with the same
-    name."""
+    """Return the room of a file of core, under its name in the drawing. No two packages have rooms
+    with the same name."""
     package, room = layer_of(path)
     return package if package == "callboard_testing" else room
 
@@ -62,7 +62,7 @@ def drawn() -> tuple[set[str], Arrows]:
 
 
 def imports() -> Arrows:
-    """Return which room imports which, in all of core, hosts and ui."""
+    """Return the imports of one room by another, in all of core, hosts and ui, as arrows."""
     files = [(path, PROJECT / "core", room_of(path)) for path in CORE]
     for package, root in OUTER.items():
         files += [(path, root, package) for path in sources(root / package)]

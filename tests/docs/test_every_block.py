@@ -1,6 +1,7 @@
 """Every block of every page is run by a test, or is listed below with the reason why it isn't. A
 page in ``GRANTED`` of tests/docs/test_pages.py is followed as a whole; tests/docs/reader.py lists
-the words that a block may have for that. Blocks elsewhere are claimed by ``RUN_BY`` or ``NOT_RUN``.
+the words that a block of such a page may have. Blocks elsewhere are claimed by ``RUN_BY`` or
+``NOT_RUN``.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The pages on the hosts that are available here, the first skill and the first host, typed
-unchanged by a newcomer with an empty home.
+"""A newcomer with an empty home follows the pages about the hosts that are available here, the
+first skill and the first host, and types everything unchanged.
 
 Other tests cover the blocks that make the environment: tests/packaging/test_bootstrap.py, and for
 Blender's window tests/e2e/test_setup_blender.py. ``elsewhere`` marks such blocks, ``blender`` those

@@ -1,10 +1,10 @@
 """docs/walkthrough.md, followed from top to bottom as a reader would: files saved, commands typed.
 
-A ``diff`` block changes a file.
-A line of a console that doesn't begin with ``$`` must be in the command's output; ``…`` stands for
-anything. The words after ``console`` describe the command: ``fails``, ``again`` (it is typed until
-it prints that), ``terminal`` (it is interactive), ``blender`` (it needs bpy). ``later`` is done by
-the interactive one, where there are terminals; ``elsewhere`` by tests/skills/test_recorded_runs.py.
+A ``diff`` block changes a file. A line of a console that doesn't begin with ``$`` must be in the
+command's output; ``…`` stands for anything. The words after ``console`` describe the command:
+``fails``, ``again`` (it is typed until it prints that), ``terminal`` (it is interactive),
+``blender`` (it needs bpy). Blocks marked ``later`` are done by the interactive command, where there
+are terminals. Blocks marked ``elsewhere`` are done by tests/skills/test_recorded_runs.py.
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ def _again(random: Random, whole: bytes) -> bytes:
 
 
 def _moved(random: Random, content: bytes, at: int) -> bytes:
-    """Put other bytes before or into a path."""
+    """Insert other bytes before a path or into it."""
     start = content.rfind(b"\0", 0, at) + 1
     put = random.choice((b"\0", b"/", b"\\", b"//", b"A:", b" ", b"\xff"))
     return content[:start] + put + content[start + len(put) * random.randrange(2) :][: len(content)]

@@ -109,8 +109,8 @@ def arguments(schema: Json, folder: Path) -> st.SearchStrategy[Json]:
 
 @st.composite
 def spoiled(draw: st.DrawFn, tool: str, schema: Json, folder: Path) -> Json:
-    """Draw fitting arguments, mostly with existing names, and in half of the cases replace one by
-    anything. No path leaves the folder."""
+    """Draw fitting arguments, mostly with existing names. In half of the cases, replace one of them
+    with an arbitrary value. No path leaves the folder."""
     given_: Json = draw(arguments(schema, folder))
     if draw(st.integers(0, 3)):
         there = {"name": _OWN.get(tool.split("__")[0], "Cube"), "objects": ["Cube", "Ball"]}

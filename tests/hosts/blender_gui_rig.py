@@ -137,8 +137,8 @@ def missing() -> str | None:
 
 
 def _blender() -> list[str]:
-    """Return the command. Files in the room have the same path inside, because the room has a link
-    to itself under its own name."""
+    """Return the command that starts Blender, in ``ROOM`` if that is set. Files in the room have
+    the same paths inside and outside, because the room has a link to itself under its own name."""
     if not ROOM:
         return ["blender"]
     itself = Path(ROOM + ROOM)

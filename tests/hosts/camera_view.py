@@ -16,8 +16,8 @@ def holds(
     box: tuple[Sequence[float], Sequence[float]],
 ) -> bool:
     """Return whether the box is in the picture. The camera looks along its own -Z, with Y upwards.
-    ``axes`` are the camera's axes in the world. ``wide`` is the tangent of half its horizontal
-    angle."""
+    ``axes`` are the camera's axes in the world. ``wide`` is the tangent of half the camera's
+    horizontal angle."""
     for corner in product(*zip(*box, strict=True)):
         away = [a - b for a, b in zip(corner, eye, strict=True)]
         x, y, back = (sum(a * b for a, b in zip(away, axis, strict=True)) for axis in axes)

@@ -26,8 +26,8 @@ Probes = Mapping[str, Callable[[Any], object]]
 
 
 def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> int:
-    """Try the archive in this application and write ``callboard-first-run-KIND.json`` into the
-    archive's folder: the current one or, because an application may change that, this file's.
+    """Try the archive in this application, and write ``callboard-first-run-KIND.json`` beside it.
+    The archive is in the current folder or, because an application may change that, in this file's.
     Return 0 if everything passed, 1 if something failed, and 2 if there is no archive. Without an
     archive nothing is written. Nothing but the report is left behind."""
     places = (Path.cwd(), Path(__file__).resolve().parent)

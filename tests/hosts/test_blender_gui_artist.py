@@ -330,8 +330,8 @@ bpy.utils.register_class(CALLBOARD_OT_endless)
 
 
 def asks_to_stop(gui: Gui, client: FakeClient) -> None:
-    """Ask as `callboard stop` does. The command itself takes a Blender in a room for another
-    machine's."""
+    """Ask as `callboard stop` does. The command itself would take a Blender in ``ROOM`` for one on
+    another machine."""
     over, bodies = threading.Event(), []
 
     def ask() -> None:

@@ -1,5 +1,6 @@
 """The archives that ``packaging/build.py`` makes, built once for all tests, or found in the folder
-that ``CALLBOARD_ARCHIVES`` names: a Windows under Wine has no pip to build with."""
+that ``CALLBOARD_ARCHIVES`` names. Tests under Wine need that folder, because the Python there has
+no pip to build with."""
 
 from __future__ import annotations
 

@@ -41,9 +41,9 @@ INDEXED = {"yaml": "pyyaml"}
 
 
 def others_in(data: bytes) -> set[str]:
-    """Return other people's files in an archive, by their names in Python: packages, including
-    those in our own wheel, whole wheels, and the sources from which a file of ours says it was
-    made."""
+    """Return the names of other people's code in an archive: vendored packages, whole wheels, and
+    the packages from which files of ours say they were generated. Looks inside our own wheel
+    too."""
     there: set[str] = set()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():

@@ -122,8 +122,8 @@ class Wire:
         return {**HEADERS, "Mcp-Session-Id": self.session("2025-11-25")}
 
     def session(self, revision: str) -> str:
-        """Return a session that speaks the revision. It is the last such session, unless that one
-        has ended."""
+        """Return a session that speaks the revision: the last one opened, or a new one if that has
+        ended."""
         if self._sessions.get(revision) not in {s.id for s in self.app.endpoint.sessions}:
             params = {"protocolVersion": revision, "capabilities": {}}
             answer = self.post(encoded(request("initialize", params)), HEADERS)

@@ -14,8 +14,8 @@ from ._session import session
 
 
 def add(file: Scene, path: str, namespace: str | None) -> str:
-    """Reference everything in the file except the nodes of every scene. Neither this nor anything
-    before it can be undone."""
+    """Reference everything in the file except the nodes that every scene has. Neither this nor
+    anything before it can be undone."""
     if not namespace or path in session.scene.references:
         raise NotImplementedError("references without a namespace, or twice to one file")
     for node in bring(file, namespace):

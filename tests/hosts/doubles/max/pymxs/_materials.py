@@ -96,7 +96,7 @@ def copied(material):
 
 
 def is_within(id, material):
-    """Return whether a node with this material depends on that one."""
+    """Return whether the material ``id`` is ``material`` itself or part of it at any depth."""
     if material is None:
         return False
     data = session.scene.materials[material]

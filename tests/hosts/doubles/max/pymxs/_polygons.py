@@ -43,7 +43,7 @@ def around(face):
 
 
 def cut(of: Polygons) -> Polygons:
-    """Return the polygons cut into triangles, as a mesh stores them and as a mesh shows a poly."""
+    """Return the polygons cut into triangles, as a mesh stores them, and as a poly is displayed."""
     made = Polygons(of.points, map_points=of.map_points)
     for number, face in enumerate(of.faces):
         for corners in triangles_of([of.points[at] for at in face]):
