@@ -409,7 +409,7 @@ def named(name: str, *homes: str) -> Any:
         except ModuleNotFoundError as error:
             if not any(f"{one}.".startswith(f"{error.name}.") for one in homes):
                 raise
-    raise SystemExit(f"{name} is in none of {', '.join(homes)}")
+    raise SystemExit(f"{name} isn't in any of {', '.join(homes)}")
 
 
 def direct_client() -> Any:

@@ -191,7 +191,7 @@ def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int
         before = State("ready", str(PROJECT), version, [], "")
         if version not in versions:
             raise SetupError(
-                f"{venv} is Python {version}, needed is {' or '.join(versions)}. It was not "
+                f"{venv} has Python {version}, but {' or '.join(versions)} is needed. It was not "
                 "made by this program: move it away or delete it, then run this again."
             )
     usable = (

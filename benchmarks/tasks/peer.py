@@ -30,7 +30,7 @@ def source() -> str:
     for wheel in CACHE.glob("mcp_for_blender-*.whl"):
         with zipfile.ZipFile(wheel) as archive:
             return archive.read("blender_mcp/server.py").decode()
-    raise SystemExit(f"pip fetched no {THEIRS}")
+    raise SystemExit(f"pip could not fetch {THEIRS}")
 
 
 def tools(text: str) -> Iterator[tuple[str, list[str]]]:

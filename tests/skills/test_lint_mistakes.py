@@ -220,7 +220,7 @@ MISTAKES = [
     (RESOURCES, "s/{shot}", "s/{a}/{shot}", f"{READING}:1", "has '{a}', which shot() doesn't take"),
     (RESOURCES, "s/{shot}", "s", f"{READING}:1", "write {shot} there, or give the parameter"),
     (RESOURCES, "scene.read", "scene.raed", f"{RESOURCES}:10", "did you mean 'scene.read'?"),
-    (RESOURCES, "scene.read", "scene.mutate", f"{RESOURCES}:10", "must change nothing"),
+    (RESOURCES, "scene.read", "scene.mutate", f"{RESOURCES}:10", "must not change anything"),
     (READING, "def shot(", "def shto(", f"{READING}:1", "neither main(**arguments) nor shot"),
     (FLOW, "tool: studio__check", "tool: studio__chek", f"{FLOW}:9", "mean 'studio__check'?"),
     (FLOW, "tool: studio__check", "tool: check", f"{FLOW}:9", "did you mean 'studio__check'?"),

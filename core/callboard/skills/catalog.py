@@ -249,7 +249,7 @@ class SkillCatalog:
             loaded = {other: one.skill for other, one in self._loaded.items()}
             needed_by = dependents(name, loaded)
             if needed_by:
-                raise SkillError(f"unload {', '.join(needed_by)} first: depends on '{name}'")
+                raise SkillError(f"other skills need '{name}': unload {', '.join(needed_by)} first")
             del self._loaded[name]
             self._tell(CatalogChange(unloaded=(name,)))
 

@@ -166,7 +166,7 @@ class _Entry:
             )
         for need in (SCENE_MUTATE, FILESYSTEM_WRITE, SCRIPT):
             if need in needs:
-                message = f"a resource must change nothing; make a tool of what needs {need}"
+                message = f"a resource must not change anything; write a tool for what needs {need}"
                 self._refuse(message, "required_capabilities")
         return tuple(dict.fromkeys(needs))
 

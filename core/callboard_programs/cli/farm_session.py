@@ -79,7 +79,8 @@ def _chunk(arguments: argparse.Namespace) -> int:
     orders = [order_of(folder / ORDERS, index) for index in indices]
     if not orders:
         raise PeerError(
-            f"there are no calls from {indices.start} to {arguments.last}; give the first one first"
+            f"there are no calls from {indices.start} to {arguments.last}; "
+            "LAST must not be less than FIRST"
         )
     failed = 0
     attempts = [Attempt(task_of(order), order) for order in orders]

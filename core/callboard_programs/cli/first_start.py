@@ -119,4 +119,4 @@ def _shown(text: str) -> str:
 async def _answer(method: str, params: Json) -> Json:
     if method == "roots/list":
         return {"roots": []}
-    raise PeerError("no one can answer a question while the bundle is checked")
+    raise PeerError("no one can answer a question while the bundle is being checked")

@@ -46,7 +46,8 @@ def outside_address(text: str) -> tuple[str, int]:
         ) from None
     if parsed.is_unspecified or not 0 <= number < 65536:
         raise PeerError(
-            "give this machine's address in one network, such as 10.0.0.5, not the one for all"
+            "give this machine's address on one network, such as 10.0.0.5, not one that stands for "
+            "all its addresses, such as 0.0.0.0; a port must be less than 65536"
         )
     return address, number
 

@@ -63,7 +63,7 @@ class Rendering:
         except CallCancelled:
             pass
         else:
-            raise AssertionError("the cancel was ignored")
+            raise AssertionError("the cancellation was ignored")
         assert [p.name for p in bench.folder.iterdir()] == ["turn_0001.png"]
         assert bench.everything() == before
 

@@ -38,7 +38,7 @@ def breaking(method: Callable[..., Any]) -> Callable[..., Any]:
 
     def broken(*arguments: Any) -> Any:
         method(*arguments)
-        raise HostError("broke off after the change")
+        raise HostError("failed after making the change")
 
     return broken
 

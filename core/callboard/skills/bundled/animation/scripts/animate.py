@@ -126,7 +126,9 @@ def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) ->
         raise WrongArgument(f"start, {start}, must not be after end, {end}")
     frames = range(start, end + 1, step)
     if len(frames) * len(names) > BAKE_LIMIT:
-        raise WrongArgument(f"bake at most {BAKE_LIMIT} keys: fewer objects, or a larger step")
+        raise WrongArgument(
+            f"bake at most {BAKE_LIMIT} keys at once: name fewer objects, or use a larger step"
+        )
     reader = ctx.port("scene.read")
     paths = [reader.get(name)["path"] for name in dict.fromkeys(names)]
     port = ctx.port("animation")

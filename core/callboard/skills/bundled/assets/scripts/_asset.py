@@ -144,7 +144,9 @@ def _files(manifest: Json, kind: str) -> dict[str, str]:
     if kind != "textures":
         name = manifest.get(kind)
         if not isinstance(name, str):
-            raise HostError(f"{MANIFEST} of a {kind} must name its file under '{kind}'")
+            raise HostError(
+                f"{MANIFEST} must name the file under '{kind}', because its kind is '{kind}'"
+            )
         return {kind: name}
     maps = manifest.get("maps")
     if not isinstance(maps, dict) or not maps:

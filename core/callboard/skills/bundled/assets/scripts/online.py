@@ -120,7 +120,7 @@ def _fetch(ctx: Any, port: Any, one: Remote, file: Path, done: int, total: int) 
     with replacing_bytes(str(file)) as stream:
         for chunk in port.fetch(one.url, one.size):
             if ctx.cancelled:
-                raise CallCancelled("cancelled while it was fetched; nothing was written")
+                raise CallCancelled("cancelled during the download; nothing was written")
             stream.write(chunk)
             digest.update(chunk)
             count += len(chunk)

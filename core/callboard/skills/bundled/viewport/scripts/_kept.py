@@ -28,6 +28,6 @@ def earlier(id: str) -> Picture:
     if id not in _kept:
         raise WrongArgument(
             f"the picture '{id}' isn't kept: only the newest {_MOST} are; look without 'before', "
-            "and give the id in that answer"
+            "then pass the id from that answer as 'before' next time"
         )
     return decode(_kept[id])
