@@ -24,7 +24,8 @@ GIVEN = {"name": "Würfel"}
 def test_arguments_may_come_through_a_pipe(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some shells, such as PowerShell, remove quotes. Some pipes begin with a byte order mark."""
+    """Some shells, such as PowerShell, remove quotes from arguments. What they pipe may begin with
+    a byte order mark."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
 
     def echo(**given: Any) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""Two clients in every revision and over REST: what the artist decides about one doesn't apply to
-the other."""
+"""Two clients in every revision and over REST: the artist's decisions about one don't apply to the
+other."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def qt() -> list[str]:
 
 
 def windows() -> list[str]:
-    """Return the command for a Windows Python under Wine. CI makes it, and sets
+    """Return the command for a Windows Python under Wine. CI makes that Python, and sets
     CALLBOARD_WINDOWS."""
     made = os.environ.get("CALLBOARD_WINDOWS")
     if made is None:

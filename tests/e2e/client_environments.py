@@ -64,8 +64,8 @@ def _folder(kind: str, requirements: Sequence[str]) -> Path:
 
 @contextmanager
 def _made_once(folder: Path) -> Iterator[bool]:
-    """Yield whether the environment still has to be made, in an empty folder. Other tests wait
-    until it is ready."""
+    """Yield True if the environment still has to be made, in which case the folder is empty. Other
+    tests wait until the environment is ready."""
     ready = folder / "ready"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_name(f"{folder.name}.lock").open("w") as lock_file:

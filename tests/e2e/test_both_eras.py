@@ -1,5 +1,5 @@
-"""A tool that asks has one result, whether its client has a session or makes independent requests,
-over HTTP or through the bridge."""
+"""A tool that asks its client has the same result, whether the client has a session or makes
+independent requests, over HTTP or through the bridge."""
 
 from __future__ import annotations
 

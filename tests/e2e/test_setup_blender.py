@@ -53,8 +53,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def user(tmp_path: Path) -> dict[str, str]:
-    """Return the environment of a user of three clients who has never started Blender. Graphics
-    drivers keep their caches elsewhere."""
+    """Return the environment of a user of three clients who has never started Blender. Mesa's
+    shader cache is off, because it would be in the home."""
     home = tmp_path / "home"
     for name, data in CLIENTS.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
-"""A long render in a real Blender: every frame is reported, a cancel ends it, and other calls are
-served meanwhile."""
+"""A long render in a real Blender: every frame is reported, a cancellation ends it, and other calls
+are served meanwhile."""
 
 from __future__ import annotations
 

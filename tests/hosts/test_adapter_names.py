@@ -111,7 +111,8 @@ def defined(host: str) -> frozenset[str]:
 
 
 def members(host: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each dotted name that begins with a module of the application, after its place."""
+    """For each dotted name that begins with a module of the application, yield its place and the
+    name."""
     for where, tree in trees(host).items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and {*chain(node)[:1]} & {*ROOTS[host]}:
@@ -119,7 +120,8 @@ def members(host: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def attributes(host: str) -> Iterator[tuple[str, str]]:
-    """Yield each attribute of a value whose type isn't known here, after its place."""
+    """For each attribute of a value whose type isn't known here, yield its place and the
+    attribute."""
     for where, tree in trees(host).items():
         known = {"self", *ROOTS[host], *others(tree)}
         for node in ast.walk(tree):
@@ -138,8 +140,8 @@ def others(tree: ast.Module) -> set[str]:
 
 
 def words(host: str) -> Iterator[tuple[str, str]]:
-    """Yield each word that may name something, after its place. The parts of a plug are words of
-    their own."""
+    """For each word that may name something, yield its place and the word. The parts of a plug are
+    words of their own."""
     for where, tree in trees(host).items():
         prose = docstrings(tree)
         for node in ast.walk(tree):

@@ -86,7 +86,7 @@ def test_what_agents_asked_for_is_counted(shown: Any) -> None:
 
 
 class WithoutUsd(FakeHost):
-    """A host whose USD plug-in isn't loaded. If ``fails`` is set, it can't be loaded either."""
+    """A host whose USD plug-in isn't loaded. If ``fails`` is set, loading the plug-in fails."""
 
     def __init__(self, fails: bool = False) -> None:
         super().__init__()

@@ -97,7 +97,7 @@ def turned(of: Polygons, numbers) -> None:
 
 
 def smoothed(of: Polygons, angle: float) -> None:
-    """Give faces that meet at a flatter angle a common group."""
+    """Put faces that meet at ``angle`` or flatter into a common group."""
     normals = [_normal([of.points[at] for at in face]) for face in of.faces]
     beside = {}
     for number, face in enumerate(of.faces):
@@ -132,8 +132,8 @@ def _normal(points):
 
 
 def shelled(of: Polygons) -> Polygons:
-    """Return a closed shape twice, the inner one inside out. The distance between them isn't
-    modelled."""
+    """Return a closed shape twice, the second time inside out, as its inner side. The distance
+    between them isn't modelled."""
     count = len(of.points)
     inner = [[at + count for at in reversed(face)] for face in of.faces]
     return Polygons([*of.points, *of.points], [*of.faces, *inner])
