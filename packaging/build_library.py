@@ -105,8 +105,9 @@ def check_library(names: Collection[str], packages: Sequence[str]) -> None:
 
 
 def check_imports(name: str, source: bytes) -> None:
-    """Check that the oldest Python can read this file, and that it imports none of our packages by
-    the name under which another plug-in may have loaded it. Raises BuildError."""
+    """Check that the oldest Python can read this file, and that it imports none of the bundled
+    packages by its public name, under which another plug-in may have loaded it. Raises
+    BuildError."""
     try:
         tree = ast.parse(source, name, feature_version=_SYNTAX)
     except SyntaxError as error:

@@ -123,7 +123,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def run(folder: Path, arguments: Sequence[str]) -> int:
     """Run Python in the current folder, and end it when this process is asked to end. Wine needs
-    pipes for all three standard streams. It makes a folder accessible to everyone if the Linux
+    pipes for all three standard streams. Wine makes a folder accessible to everyone if the Linux
     machine's umask does."""
     _lead_to_this_checkout(folder)
     process = subprocess.Popen(

@@ -1,6 +1,5 @@
-"""A bundle written with the published ``nimblebrain-bundle-sdk`` over fastmcp, served by us.
-
-It runs in an environment of its own, which is made at the first run and kept.
+"""A bundle written with the published ``nimblebrain-bundle-sdk`` over fastmcp, served by us. The
+bundle runs in an environment of its own, which is made at the first run and kept.
 """
 
 from __future__ import annotations

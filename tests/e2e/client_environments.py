@@ -1,5 +1,5 @@
-"""Separate environments for clients that can't be installed in this one. They are kept between
-runs."""
+"""Separate environments, kept between runs, for clients that can't be installed beside the
+tests."""
 
 from __future__ import annotations
 

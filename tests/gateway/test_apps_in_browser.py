@@ -238,8 +238,8 @@ def test_a_refusal_is_said(opened: AppClient, host: Served) -> None:
 
 
 def test_a_scene_of_others_breaks_nothing(opened: AppClient, host: Served) -> None:
-    """There are many names, one of them long and one written right to left, and one file only
-    claims to be a picture."""
+    """There are many names, among them a long one, one written right to left and one that looks
+    like markup. The picture's data isn't a picture."""
     names = [
         "A" * 300,
         "\u202egnikcilc",

@@ -69,7 +69,7 @@ def test_changes_work_after_a_script_read_another_file(rig: Rig) -> None:
 
 
 def test_an_exact_path_means_that_object(rig: Rig) -> None:
-    """An override has the same bare name as its original. It used to be skipped."""
+    """An override has the same bare name as its original. Overrides used to be skipped."""
     path = rig.library("lib.blend", lambda: rig.cube("Cube") and None)
     (linked,) = _link(path, "Cube")
     override = linked.override_create(remap_local_usages=False)

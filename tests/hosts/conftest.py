@@ -32,8 +32,8 @@ if room := os.environ.get("CALLBOARD_BLENDER_ROOM"):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the doubles' compliance suite to the sweep tier. It is the same in every host, and the
-    quick tier runs it in OpenUSD."""
+    """Leave the doubles' compliance suite to the sweep tier. The suite is the same in every host,
+    and the quick tier runs it in OpenUSD."""
     for item in items:
         if item.name.startswith(("test_compliance[", "test_the_checks_of_")):
             item.add_marker("sweep")

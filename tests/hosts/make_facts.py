@@ -193,7 +193,8 @@ def houdini(folder: Path) -> dict[str, Any]:
 
 
 def _node(folder: Path, where: str, name: str) -> dict[str, Any]:
-    """Return each parameter's kind, size, default and menu, and those that 21.0 doesn't have."""
+    """Return each parameter's kind, size, default and menu, and the parameters that 21.0 doesn't
+    have."""
     path = f"sites/editor/assets/js/nodes/_hnt_{where}_{name}.js"
     source = shown(folder / "jungle-ams", "0c8c58e2", path)
     parms: dict[str, Any] = {}

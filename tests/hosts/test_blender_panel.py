@@ -60,7 +60,7 @@ answer = {
 
 @pytest.fixture
 def fresh(blender_archive: Path, display: str, tmp_path: Path) -> Iterator[Gui]:
-    """Yield a Blender with the add-on installed but not yet enabled. It has no Qt."""
+    """Yield a Blender with the add-on installed but not yet enabled. This Blender has no Qt."""
     with blender_gui(tmp_path, display, *BLENDER) as gui:
         install(gui, blender_archive)
         gui.run("import sys\ntick = None")

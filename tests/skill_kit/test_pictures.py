@@ -26,7 +26,7 @@ def with_square(color: bytes = WHITE) -> Picture:
 
 
 def filtered(picture: Picture, kind: int, depth: int = 8, alpha: bool = False) -> bytes:
-    """Return a PNG file with filtered rows, as other programs write it. It follows the
+    """Return a PNG file with filtered rows, as other programs write it. The filters follow the
     specification's text."""
     pixel = (4 if alpha else 3) * depth // 8
     stride = picture.width * pixel

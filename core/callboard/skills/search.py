@@ -167,7 +167,7 @@ def _served_entry(tool: Tool) -> _Entry:
 
 
 def _weigh(*fields: tuple[float, Iterable[str]]) -> dict[str, float]:
-    """Return each word's weight in its most prominent field. It is a little less in a long
+    """Return each word's weight in its most prominent field. The weight is a little less in a long
     field."""
     weights: dict[str, float] = {}
     for weight, texts in fields:

@@ -198,7 +198,7 @@ class _Progress:
 
     @property
     def enough(self) -> bool:
-        """True when the maximum number of failures is reached."""
+        """True once the maximum number of failures has been reached."""
         return self._most is not None and self.failed >= self._most
 
     def take(self, results: Iterable[TaskResult]) -> None:

@@ -284,7 +284,7 @@ def _environment(blender: Blender) -> Iterator[tuple[str, str]]:
         yield "PATH", os.pathsep.join([beside, os.environ.get("PATH", os.defpath)])
     if "XDG_RUNTIME_DIR" not in os.environ:
         # Despite -noaudio, Blender 5.2 uses the system's sound library, which would make a folder
-        # in the user's home. It can't make one at this path.
+        # in the user's home. The library can't make one at this path.
         yield "PULSE_RUNTIME_PATH", "/dev/null/none"
     if blender.elsewhere:
         yield "BLENDER_USER_RESOURCES", str(blender.folder)

@@ -325,8 +325,8 @@ def _misspelt_needs(tool: ToolDeclaration) -> bool:
 
 
 def _with_misspelt_needs(tool: ToolDeclaration) -> ToolDeclaration:
-    """Return the tool as if that key were spelled correctly, so that missing capabilities are
-    found."""
+    """Return the tool as if the key for its capabilities were spelled correctly, so that missing
+    capabilities are found."""
     needs = list(tool.required_capabilities)
     for key, value in tool.extra.items():
         if is_like("required_capabilities", [key]) and isinstance(value, list):

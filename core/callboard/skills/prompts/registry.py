@@ -93,7 +93,7 @@ class FunctionPrompt:
 
 
 class PromptReader:
-    """Reads prompts, and rereads only those that changed on disk. Use it from any number of
+    """Reads prompts, and rereads only prompts that have changed on disk. Use it from any number of
     threads: no thread waits for another's disk."""
 
     def __init__(self) -> None:

@@ -177,7 +177,7 @@ def _list(manifest: Json, key: str) -> list[Any]:
 
 
 def numbers(manifest: Json, key: str) -> tuple[float, ...] | None:
-    """Return one to three numbers above zero, or None for anything else."""
+    """Return the one to three numbers above zero under ``key``, or None for anything else."""
     value = manifest.get(key)
     values = value if isinstance(value, list) else [value]
     right = 0 < len(values) <= 3 and all(

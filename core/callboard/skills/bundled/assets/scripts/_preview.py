@@ -22,8 +22,8 @@ def preview_of(file: Path | None, reported: Json) -> Result:
 
 
 def picture(data: bytes) -> Image | None:
-    """Return the picture, small enough to show, or None when ``data`` isn't a picture or can't be
-    shrunk here."""
+    """Return the picture, small enough to show, or None if ``data`` isn't a picture, or is too
+    large and can't be shrunk here."""
     if png_size(data) is not None:
         try:
             return Image(fitted(shrunk(decode(data), _LONGEST), _MOST_SHOWN)[1])

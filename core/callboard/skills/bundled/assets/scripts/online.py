@@ -146,8 +146,8 @@ def _manifest(asset: Asset, files: Json, preview: str | None) -> Json:
 
 
 def _preview(port: Any, url: str | None) -> bytes:
-    """Return the picture file's bytes. They are empty if the preview isn't available, because an
-    asset is usable without it."""
+    """Return the preview file's bytes, or no bytes if there is no preview, because an asset is
+    usable without one."""
     if url is None:
         return b""
     try:
