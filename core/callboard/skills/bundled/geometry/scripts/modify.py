@@ -50,7 +50,7 @@ def modify(
         expect(alike(value, entry.get(key)), key, value, entry.get(key))
     added = len(info["modifiers"]) > len(before["modifiers"])
     idle = added and info["result"] == before["result"] and kind != "triangulate"
-    doubt = f"the {kind} doesn't change the shape; check whether the objects meet or have edges"
+    doubt = f"the {kind} doesn't change the shape; check that the objects meet and have edges"
     return done(info, doubt=doubt if idle else None, modifier=modifier)
 
 
