@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import bpy
@@ -88,11 +90,11 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
         assert residence.app is not None
         # While an operator runs, Blender takes the first Ctrl+C for itself, and a second one kills
         # Blender without any cleanup.
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        before = signal.signal(signal.SIGINT, _end_serving)
         try:
             print(f"callboard serves at {residence.app.url}; Ctrl+C ends it", flush=True)
-            residence.serve()
-        except KeyboardInterrupt:
+            with suppress(KeyboardInterrupt):
+                residence.serve()
             print("callboard ends")
         finally:
             residence.stop()
@@ -100,6 +102,13 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
             # restored.
             signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
         return {"FINISHED"}
+
+
+def _end_serving(number: int, frame: FrameType | None) -> None:
+    """End the serving once the running call has ended. A second Ctrl+C interrupts that call."""
+    # A KeyboardInterrupt here would only fail a call in which it arrives.
+    residence.interrupt()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class CALLBOARD_OT_pause(bpy.types.Operator):  # type: ignore[misc]
