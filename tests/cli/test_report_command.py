@@ -102,3 +102,28 @@ def test_the_last_calls_are_listed_with_the_ids_that_others_take(
     told = json.loads(capsys.readouterr().out)
     assert [one["call_id"] for one in told] == [call.call_id for call in calls]
     assert main(["report", "--call", told[0]["call_id"]]) == 0
+
+
+@pytest.mark.usefixtures("records")
+def test_a_person_merges_and_splits_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    store = Store()
+    store.open()
+    for capability in ("scatter rocks", "distribute stones"):
+        store.record(record("mcpeye_request_capability", arguments={"capability": capability}))
+    assert store.flush()
+    store.close()
+
+    def shown() -> list[str]:
+        capsys.readouterr()
+        assert main(["report", "--json"]) == 0
+        rows = json.loads(capsys.readouterr().out)["topMissingCapabilities"]
+        return [row["capability"] for row in rows if "red" not in row["capability"]]
+
+    assert sorted(shown()) == ["distribute stones", "scatter rocks"]
+    assert main(["report", "--merge", "scatter rocks", "distribute stones"]) == 0
+    assert "one row from now on" in capsys.readouterr().out
+    assert len(shown()) == 1
+    assert main(["report", "--split", "distribute stones"]) == 0
+    assert len(shown()) == 2
+    assert main(["report", "--merge", "scatter rocks"]) == 1
+    assert "two wordings" in capsys.readouterr().err

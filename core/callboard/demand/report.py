@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from callboard.demand.intent import missing_capabilities
 from callboard.demand.request_capability import TOOL_NAME
-from callboard.demand.request_wording import key_of, plain
+from callboard.demand.request_rows import RequestRows
+from callboard.demand.request_wording import plain
 from callboard.errors import CAPABILITY_MISSING, INVALID_PARAMS, UNKNOWN_TOOL
 from callboard.records.reader import EVERYTHING, Reader
 
@@ -39,9 +40,16 @@ def build(
     Days are in local time. Reads every call of that period, so don't call it on the main thread.
     Raises sqlite3.Error."""
     until = time.time() if until is None else until
-    before, calls_before = _Missing(), 0
+    rows = RequestRows(reader.folder)
+    before, calls_before = _Missing(rows), 0
     with reader.connect() as db:
-        missing, errors, tools, days, totals = _Missing(), _Errors(), _Tools(), _Days(), _Totals()
+        missing, errors, tools, days, totals = (
+            _Missing(rows),
+            _Errors(),
+            _Tools(),
+            _Days(),
+            _Totals(),
+        )
         unknown = _Unknown()
         for call in _calls(db, since, until, holder):
             for part in (missing, errors, tools, days, totals, unknown):
@@ -142,7 +150,8 @@ class _Need:
 
 
 class _Missing:
-    def __init__(self) -> None:
+    def __init__(self, rows: RequestRows) -> None:
+        self._rows = rows
         self._needs: dict[str, _Need] = defaultdict(_Need)
 
     def add(self, call: _Call) -> None:
@@ -164,7 +173,7 @@ class _Missing:
         spelling = _line(capability)
         if not plain(spelling):
             return
-        need = self._needs[key_of(spelling)]
+        need = self._needs[self._rows.key(spelling)]
         need.count += 1
         need.spellings[spelling] += 1
         need.sources.add(source)

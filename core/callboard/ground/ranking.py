@@ -21,7 +21,9 @@ _STOP = frozenset(
     )
 )
 _ENDINGS = (
-    *("ization", "isation", "ations", "ation", "ings", "ing", "ness", "edly", "able", "ers"),
+    *("ization", "isation", "ations", "ation", "ating", "ated", "ates", "ate", "ators", "ator"),
+    *("izing", "ising", "ized", "ised", "izes", "ises", "ize", "ise"),
+    *("ions", "ion", "ings", "ing", "ness", "edly", "able", "ers"),
     *("ies", "ied", "ed", "er", "es", "ly", "or", "s", "e", "y"),
 )
 #: Synonyms that artists and manuals use.

@@ -51,7 +51,7 @@ class Reader:
     what it needs, which takes milliseconds. Raises sqlite3.Error on a damaged database."""
 
     def __init__(self, folder: Path, memory: Callable[[], list[bytes]] = list) -> None:
-        self._folder = folder
+        self.folder = folder
         self._memory = memory
 
     def recent(
@@ -101,7 +101,7 @@ class Reader:
         """Return a connection on which ``everything`` holds every record."""
         # Journals first: a call that is folded in between is then seen twice and recognized by its
         # id, rather than missed.
-        lines = [line for path in journals(self._folder) for line in _lines(path)] + self._memory()
+        lines = [line for path in journals(self.folder) for line in _lines(path)] + self._memory()
         db = self._open()
         try:
             # An empty database of the right shape can be read before the first record.
@@ -121,7 +121,7 @@ class Reader:
             db.close()
 
     def _open(self) -> sqlite3.Connection:
-        path = self._folder.absolute() / schema.DATABASE
+        path = self.folder.absolute() / schema.DATABASE
         # ``immutable`` is for a read-only disk, where WAL's shared memory can't be made.
         for mode in ("mode=ro", "mode=ro&immutable=1"):
             try:

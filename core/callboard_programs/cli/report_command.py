@@ -11,6 +11,7 @@ from typing import Any
 
 from callboard.demand.period import parse_since
 from callboard.demand.report import build
+from callboard.demand.request_rows import RequestRows
 from callboard.errors import HostError, PeerError
 from callboard.ground.plain_text import plain
 from callboard.ground.regular_file import refuse_special
@@ -39,6 +40,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the last calls with their ids, the newest last; {_LISTED} without N, "
         f"{MAX_PAGE} at most",
     )
+    which.add_argument(
+        "--merge",
+        metavar="WORDING",
+        nargs="+",
+        help="put the rows of these requests into the row of the first one, from now on",
+    )
+    which.add_argument(
+        "--split",
+        metavar="WORDING",
+        nargs="+",
+        help="give each of these requests a row of its own, from now on",
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true")
     form.add_argument("--html", metavar="FILE", type=Path, help="write one page, and nothing else")
@@ -55,6 +68,8 @@ def _listed(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.merge or arguments.split:
+        return _arrange(arguments.merge or [], arguments.split or [])
     try:
         since = parse_since(arguments.since)
     except ValueError as error:
@@ -79,6 +94,24 @@ def run(arguments: argparse.Namespace) -> int:
             raise HostError(f"{arguments.html} can't be written: {error.strerror}") from None
     else:
         _print(report)
+    return 0
+
+
+def _arrange(merged: list[str], split: list[str]) -> int:
+    """Merge or split rows of the report, and say which. Raises PeerError, HostError."""
+    if len(merged) == 1:
+        raise PeerError("--merge takes two wordings or more: the first is the row that stays")
+    rows = RequestRows(default_folder())
+    try:
+        if merged:
+            rows.merge(merged)
+            print(plain(f"one row from now on: {', '.join(merged)}"))
+        for wording in split:
+            rows.split(wording)
+            print(plain(f"a row of its own from now on: {wording}"))
+    except OSError as error:
+        raise HostError(f"the rows can't be kept: {error.strerror}") from None
+    print("see them with: callboard report --since all")
     return 0
 
 
