@@ -75,14 +75,19 @@ def test_it_is_acknowledged_and_recorded_and_never_dispatched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
-    asked: list[dict[str, Any]] = [{"capability": "export a PDF"}, {}, {"capability": 3}]
+    asked: list[dict[str, Any]] = [
+        {"capability": "export a PDF"},
+        {},
+        {"capability": 3},
+        {"capability": " "},
+    ]
     with served(records=True, capture_missing_capabilities=True) as running:
         ended: list[object] = []
         running.app.dispatcher.ended.watch(lambda *call: ended.append(call))
         for client in both(running):
             for arguments in asked:
                 result = client.call(TOOL_NAME, arguments)
-                if "capability" in arguments:
+                if arguments == asked[0]:
                     assert (text_of(result), result["isError"]) == (ACK, False)
                 else:
                     assert result["isError"]
@@ -91,7 +96,7 @@ def test_it_is_acknowledged_and_recorded_and_never_dispatched(
         assert running.app.records is not None
         assert running.app.records.flush()
         calls = running.app.records.reader().recent().calls
-    assert [call.tool for call in calls] == [TOOL_NAME] * 6
+    assert [call.tool for call in calls] == [TOOL_NAME] * 8
     assert sorted(json.dumps(call.arguments) for call in calls) == sorted(
         json.dumps(arguments) for arguments in asked * 2
     )

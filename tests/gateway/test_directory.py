@@ -34,7 +34,7 @@ def test_a_name_that_another_instance_has_now_tells_of_that_one(
     loop: asyncio.AbstractEventLoop,
 ) -> None:
     names = HostNames()
-    directory = Directory(names)
+    directory = Directory(names, lambda topic: None)
 
     async def tools_of(name: str) -> list[str]:
         known = await directory.known(name)

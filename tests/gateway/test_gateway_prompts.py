@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from time import time
 
 from gateway_thread import running_gateway
@@ -11,6 +12,7 @@ from callboard.transport import instances
 from callboard.transport.instances import Instance
 from callboard_testing.fake_client import FakeClient
 from serving import served
+from stateless_client import Stateless
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -35,6 +37,10 @@ def test_healthy_prompts_are_listed_beside_backends_that_fail() -> None:
         assert prompt["_instance_short"] == healthy.app.id[:8]
         assert prompt["_dcc_type"] == "fake"
         assert prompt["_meta"]["dcc.prompt_source"]
+        # Clients that drop unknown keys still read these from _meta.
+        assert prompt["_meta"]["_instance_id"] == healthy.app.id
+        assert prompt["_meta"]["_instance_short"] == healthy.app.id[:8]
+        assert prompt["_meta"]["_dcc_type"] == "fake"
         backends = {
             backend["instance_id"]: backend
             for backend in result["_meta"]["dcc.prompt_diagnostics"]["backends"]
@@ -49,6 +55,29 @@ def test_healthy_prompts_are_listed_beside_backends_that_fail() -> None:
         unknown = client.request("prompts/get", {"name": "fake_9__greet"})
         assert unknown["error"]["code"] == -32602
         instances.withdraw(instances.folder() / f"{gone.id}.json")
+
+
+def test_clients_of_both_eras_are_told_when_an_instances_prompts_change() -> None:
+    changed = "notifications/prompts/list_changed"
+    with (
+        running_gateway() as gateway,
+        served(announce=True) as host,
+        gateway.client() as in_session,
+        closing(gateway.client()) as raw,
+    ):
+        in_session.listen()
+        stateless = Stateless(raw)
+        stateless.listen(promptsListChanged=True)
+        for number in range(1, 4):
+            heard = [
+                sum(each.get("method") == changed for each in list(client.received))
+                for client in (in_session, raw)
+            ]
+            listed = in_session.request("prompts/list")["result"]["prompts"]
+            assert len(listed) == number - 1
+            host.app.prompts.register_prompt(f"greet_{number}", "Greets.", [], "Hi")
+            for client, before in zip((in_session, raw), heard, strict=True):
+                client.wait_for(changed, before + 1)
 
 
 def greeted(client: FakeClient) -> list[str]:

@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 from gateway_thread import RunningGateway
 
+from callboard.demand import report, request_capability
+from callboard.records.reader import Reader
+from callboard.records.store import default_folder
 from callboard_testing.fake_client import Answer, FakeClient
 from serving import Served, served, text_of
+from stateless_client import Stateless
+from waiting import until
 
 OWN = {
     "instances__list",
@@ -21,6 +26,7 @@ OWN = {
     "tools__search",
     "tools__describe",
     "tools__call",
+    request_capability.TOOL_NAME,
 }
 LONG = "a_tool_whose_name_is_as_long_as_clients_take_and_no_longer_than"
 CAN_BE_ASKED: dict[str, Any] = {"elicitation": {"form": {}}, "roots": {"listChanged": True}}
@@ -124,6 +130,25 @@ def test_names_are_short_enough_and_the_tool_that_asks_is_listed_once_and_last(
         for name in [name for name in names if name.startswith(("fake__a_t", "fake_2__a_t"))]:
             assert text_of(client.call(name)) == "long"
         assert "isError" in client.call(names[-1], {"capability": "simulate cloth"})
+
+
+def test_the_tool_that_asks_is_there_without_an_instance_and_is_recorded(
+    gateway: RunningGateway,
+) -> None:
+    with client_of(gateway) as client:
+        stateless = Stateless(client)
+        for each in (client, stateless):
+            tools = each.request("tools/list")["result"]["tools"]
+            assert tools[-1] == request_capability.descriptor()
+            asked = each.call(request_capability.TOOL_NAME, {"capability": "simulate cloth"})
+            assert text_of(asked) == request_capability.ACK
+            assert each.call(request_capability.TOOL_NAME, {"capability": "  "})["isError"]
+
+    def requested() -> int:
+        (row,) = report.build(Reader(default_folder()))["topMissingCapabilities"] or [{"count": 0}]
+        return int(row["count"])
+
+    until(lambda: requested() == 2, "both requests are in the report")
 
 
 @pytest.mark.usefixtures("hosts")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from callboard.calls.results import failure
+from callboard.content import Json
 from callboard.demand.mcpeye_strings import (
     REQUEST_CAPABILITY_ACK,
     REQUEST_CAPABILITY_CAPABILITY_DESCRIPTION,
@@ -21,6 +23,16 @@ TOOL_DESCRIPTION = REQUEST_CAPABILITY_TOOL_DESCRIPTION
 CAPABILITY_DESCRIPTION = REQUEST_CAPABILITY_CAPABILITY_DESCRIPTION
 CONTEXT_DESCRIPTION = REQUEST_CAPABILITY_CONTEXT_DESCRIPTION
 ACK = REQUEST_CAPABILITY_ACK
+
+
+def acknowledge(arguments: object) -> Json:
+    """Return the result of a call: :data:`ACK`, or a failure when the call names no capability."""
+    capability = arguments.get("capability") if isinstance(arguments, dict) else None
+    if not isinstance(capability, str) or not capability.strip():
+        return failure(
+            "the request is empty: say in 'capability', in a few words, what no tool can do"
+        )
+    return {"content": [{"type": "text", "text": ACK}], "isError": False}
 
 
 def input_schema() -> dict[str, Any]:

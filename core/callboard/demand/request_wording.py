@@ -8,13 +8,20 @@ say something else, such as *import* or *delete*, do count.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from callboard.ground.ranking import stem
 
 _WORD = re.compile(r"[^\W_][\w.+/-]*")
 _ARROW = re.compile(r"\s*(?:-+|=+)>\s*|\s*[→⇒]\s*")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 #: Words that say nothing about the request.
-_FILLER = (
+_FILLER = _words(
     "a able ability add allow also an and any anyone are as at be been being but by can capability "
     "convert could create directly do doing done does export feature file for function "
     "functionality generate get give has have help how i if is it its just let like make me "
@@ -22,7 +29,7 @@ _FILLER = (
     "produce run should so some somehow someone support that the their them there these they this "
     "through tool us use user using via want was way we when which will wish with would you your "
     "from in into on onto to"
-).split()
+)
 _EMPTY = frozenset({*_FILLER, *(stem(word) for word in _FILLER)})
 #: Short forms that people who work in 3D use, and the word each one stands for.
 _SHORT = {
@@ -37,12 +44,12 @@ _SHORT = {
     "tex": "texture",
 }
 #: Formats of files. A conversion between two of them has a direction, which counts.
-_FORMATS = frozenset(
+_FORMATS = _words(
     "abc alembic blend csv dae dxf exr fbx gif glb gltf hdr hip iges jpeg jpg json ma max mb mov "
-    "mp4 obj pdf ply png step stl svg tif tiff usd usda usdc usdz vdb xml".split()
+    "mp4 obj pdf ply png step stl svg tif tiff usd usda usdc usdz vdb xml"
 )
 #: Kinds of data that are made from each other, with a direction too.
-_KINDS = {stem(kind): kind for kind in "curve image mesh nurbs points text volume".split()}
+_KINDS = {stem(kind): kind for kind in _words("curve image mesh nurbs points text volume")}
 _FORWARD = frozenset({"to", "into", "as"})
 
 
@@ -77,7 +84,7 @@ def _directions(words: list[str]) -> set[str]:
     words = [_KINDS.get(_stem(word), word) for word in words]
     named = [at for at, word in enumerate(words) if word in _FORMATS or word in _KINDS.values()]
     directions = set()
-    for one, other in zip(named, named[1:], strict=False):
+    for one, other in pairwise(named):
         between = set(words[one + 1 : other])
         if between & _FORWARD:
             directions.add(f"{words[one]}>{words[other]}")

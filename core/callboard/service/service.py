@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from callboard.calls.batch_tool import asked_tools
 from callboard.calls.capabilities import Capabilities, Offer
 from callboard.calls.dispatcher import Dispatcher
-from callboard.calls.results import failure, success
+from callboard.calls.results import success
 from callboard.calls.tools import BATCH, Tool, ToolRegistry
 from callboard.content import Json
 from callboard.demand import request_capability
@@ -280,11 +280,7 @@ class Service:
                 arguments if isinstance(arguments, dict) else {},
                 request_capability.ACK,
             )
-        if not isinstance(arguments, dict) or arguments.get("capability") in (None, ""):
-            return failure(
-                "the request is empty: say in 'capability', in a few words, what no tool can do"
-            )
-        return {"content": [{"type": "text", "text": request_capability.ACK}], "isError": False}
+        return request_capability.acknowledge(arguments)
 
     # -- jobs -------------------------------------------------------------------------------
 

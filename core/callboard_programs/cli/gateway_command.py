@@ -14,6 +14,7 @@ from callboard.errors import PeerError
 from callboard.ground.plain_text import plain
 from callboard.headless.number_arguments import port_number, seconds
 from callboard.headless.stop_signals import Ending
+from callboard.settings import config_from
 from callboard_programs.gateway.certificate import Certificate, own_certificate
 from callboard_programs.gateway.gateway import Gateway
 from callboard_programs.gateway.kept_names import forget, kept_names
@@ -70,7 +71,13 @@ def run(arguments: argparse.Namespace) -> int:
             _open(link)
             return 0
     token = arguments.auth == "token"
-    gateway = Gateway(arguments.port, token=token, idle=arguments.idle, outside=_outside(arguments))
+    gateway = Gateway(
+        arguments.port,
+        token=token,
+        idle=arguments.idle,
+        outside=_outside(arguments),
+        records=config_from({}).records,
+    )
     asyncio.run(_serve(gateway, opens=arguments.open))
     return 0
 

@@ -79,14 +79,15 @@ class Attachments:
     # -- tools ----------------------------------------------------------------------------------
 
     async def tools(self, request: SessionRequest) -> list[Json]:
-        """Return the tools of the attached instances, as each host lists its tools to this
-        client."""
+        """Return the tools of the attached instances, as each host lists its tools to this client,
+        and the reserved tool last."""
         lists = await asyncio.gather(*(self._tools(name, request) for name in self.listed))
         tools = [tool for listed in lists for tool in listed]
         # Each host has this tool, but an agent needs only one.
         asks = [tool for tool in tools if tool["name"].endswith(_ASK)]
         rest = [tool for tool in tools if not tool["name"].endswith(_ASK)]
-        return rest + [{**tool, "name": request_capability.TOOL_NAME} for tool in asks[:1]]
+        ask = {**asks[0], "name": request_capability.TOOL_NAME} if asks else None
+        return [*rest, ask or request_capability.descriptor()]
 
     async def _tools(self, name: str, request: SessionRequest) -> list[Json]:
         side = self.side(name)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from callboard.content import Json
 from callboard.errors import InvalidParams
+from callboard.protocol.subscriptions import Topic
 from callboard.protocol.tool_names import is_tool_name
 from callboard.skills.model import SkillMetadata, ToolDeclaration
 from callboard.skills.search import SearchIndex
@@ -18,6 +20,8 @@ from callboard_programs.relay.last_known import KnownHost
 from callboard_programs.relay.link import Link
 from callboard_programs.relay.reconnect import Reconnector
 
+#: The lists over all instances.
+LISTED_OF_ALL: tuple[Topic, ...] = ("prompts", "resources")
 #: Maximum characters that clients accept in a tool's name.
 LONGEST_NAME = 63
 #: Seconds after which the directory checks again which instances are serving.
@@ -30,8 +34,11 @@ class Directory:
     """The tools and lists of all instances. Use it on the gateway's loop. An instance's tools and
     lists are requested in the gateway's own name when they are first needed."""
 
-    def __init__(self, names: HostNames) -> None:
+    def __init__(self, names: HostNames, list_changed: Callable[[Topic], None]) -> None:
+        """``list_changed`` is called when an instance's prompts or resources have changed."""
         self._names = names
+        self._list_changed = list_changed
+        self._following: asyncio.Task[object] | None = None
         self._keepers: dict[str, tuple[Reconnector, asyncio.Task[None]]] = {}
         self._indexed: dict[str, KnownHost] = {}
         self._index = SearchIndex()
@@ -77,11 +84,22 @@ class Directory:
             self._forget(name)
         if name not in self._keepers:
             finder = NameFinder(name, self._names, remembers=False)
-            keeper = Reconnector(finder, _nothing_to_prepare, lambda: None)
+            keeper = Reconnector(finder, _nothing_to_prepare, lambda: None, reported=self._notified)
             keeper.client_info = {"name": "callboard-gateway"}
             keeper.begin()
             self._keepers[name] = keeper, asyncio.ensure_future(keeper.run())
         return self._keepers[name][0]
+
+    def follow(self) -> None:
+        """Connect to every serving instance, so that changes of its lists are noticed from now
+        on."""
+        if self._following is None or self._following.done():
+            self._following = asyncio.ensure_future(self.offers())
+
+    def _notified(self, link: Link, method: str, params: Json) -> None:
+        for topic in LISTED_OF_ALL:
+            if method == f"notifications/{topic}/list_changed":
+                self._list_changed(topic)
 
     def _is_stale(self, name: str) -> bool:
         """Return whether the name now belongs to an instance other than the connected one."""
@@ -117,6 +135,8 @@ class Directory:
         ][:limit]
 
     def close(self) -> None:
+        if self._following is not None:
+            self._following.cancel()
         for name in list(self._keepers):
             self._forget(name)
 

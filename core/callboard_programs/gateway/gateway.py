@@ -17,8 +17,9 @@ from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.listener import Listener
 from callboard.transport.instances import Announcement, Instance, new_id
 from callboard_programs.gateway import running_gateway
+from callboard_programs.gateway.capability_requests import CapabilityRequests
 from callboard_programs.gateway.conversations import StatelessConversations
-from callboard_programs.gateway.directory import Directory
+from callboard_programs.gateway.directory import LISTED_OF_ALL, Directory
 from callboard_programs.gateway.kept_address import KeptAddress, keep_address, read_address
 from callboard_programs.gateway.kept_names import kept_names
 from callboard_programs.gateway.named_hosts import PREFIX, NamedHosts
@@ -34,8 +35,6 @@ from callboard_programs.relay.reconnect import LOOK_EVERY
 
 log = logging.getLogger(__name__)
 
-#: Lists that change when instances come and go.
-LISTED_OF_ALL: tuple[Topic, ...] = ("prompts", "resources")
 #: Maximum seconds for telling the hosts that their clients are gone.
 _FAREWELL = 5.0
 
@@ -50,11 +49,13 @@ class Gateway:
         token: bool = True,
         idle: float | None = None,
         outside: Outside | None = None,
+        records: bool = True,
     ) -> None:
         """If ``port`` is None, the gateway uses its last port again; 0 means any free port. If
         ``token`` is true, clients need a token. The gateway ends once nothing has needed it for
         ``idle`` seconds, or never if ``idle`` is None. ``outside`` is the address for other
-        machines, if there is one."""
+        machines, if there is one. If ``records`` is true, the gateway records which capabilities
+        its clients miss."""
         self.id = new_id()
         self._idle = idle
         self._kept = read_address()
@@ -66,8 +67,9 @@ class Gateway:
         self._remote = None if outside is None else RemoteListener(outside, self._clients)
         self._stateless = StatelessConversations(self._names)
         self._named = NamedHosts(self._names, self._stateless)
-        self._directory = Directory(self._names)
-        self._server = GatewayServer(self._names, self._directory)
+        self._directory = Directory(self._names, self._list_changed)
+        self._requests = CapabilityRequests(keeps=records)
+        self._server = GatewayServer(self._names, self._directory, self._requests)
         self._own = OwnEndpoint(self._server, self._stateless)
         self._login = PageLogin()
         self._feed = PageFeed(self._names, self._clients)
@@ -146,6 +148,7 @@ class Gateway:
             await self._listener.stop()
             if self._remote is not None:
                 await self._remote.stop()
+            await asyncio.to_thread(self._requests.close)
 
     def _keep(self, address: KeptAddress) -> None:
         try:
@@ -176,12 +179,18 @@ class Gateway:
             if generation != self._names.generation:
                 generation = self._names.generation
                 for topic in LISTED_OF_ALL:
-                    self._own.subscriptions.list_changed(topic)
+                    self._list_changed(topic)
+            if len(self._own.sessions) + len(self._own.subscriptions):
+                self._directory.follow()
             if self._needed:
                 needed = monotonic()
             elif self._idle is not None and monotonic() - needed >= self._idle:
                 ending.set()
             await asyncio.sleep(LOOK_EVERY)
+
+    def _list_changed(self, topic: Topic) -> None:
+        """Notify the clients of ``/mcp`` that a list over all instances has changed."""
+        self._own.subscriptions.list_changed(topic)
 
     def _end_client(self, holder: TokenHolder) -> None:
         for ended in (self._named, self._own, self._stateless):

@@ -83,7 +83,15 @@ class Listing:
             "_dcc_type": instance.kind,
         }
         listed = [
-            shown({**each, self.field: self.named(name, each[self.field]), **of_instance})
+            shown(
+                {
+                    **each,
+                    self.field: self.named(name, each[self.field]),
+                    **of_instance,
+                    # Two of three official clients drop what the specification doesn't name.
+                    "_meta": {**object_in(each, "_meta"), **of_instance},
+                }
+            )
             for each in entries
             if not hides(
                 each[self.field]

@@ -11,6 +11,7 @@ from callboard.calls.invisible import shown
 from callboard.calls.results import failure, success
 from callboard.clients.holder import TokenHolder
 from callboard.content import Json
+from callboard.demand import request_capability
 from callboard.errors import CallboardBug, CallboardError, InvalidParams, MethodNotFound, PeerError
 from callboard.ground.version import __version__
 from callboard.protocol.jsonrpc import Notification, Request, Response, is_id
@@ -21,6 +22,7 @@ from callboard.protocol.session import PeerEvent, ResponseSent, Session, Session
 from callboard_programs.client.http_client import CANCELLED
 from callboard_programs.gateway import own_tools
 from callboard_programs.gateway.attachments import Attachments
+from callboard_programs.gateway.capability_requests import CapabilityRequests
 from callboard_programs.gateway.directory import Directory
 from callboard_programs.gateway.listings import LISTINGS, completed_of, prompt_of, resource_of
 from callboard_programs.gateway.names import HostNames
@@ -42,7 +44,10 @@ _INSTRUCTIONS = (
 class GatewayServer:
     """The server behind ``/mcp``. Use it on the gateway's loop."""
 
-    def __init__(self, names: HostNames, directory: Directory) -> None:
+    def __init__(
+        self, names: HostNames, directory: Directory, requests: CapabilityRequests
+    ) -> None:
+        self._requests = requests
         self._names = names
         self._directory = directory
         self._sessions: dict[str, Attachments] = {}
@@ -132,7 +137,8 @@ class GatewayServer:
     async def _list_tools(self, request: PeerRequest) -> Json:
         if not isinstance(request, SessionRequest):
             goes_on = own_tools.OF_SESSIONS
-            return {"tools": [tool for tool in own_tools.TOOLS if tool["name"] not in goes_on]}
+            tools = [tool for tool in own_tools.TOOLS if tool["name"] not in goes_on]
+            return {"tools": [*tools, request_capability.descriptor()]}
         attached = await self.attachments(request.session).tools(request)
         return {"tools": [*own_tools.TOOLS, *attached]}
 
@@ -150,6 +156,8 @@ class GatewayServer:
             if target is not None:
                 params = {**request.params, "name": target[1]}
                 return await self._pass_on(attachments.side(target[0]), request, params)
+        if name == request_capability.TOOL_NAME:
+            return self._requests.take(request, self._token_of(request))
         raise InvalidParams(
             f"unknown tool '{str(name)[:200]}'; attach its instance, or use tools__call"
         )
@@ -171,6 +179,12 @@ class GatewayServer:
         if not request.peer.features.structured_output:
             del result["structuredContent"]
         return result
+
+    def _token_of(self, request: PeerRequest) -> str:
+        """Return the token that the request's client presented last."""
+        if isinstance(request, SessionRequest):
+            return self.attachments(request.session).token
+        return self.shown_tokens.get(request.peer.holder, "")
 
     async def scene_of(self, message: Request) -> tuple[str, Request] | None:
         """Return the instance that a request of a client without sessions refers to, and the
