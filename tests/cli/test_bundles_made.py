@@ -201,7 +201,7 @@ MANIFEST = """\
   "user_config": {
     "limit": {
       "type": "number",
-      "title": "Most notes"
+      "title": "Most notes", "description": "Most."
     }
   }
 }

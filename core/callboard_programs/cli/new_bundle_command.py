@@ -59,7 +59,13 @@ _FILES = {
     }
   },
   "user_config": {
-    "least": {"type": "number", "title": "Letters of the shortest word", "default": 1, "min": 1}
+    "least": {
+      "type": "number",
+      "title": "Letters of the shortest word",
+      "description": "Shorter words don't count.",
+      "default": 1,
+      "min": 1
+    }
   }
 }
 """,

@@ -106,6 +106,16 @@ def _findings(manifest: BundleManifest, folder: Path, lines: ManifestLines) -> I
     if isinstance(entry_point, str) and not is_own(folder, entry_point):
         message = f"server.entry_point '{entry_point}' isn't a file of the bundle; add it"
         yield Finding(MANIFEST, lines.line("server", "entry_point"), "error", message)
+    if not lines.at("server"):
+        message = (
+            "server is missing: callboard serves the skill without one, but MCPB's packer refuses "
+            "the bundle; docs/bundles.md shows the server of a bundle that is only a skill"
+        )
+        yield Finding(MANIFEST, 1, "warning", message)
+    for key, setting in lines.at("user_config").items():
+        if isinstance(setting, dict) and not isinstance(setting.get("description"), str):
+            message = f"user_config.{key}.description is missing; MCPB's packer needs it"
+            yield Finding(MANIFEST, lines.line("user_config", key), "warning", message)
     if manifest.server is not None:
         yield from _command(manifest, manifest.server, folder, lines)
 

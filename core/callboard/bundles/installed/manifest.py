@@ -27,6 +27,9 @@ from callboard.skills.reserved_names import is_shipped_prefix
 HOST_KEY = "ai.nimblebrain/host"
 #: The first ``host_version`` that may require host capabilities.
 CAPABILITIES_SINCE = (1, 1)
+#: The command with which a bundle that is only a skill names its server. Other platforms need a
+#: server, and reach the skill's tools through this one. callboard serves the skill itself.
+OWN_COMMAND = "callboard"
 MAX_BYTES = 2**20
 
 _NAME = re.compile(r"(?:@[a-z0-9][a-z0-9-]{0,38}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -243,6 +246,8 @@ def _server(server: Any) -> ServerCommand | None:
     if not isinstance(env, dict) or not all(isinstance(item, str) for item in env.values()):
         raise ManifestError("server.mcp_config.env must map names to strings")
     command = _text(config, "command", where="server.mcp_config.")
+    if command == OWN_COMMAND:
+        return None
     if any(_NO_ARGUMENT.search(text) for text in (*args, *env.values())):
         raise ManifestError("server.mcp_config has a character that no command can carry")
     if any(not key or "=" in key or _NO_ARGUMENT.search(key) for key in env):
