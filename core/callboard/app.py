@@ -95,6 +95,8 @@ class Callboard:
         self._skill_resources = SkillResources(self.catalog, self.skills, self.resources)
         offering = (self.tools, self.roots, self.capabilities, self.guest.loop, self.prompts)
         self.bundles = HostBundles(kind, self.catalog, paths, *offering, self.resources.take)
+        self.tools.explain_absent(self.bundles.why_absent)
+        self.catalog.host_capabilities = self.bundles.provided
         self.dispatcher = Dispatcher(
             host,
             self.guest,

@@ -307,10 +307,16 @@ def test_one_that_needs_files_goes_and_comes_with_them(kid: Kid, tmp_path: Path,
         ((bundle, why),) = running.app.bundles.in_use()
         assert bundle.missing == (CAPABILITY,)
         assert f"it requires {CAPABILITY}" in str(why)
+        for word in ("held back", CAPABILITY, "restore filesystem.read"):
+            unserved = client.request("tools/call", {"name": "kid__echo", "arguments": {}})
+            assert word in unserved["error"]["message"]
+        (failure,) = running.app.catalog.failures
+        assert (failure.skill, failure.kind) == ("kid", "held")
         running.on_main(lambda: running.app.capabilities.restore("filesystem.read"))
         until(lambda: "kid__echo" in running.app.tools, "the return of the bundle's tools")
         assert CAPABILITY in answer_of(client.call("kid__offered"))["extensions"]
         assert running.app.bundles.in_use()[0][0].missing == ()
+        assert running.app.catalog.failures == ()
 
 
 def test_one_that_would_like_files_is_told_when_there_are_none(kid: Kid, tmp_path: Path) -> None:

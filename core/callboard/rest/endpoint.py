@@ -317,7 +317,12 @@ class RestEndpoint:
         catalog, offer = self._catalog, self._service.offer
         known = [describe_skill(catalog, skill, offer) for skill in catalog.known]
         failures = [failure.as_json() for failure in catalog.failures]
-        return {"total": len(known), "skills": known, "failures": failures}
+        return {
+            "total": len(known),
+            "skills": known,
+            "failures": failures,
+            "host_capabilities": list(catalog.host_capabilities()),
+        }
 
     async def _search(self, asked: ReadRequest) -> RestAnswer:
         search = partial(search_skills, self._catalog, offer=self._service.offer)

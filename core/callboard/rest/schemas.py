@@ -197,7 +197,9 @@ SCHEMAS: Json = {
             "failures": _list(OBJECT),
         }
     ),
-    "Skills": _listing("skills", "Skill", {"failures": _list(OBJECT)}),
+    "Skills": _listing(
+        "skills", "Skill", {"failures": _list(OBJECT), "host_capabilities": _list(STRING)}
+    ),
     "Hit": _object(
         {
             "kind": _one_of(("skill", "tool")),

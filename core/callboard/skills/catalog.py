@@ -91,6 +91,10 @@ class SkillCatalog:
         self._scope_of: dict[str, SkillScope] = {}
         self._loaded: dict[str, SeenSkill] = {}
         self._failures: tuple[Failure, ...] = ()
+        #: Returns the host capabilities that bundles get now.
+        self.host_capabilities: Callable[[], Sequence[str]] = tuple
+        #: A failure for each bundle that the host can't serve now.
+        self.held_back: tuple[Failure, ...] = ()
         #: The failures concerning scripts, as of the last check.
         self._broken: list[Failure] = []
         #: Number of checks begun, and the number of the check that reported last.
@@ -136,8 +140,9 @@ class SkillCatalog:
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """Problems with skills on disk, as of the last discovery."""
-        return self._failures
+        """Problems with skills on disk, as of the last discovery, and bundles that are held
+        back."""
+        return (*self._failures, *self.held_back)
 
     def watch(self, listener: Callable[[CatalogChange], None]) -> Callable[[], None]:
         """Call ``listener`` with every change, under the catalog's lock. Return a function that
@@ -270,7 +275,7 @@ class SkillCatalog:
             self._worse = {}
             for name, old in self._loaded.items():
                 new = self._known.get(name)
-                if new is None and os.path.lexists(old.skill.path / SKILL_FILE):
+                if new is None and self._is_still_there(old.skill.path):
                     self._known[name] = old.skill
                 elif new is None:
                     unloaded.append(name)
@@ -296,6 +301,11 @@ class SkillCatalog:
             if new_names := [name for name in self._known if name not in before]:
                 self.arrived(new_names)
             return change
+
+    def _is_still_there(self, folder: Path) -> bool:
+        """Return whether a loaded skill is still on a search path, however broken it is."""
+        searched = any(path == folder or path in folder.parents for path in self.paths)
+        return searched and os.path.lexists(folder / SKILL_FILE)
 
     def check_scripts(self) -> None:
         """Add the problems that would make a first call or run fail, for loaded skills that don't

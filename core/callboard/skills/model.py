@@ -12,7 +12,7 @@ from callboard.calls.entry import Affinity
 SKILL_FILE = "SKILL.md"
 
 #: ``replaced`` isn't a mistake: another skill of the same name takes precedence.
-FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob", "replaced"]
+FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob", "replaced", "held"]
 Execution = Literal["sync", "async"]
 
 _NOTHING: Mapping[str, Any] = {}

@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
 from callboard.bundles.installed.install import InstalledBundle, InstallError
-from callboard.bundles.installed.install_folders import PROVIDED
+from callboard.bundles.installed.install_folders import PROVIDED, as_offered
 from callboard.bundles.installed.skill_check import problem_of, skill_of, trouble_here
 from callboard.errors import HostError, PeerError
 from callboard.ground.plain_text import plain, plain_json
 from callboard_programs.cli.bundle_place import add_place, place_of
 from callboard_programs.cli.first_start import start_once
+from callboard_programs.cli.instance import OfferedSkills, offered_skills
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         seen: list[str] = []
         check = partial(_check, place.installed(), arguments, seen)
+        running = offered_skills()
         bundle = place.install(
-            arguments.source, PROVIDED, check, settings=_settings(arguments.settings)
+            arguments.source, _provided(running), check, settings=_settings(arguments.settings)
         )
         if arguments.scope == "site":
             # Hosts can't write to the site's folder, so no host can record that the version has
@@ -56,9 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
             bundle = place.confirm(bundle.name)
     except OSError as error:
         raise HostError(f"the bundle can't be installed: {error.strerror or error}") from None
-    lines = list(_reported(bundle, seen, arguments))
+    withheld = list(_withheld(bundle, running))
+    lines = [*_reported(bundle, seen, arguments), *withheld]
     if arguments.json:
         here = {"scope": arguments.scope, "not_loaded": trouble_here(bundle), "lines": lines}
+        here["held_back"] = withheld
         print(plain_json({**bundle.as_json(), **here}))
         return 0
     for line in lines:
@@ -79,6 +83,25 @@ def _reported(
     if bundle.manifest.server is not None:
         yield from _server_sentence(bundle, arguments)
     yield "Running hosts use it within seconds, others when they start."
+
+
+def _provided(running: Sequence[OfferedSkills]) -> Collection[str]:
+    """Return the host capabilities that some running host gives bundles, or all that hosts can give
+    when none is running."""
+    if not running:
+        return PROVIDED
+    return sorted({name for one in running for name in one.capabilities})
+
+
+def _withheld(bundle: InstalledBundle, running: Sequence[OfferedSkills]) -> Iterator[str]:
+    """Yield a line for each running host that doesn't give the bundle what it requires."""
+    for one in running:
+        missing = as_offered(bundle, one.capabilities)[1]
+        if missing:
+            yield (
+                f"{one.instance.name} (pid {one.instance.pid}) holds it back: it doesn't offer "
+                f"{', '.join(missing)} now. Restore filesystem.read there, in its panel."
+            )
 
 
 def _settings(written: Sequence[str]) -> dict[str, list[str]]:

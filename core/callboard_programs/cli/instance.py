@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
+from typing import NamedTuple
 
 from callboard.content import Json
 from callboard.errors import HostError
@@ -38,6 +40,34 @@ def scene_of(instance: Instance) -> str:
 
 def _called(instance: Instance) -> str:
     return f"{instance.id} ({', '.join(filter(None, (instance.kind, scene_of(instance))))})"
+
+
+class OfferedSkills(NamedTuple):
+    """What a running instance says about its skills: the host capabilities that bundles get there,
+    and why bundles are held back, by the bundle's name."""
+
+    instance: Instance
+    capabilities: Collection[str]
+    held: dict[str, str]
+
+
+def offered_skills() -> list[OfferedSkills]:
+    """Return what the running instances of this machine say about their skills. Instances that
+    don't answer, or whose version doesn't say it, are left out."""
+    offered = []
+    for entry in listed():
+        if entry.state != "serving":
+            continue
+        answer = answer_of(entry.instance, "GET", "/v1/skills", most=_MOST_BYTES) or {}
+        capabilities, failures = answer.get("host_capabilities"), answer.get("failures")
+        if isinstance(capabilities, list) and isinstance(failures, list):
+            held = {
+                str(one.get("skill")): plain(str(one.get("message")))
+                for one in failures
+                if isinstance(one, dict) and one.get("kind") == "held"
+            }
+            offered.append(OfferedSkills(entry.instance, capabilities, held))
+    return offered
 
 
 def tools_of(instance: Instance) -> list[Json] | None:

@@ -12,6 +12,7 @@ from callboard.bundles.installed.install_folders import as_offered, places
 from callboard.bundles.installed.skill_check import trouble_here
 from callboard.settings import config_from
 from callboard.skills.discovery import scan_and_load
+from callboard_programs.cli.instance import offered_skills
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,9 +41,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _bundles(project: Path) -> Iterator[dict[str, Any]]:
+    running = offered_skills()
     for place, scope in places([project]):
         for bundle in (as_offered(each)[0] for each in place.installed()):
-            yield {**bundle.as_json(), "scope": scope, "not_loaded": trouble_here(bundle)}
+            held = [
+                {
+                    "instance": one.instance.id,
+                    "host": one.instance.kind,
+                    "why": why,
+                }
+                for one in running
+                if (why := one.held.get(bundle.name)) is not None
+            ]
+            here = {"scope": scope, "not_loaded": trouble_here(bundle), "held_back": held}
+            yield {**bundle.as_json(), **here}
 
 
 def _skills() -> list[dict[str, Any]]:
@@ -72,5 +84,6 @@ def _line(bundle: dict[str, Any]) -> str:
         notes.append(f"missing: {', '.join(bundle['missing_capabilities'])}")
     if bundle["not_loaded"]:
         notes.append(f"not loaded, because {bundle['not_loaded']}")
+    notes += [f"held back in {one['host']}: {one['why']}" for one in bundle["held_back"]]
     description = " ".join(bundle["description"].split())
     return f"{bundle['name']} {bundle['version']}  ({'; '.join(notes)})  {description}"

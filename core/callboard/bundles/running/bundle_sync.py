@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,11 +24,13 @@ from callboard.bundles.installed.install_folders import as_offered, places
 from callboard.bundles.installed.skill_check import problem_of, skill_of, trouble_here
 from callboard.bundles.running.bundle_server import BundleServer
 from callboard.bundles.running.listed_resources import ListedResource
+from callboard.bundles.running.listed_tools import prefix
 from callboard.calls.call import Call
 from callboard.calls.tools import Tool, ToolRegistry
 from callboard.errors import SkillError
 from callboard.skills.catalog import SkillCatalog, SkillScope
 from callboard.skills.discovery import suits
+from callboard.skills.model import Failure
 from callboard.skills.prompts.registry import PromptRegistry
 from callboard.workspace.roots import RootsBook
 
@@ -83,6 +85,8 @@ class BundleSync:
         #: Reasons why bundles aren't used, by folder, and the folders of the bundles that are used.
         self._held: dict[Path, str] = {}
         self._usable: set[Path] = set()
+        #: The same reasons, by how the names of those bundles' tools begin.
+        self._held_tools: dict[str, str] = {}
         self._seen: object = None
         self._installed: dict[Path, InstalledBundle] = {}
         self._skills: dict[str, InstalledBundle] = {}
@@ -153,7 +157,24 @@ class BundleSync:
                     f"it requires {', '.join(required)}, which this host doesn't offer now; "
                     "restore filesystem.read if it was withdrawn"
                 )
+        self._tell_held({bundle.name: bundle for _, bundle, _ in by_name.values()})
         return list(by_name.values())
+
+    def _tell_held(self, bundles: Mapping[str, InstalledBundle]) -> None:
+        before = {failure.skill for failure in self._catalog.held_back}
+        held = {name: why for name, b in bundles.items() if (why := self._held.get(b.folder))}
+        for name in held.keys() - before:
+            log.warning("bundle '%s' isn't loaded, because %s", name, held[name])
+        self._held_tools = {
+            prefix(name): held[bundle.name]
+            for bundle in bundles.values()
+            if bundle.name in held
+            for name in (bundle.name, getattr(skill_of(bundle), "name", bundle.name))
+        }
+        self._catalog.held_back = tuple(
+            Failure(name, ".", "held", f"this bundle isn't loaded, because {why}")
+            for name, why in held.items()
+        )
 
     def _take(self, place: Bundles, bundle: InstalledBundle, *, load: bool) -> None:
         """Load a bundle's skill, and confirm or revert a pending version that is only a skill."""
@@ -224,6 +245,14 @@ class BundleSync:
             )
             for folder, bundle in self._installed.items()
         ]
+
+    def why_absent(self, tool: str) -> str | None:
+        """Return why the tool with this wire name isn't served, or None unless it is that of a
+        bundle that is held back."""
+        for start, why in self._held_tools.items():
+            if tool.startswith(start):
+                return f"isn't served, because its bundle is held back: {why}"
+        return None
 
     def platform(self, call: Call) -> HostResources | None:
         """Return what this host offers a tool of an installed bundle, for

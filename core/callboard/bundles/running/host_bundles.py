@@ -67,6 +67,10 @@ class HostBundles:
                 self._workspaces = Workspaces(data_folder() / "uploads", self._capabilities)
             return self._workspaces
 
+    def provided(self) -> tuple[str, ...]:
+        """Return the host capabilities that bundles get now. Call it from any thread."""
+        return self.workspaces().provided
+
     def start(self) -> None:
         """Start using the installed bundles. Their skills are loaded along with all others."""
         keeper = self._find_keeper()
@@ -90,6 +94,10 @@ class HostBundles:
         """Return what this host offers a bundle's tool, or None for other tools. Call it from any
         thread."""
         return None if self.keeper is None else self.keeper.platform(call)
+
+    def why_absent(self, tool: str) -> str | None:
+        """Return why a tool of an installed bundle isn't served, or None for other tools."""
+        return None if self.keeper is None else self.keeper.why_absent(tool)
 
     def missing(self) -> dict[str, tuple[str, ...]]:
         """Return the missing preferred host capabilities of skills' bundles, by skill."""
