@@ -59,6 +59,26 @@ def test_pages_read_well() -> None:
     ] == []
 
 
+def test_the_readme_has_at_most_700_words() -> None:
+    assert len((PROJECT / "README.md").read_text("utf-8").split()) <= 700
+
+
+def test_no_text_installs_callboard_by_name() -> None:
+    """Until callboard is published, whoever takes its name on PyPI decides what a reader runs."""
+    by_name = re.compile(
+        r"(?:pipx?3? (?:install|run)|uvx|uv tool install) ['\"]?callboard(?![\w.-])"
+    )
+    folders = ("core", "hosts", "ui", "docs", "examples", "packaging", "benchmarks")
+    texts = [path for folder in folders for path in sorted((PROJECT / folder).rglob("*"))]
+    found = [
+        str(path.relative_to(PROJECT))
+        for path in [*texts, *PROJECT.glob("*.md"), PROJECT / "server.json"]
+        if path.suffix in {".py", ".md", ".json", ".yaml", ".toml", ".svg"}
+        and by_name.search(path.read_text("utf-8"))
+    ]
+    assert found == []
+
+
 def test_the_index_lists_each_decision_and_references_lead_to_one() -> None:
     folder = PROJECT / "docs" / "decisions"
     titles = {path: path.read_text("utf-8").split("\n", 1)[0] for path in folder.glob("[0-9]*.md")}
@@ -66,6 +86,11 @@ def test_the_index_lists_each_decision_and_references_lead_to_one() -> None:
     assert sorted(line for line in index if line.startswith("- ")) == sorted(
         f"- [{path.name[:4]}]({path.name}): {title[9:]}" for path, title in titles.items()
     )
+    parts = ["Context", "Decision", "Consequences", "Turned down"]
+    for path in titles:
+        assert re.findall(rf"^\*\*({'|'.join(parts)})\b", path.read_text("utf-8"), re.M) == parts, (
+            path
+        )
     numbers = [path.name[:4] for path in titles]
     assert len(numbers) == len(set(numbers))
     for root in ("core", "hosts", "ui", "tests"):
