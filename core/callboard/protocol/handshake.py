@@ -60,21 +60,17 @@ async def open_talk(
     conversation: Conversation,
     client: Mapping[str, Any],
     capabilities: Mapping[str, Any],
-    *,
-    sessions_first: bool,
 ) -> Dialect:
-    """Find out which era the server speaks, and open the conversation. ``sessions_first`` is for a
-    server that sends requests outside any call, which needs a session. Raises ``lost``."""
-    if sessions_first:
-        try:
-            return await _initialize(conversation, client, capabilities)
-        except conversation.refused as refused:
-            talk = await _discover(conversation, client, capabilities)
-            if talk is None:
-                raise conversation.lost(f"refused initialize: {refused.message}") from None
-            return talk
-    talk = await _discover(conversation, client, capabilities)
-    return talk if talk is not None else await _initialize(conversation, client, capabilities)
+    """Find out which era the server speaks, and open the conversation. A session comes first,
+    because servers that support both eras can ask their client only in a session: FastMCP's
+    elicitation doesn't exist elsewhere. Raises ``lost``."""
+    try:
+        return await _initialize(conversation, client, capabilities)
+    except conversation.refused as refused:
+        talk = await _discover(conversation, client, capabilities)
+        if talk is None:
+            raise conversation.lost(f"refused initialize: {refused.message}") from None
+        return talk
 
 
 async def _discover(

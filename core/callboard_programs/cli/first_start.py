@@ -98,7 +98,6 @@ async def _start(bundle: InstalledBundle, patience: float) -> FirstStart:
 
 
 async def _tools(connection: Conversation, bundle: InstalledBundle) -> tuple[str, ...]:
-    wants_files = CAPABILITY in bundle.manifest.capabilities
     capabilities: Json = {
         "roots": {"listChanged": True},
         "elicitation": {"form": {}, "url": {}},
@@ -106,7 +105,7 @@ async def _tools(connection: Conversation, bundle: InstalledBundle) -> tuple[str
         "extensions": {CAPABILITY: advertisement()},
     }
     about = {"name": "callboard", "version": __version__}
-    talk = await open_talk(connection, about, capabilities, sessions_first=wants_files)
+    talk = await open_talk(connection, about, capabilities)
     entries = await listed(connection, talk, "tools")
     return tuple(_shown(str(one.get("name"))) for one in entries if isinstance(one, dict))
 

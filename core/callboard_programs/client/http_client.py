@@ -78,7 +78,7 @@ class HttpClient:
 
     async def open(self, client: Mapping[str, Any], capabilities: Mapping[str, Any]) -> None:
         """Open a session, or find out that the server doesn't need one."""
-        opening = open_talk(self._conversation, client, capabilities, sessions_first=True)
+        opening = open_talk(self._conversation, client, capabilities)
         self.talk = await opening
         # Each POST has a connection of its own, and later messages must not overtake those that
         # open the session.

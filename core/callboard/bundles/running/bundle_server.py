@@ -246,7 +246,7 @@ class BundleServer:
             "sampling": {},
             "extensions": self._workspaces.extensions(),
         }
-        talk = await open_talk(connection, _CLIENT, capabilities, sessions_first=self.wants_files)
+        talk = await open_talk(connection, _CLIENT, capabilities)
         if self._changed is not None:
             await self._list(connection, talk)
         return talk
