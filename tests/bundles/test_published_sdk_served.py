@@ -193,3 +193,34 @@ def test_callboards_own_face_reads_and_lists_in_a_fastmcp_tool(
         assert own("read", uri=note["uri"])["contents"][0]["text"] == "# mine"
         assert own("read", uri="files://fl_" + "0" * 24)["code"] == -32002
         assert own("mistagged")["code"] == -32602
+
+
+ASKING = """
+from fastmcp import Context, FastMCP
+
+server = FastMCP("asking")
+
+
+@server.tool
+async def greet(ctx: Context) -> str:
+    answer = await ctx.elicit("Who?", response_type=str)
+    return f"{answer.action}: {getattr(answer, 'data', None)}"
+
+
+server.run()
+"""
+
+
+def test_a_tool_of_the_newest_fastmcp_elicits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = python_with("fastmcp>=4.1,<5")
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    server_bundle(tmp_path, name="asking", python=python, script=ASKING)
+    answers = {
+        "elicitation/create": lambda params: {"action": "accept", "content": {"value": "Ada"}}
+    }
+    with served(skills=True) as running:
+        until(lambda: "asking__greet" in running.app.tools, "the bundle's tool")
+        with running.client({"elicitation": {"form": {}}}, answers) as client:
+            assert text_of(client.call("asking__greet")) == "accept: Ada"
