@@ -67,14 +67,27 @@ def test_every_command_has_examples_and_takes_them() -> None:
                 parser.parse_args(words)
 
 
+def arguments_below(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Yield a parser's arguments, including those of its subcommands."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for part in action.choices.values():
+                yield from arguments_below(part)
+        else:
+            yield action
+
+
 def options_below(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     """Yield a parser's options, including those of its subcommands."""
-    for action in parser._actions:
-        parts = action.choices.values() if isinstance(action.choices, dict) else ()
-        for part in parts:
-            yield from options_below(part)
-        if action.option_strings:
-            yield action
+    return (action for action in arguments_below(parser) if action.option_strings)
+
+
+def test_the_help_explains_each_argument() -> None:
+    for command in COMMANDS:
+        parser = argparse.ArgumentParser()
+        module_of(command).add_arguments(parser)
+        unexplained = [each.dest for each in arguments_below(parser) if not each.help]
+        assert unexplained == [], command
 
 
 def test_an_option_of_several_values_adds_up_when_it_is_given_again() -> None:

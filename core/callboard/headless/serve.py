@@ -38,7 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     host_by_scene(parser)
     parser.add_argument("--port", type=port_number, help="0, the default, lets the system choose")
     parser.add_argument("--scene", metavar="FILE", help="open this scene first")
-    parser.add_argument("--auth", choices=("token", "none"), default="token")
+    parser.add_argument(
+        "--auth",
+        choices=("token", "none"),
+        default="token",
+        help="none lets every program on this machine connect",
+    )
     parser.add_argument("--ui", action="store_true", help="show the panel in a window")
     parser.add_argument(
         "--worker",
@@ -77,7 +82,11 @@ def add_host(parser: argparse.ArgumentParser) -> None:
         dest="roots",
         help="a workspace folder; repeat for more",
     )
-    parser.add_argument("--roots-policy", choices=("advisory", "strict"))
+    parser.add_argument(
+        "--roots-policy",
+        choices=("advisory", "strict"),
+        help="strict refuses every path outside the roots; advisory, the default, doesn't",
+    )
     parser.add_argument(
         "--deny", metavar="CAP", action="append", default=[], help="withdraw a capability"
     )

@@ -19,12 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ending = actions.add_parser(
         "revoke", help="stop a client from connecting; its open sessions end"
     )
-    ending.add_argument("name", metavar="NAME")
+    ending.add_argument("name", metavar="NAME", help="as `callboard clients` lists it")
     approving = actions.add_parser("approve", help="let a client connect from other machines too")
-    approving.add_argument("name", metavar="NAME")
+    approving.add_argument("name", metavar="NAME", help="as `callboard clients` lists it")
     for action in (ending, approving):
         # Without SUPPRESS, the default would override a --json given before the action.
-        action.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
+        action.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help="for programs"
+        )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ _COMPDEF = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS)
+    parser.add_argument("shell", choices=SHELLS, help="the shell to write it for")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -31,15 +31,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         step = steps.add_parser(name, help=text)
         step.add_argument("folder", metavar="FOLDER", type=Path, help="the session's folder")
         if name == "enter":
-            step.add_argument("options", nargs=argparse.REMAINDER)
+            step.add_argument(
+                "options", nargs=argparse.REMAINDER, help="options of `callboard serve`"
+            )
         if name == "task":
-            step.add_argument("orders", metavar="ORDERS", type=Path)
-            step.add_argument("index", metavar="INDEX", type=int)
-            step.add_argument("--results", metavar="DIR", type=Path, required=True)
+            step.add_argument("orders", metavar="ORDERS", type=Path, help="the job's file of tasks")
+            step.add_argument("index", metavar="INDEX", type=int, help="the task's number")
+            step.add_argument(
+                "--results", metavar="DIR", type=Path, required=True, help="the folder for results"
+            )
     chunk = steps.add_parser("chunk", help="perform some calls of Flamenco's job on one host")
     chunk.add_argument("folder", metavar="FOLDER", type=Path, help="the job's folder")
-    chunk.add_argument("first", metavar="FIRST", type=repetitions)
-    chunk.add_argument("last", metavar="LAST", type=repetitions)
+    chunk.add_argument("first", metavar="FIRST", type=repetitions, help="the first task's number")
+    chunk.add_argument("last", metavar="LAST", type=repetitions, help="the last task's number")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -25,7 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=port_number, help="by default the last one used; 0 means any free port"
     )
-    parser.add_argument("--auth", choices=("token", "none"), default="token")
+    parser.add_argument(
+        "--auth",
+        choices=("token", "none"),
+        default="token",
+        help="none lets every program on this machine connect",
+    )
     parser.add_argument(
         "--open",
         action="store_true",
@@ -45,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--certificate", type=Path, metavar="FILE", help="PEM; by default one is made"
     )
-    parser.add_argument("--key", type=Path, metavar="FILE")
+    parser.add_argument("--key", type=Path, metavar="FILE", help="the certificate's private key")
     parser.add_argument("--names", action="store_true", help="list the names and their scenes")
     parser.add_argument(
         "--forget",

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_host(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that name the host and its folder."""
-    parser.add_argument("host", choices=sorted(HOSTS))
+    parser.add_argument("host", choices=sorted(HOSTS), help="the application")
     parser.add_argument(
         "--dir",
         metavar="D",

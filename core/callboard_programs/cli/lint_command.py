@@ -17,7 +17,13 @@ from callboard_testing.lint.skill_lint import Finding, lint
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folders", type=Path, metavar="DIR|ZIP", nargs="+")
+    parser.add_argument(
+        "folders",
+        type=Path,
+        metavar="DIR|ZIP",
+        nargs="+",
+        help="a skill, a folder of skills, or a bundle",
+    )
     parser.add_argument("--strict", action="store_true", help="treat warnings as errors")
     parser.add_argument("--json", action="store_true", help="print a list of {file, line, …}")
     parser.add_argument(

@@ -14,7 +14,14 @@ from callboard.skills.new_folder import write_folder
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="lower case, with hyphens: shot-notes")
-    parser.add_argument("--in", dest="parent", type=Path, default=Path(), metavar="DIR")
+    parser.add_argument(
+        "--in",
+        dest="parent",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="the folder in which to make it; by default the current one",
+    )
     parser.add_argument("--json", action="store_true", help="{folder, next}, one JSON object")
 
 

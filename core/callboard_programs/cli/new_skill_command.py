@@ -16,7 +16,14 @@ _FOR_TESTS = {"pytest": "pytest", "usd-core": "pxr"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="lower case, with hyphens: shot-tools")
-    parser.add_argument("--in", dest="parent", type=Path, default=Path(), metavar="DIR")
+    parser.add_argument(
+        "--in",
+        dest="parent",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="the folder in which to make it; by default the current one",
+    )
     parser.add_argument(
         "--from-calls",
         nargs="*",

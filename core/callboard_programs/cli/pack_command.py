@@ -19,7 +19,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, help="the bundle's folder, with its manifest.json")
     parser.add_argument("--out", type=Path, metavar="FILE", help="by default NAME-VERSION.mcpb")
     parser.add_argument(
         "--no-start", action="store_true", help="don't run its server to see its tools"

@@ -44,16 +44,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--merge",
         metavar="WORDING",
         nargs="+",
+        action="extend",
         help="put the rows of these requests into the row of the first one, from now on",
     )
     which.add_argument(
         "--split",
         metavar="WORDING",
         nargs="+",
+        action="extend",
         help="give each of these requests a row of its own, from now on",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true")
+    form.add_argument("--json", action="store_true", help="for programs")
     form.add_argument("--html", metavar="FILE", type=Path, help="write one page, and nothing else")
 
 
