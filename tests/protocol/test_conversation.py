@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from callboard.bundles.files.host_resources import READ_METHOD, RETRY_MS, too_busy
 from callboard.content import Json
 from callboard.errors import HostError, PeerError
-from callboard.protocol.conversation import Conversation
+from callboard.protocol.conversation import MAX_ASKED, Conversation
 
 
 def test_an_id_that_is_still_open_is_refused() -> None:
@@ -33,3 +34,29 @@ def test_an_id_that_is_still_open_is_refused() -> None:
     refused, answered = sent
     assert "still open" in refused["error"]["message"]
     assert answered == {"jsonrpc": "2.0", "id": 7, "result": {"roots": []}}
+
+
+def test_a_bundle_with_too_many_open_reads_is_told_when_to_try_again() -> None:
+    sent: list[Json] = []
+
+    async def many() -> None:
+        async def asked(method: str, params: Json) -> Json:
+            await asyncio.Event().wait()
+            return {}
+
+        talk = Conversation(
+            sent.append,
+            asked,
+            lambda method, params: None,
+            refused=PeerError,
+            lost=HostError,
+            busy=too_busy,
+        )
+        for id, method in enumerate([READ_METHOD] * (MAX_ASKED + 1) + ["roots/list"]):
+            talk.received({"jsonrpc": "2.0", "id": id, "method": method})
+        talk.lose("it ended")
+
+    asyncio.run(many())
+    read, other = (message["error"] for message in sent)
+    assert (read["code"], read["data"]) == (-32004, {"retryAfterMs": RETRY_MS})
+    assert other["code"] == -31001

@@ -40,6 +40,8 @@ SECRETS = [
     ("-----BEGIN PRIVATE KEY-----\nMIIEow cut off", "MIIEow"),
     ("{'auth': 'hunter2'}", "hunter2"),
     ("connect(auth=hunter2)", "hunter2"),
+    ("log in, the password is hunter2, then export", "hunter2"),
+    ("My token was  hunter2.", "hunter2"),
     ("https://b.s3.example/a.usd?X-Amz-Signature=hunter2&X-Amz-Date=1", "hunter2"),
     ("https://b.s3.example/a.usd?X-Amz-Date=1&X-Amz-Credential=hunter2%2F20260101", "hunter2"),
     ("https://b.s3.example/a.usd?X-Amz-Security-Token=hunter2%2F%2B", "hunter2"),

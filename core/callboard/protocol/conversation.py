@@ -20,6 +20,10 @@ log = logging.getLogger(__name__)
 MAX_ASKED = 64
 
 
+def _busy(method: str) -> CallboardError:
+    return HostBusy(f"{MAX_ASKED} requests are open; wait for an answer")
+
+
 class Unanswered(Exception):
     """Raised when a request from the server gets no answer, because its call is over."""
 
@@ -28,7 +32,8 @@ class Conversation:
     """The messages between this client and one server, without a transport. ``send`` sends a
     message; the transport passes what arrives to :meth:`received`. ``asked`` answers the server's
     requests, and ``notified`` receives its notifications. ``refused`` is raised when the server
-    answers with an error, ``lost`` when the server is gone. Runs on one loop."""
+    answers with an error, ``lost`` when the server is gone. ``busy`` returns the answer to a
+    request by its method while too many are open. Runs on one loop."""
 
     def __init__(
         self,
@@ -38,9 +43,11 @@ class Conversation:
         *,
         refused: type[CallboardError],
         lost: type[CallboardError],
+        busy: Callable[[str], CallboardError] = _busy,
     ) -> None:
         self.refused = refused
         self.lost = lost
+        self._busy = busy
         self._send = send
         self._asked = asked
         self._notified = notified
@@ -103,8 +110,7 @@ class Conversation:
             error = PeerError(f"a request with the id {request.id!r} is still open; use another id")
             self._put(jsonrpc.error_message(request.id, error))
         elif len(self._answering) >= MAX_ASKED:
-            busy = HostBusy(f"{MAX_ASKED} requests are open; wait for an answer")
-            self._put(jsonrpc.error_message(request.id, busy))
+            self._put(jsonrpc.error_message(request.id, self._busy(request.method)))
         else:
             task = asyncio.get_running_loop().create_task(self._answer(request))
             self._answering[request.id] = task

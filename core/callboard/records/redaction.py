@@ -287,6 +287,11 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
             rf"\1{SECRET}",
         ),
         (
+            # In words: my password is …, the token was "…".
+            re.compile(rf"({_KEYS_IN_TEXT}\s{{1,4}}(?:is|was)\s{{1,4}})[^\s,;)\]}}]+", re.I),
+            rf"\1{SECRET}",
+        ),
+        (
             re.compile(
                 rf"((?<![a-z0-9_-])--[a-z0-9_-]{{0,40}}?{_KEYS_IN_TEXT}\s{{1,8}})[^\s\"']+", re.I
             ),

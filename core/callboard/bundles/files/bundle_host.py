@@ -48,6 +48,10 @@ class ResourceContents:
     blob: str | None = None
 
     @property
+    def mimeType(self) -> str | None:
+        return self.mime_type
+
+    @property
     def data(self) -> bytes:
         """The content as bytes, from text or blob. Raises HostResourceError on bad base64."""
         if self.text is not None:
@@ -70,6 +74,10 @@ class HostResource:
     uri: str
     name: str | None
     mime_type: str | None
+
+    @property
+    def mimeType(self) -> str | None:
+        return self.mime_type
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,19 @@ from typing import Any
 from callboard.bundles.files.file_store import FileStore, StoredFile, TooLarge
 from callboard.bundles.files.mime_types import is_text
 from callboard.bundles.files.token_bucket import TokenBuckets
-from callboard.errors import INVALID_PARAMS, CallboardError, InvalidParams, MethodNotFound
+from callboard.errors import (
+    INVALID_PARAMS,
+    CallboardError,
+    HostBusy,
+    InvalidParams,
+    MethodNotFound,
+)
 
 CAPABILITY = "ai.nimblebrain/host-resources"
 READ_METHOD = "ai.nimblebrain/resources/read"
 LIST_METHOD = "ai.nimblebrain/resources/list"
+#: Milliseconds after which a bundle with too many open requests should try again.
+RETRY_MS = 50
 METHODS = frozenset({READ_METHOD, LIST_METHOD})
 
 RESOURCE_NOT_FOUND = -32002
@@ -61,6 +69,13 @@ class RateLimited(CallboardError):
             f"too many requests; try again in {retry_after_ms} ms",
             data={"retryAfterMs": retry_after_ms},
         )
+
+
+def too_busy(method: str) -> CallboardError:
+    """Return the answer to a bundle's request while as many as it may have are open."""
+    if method in METHODS:
+        return RateLimited(RETRY_MS)
+    return HostBusy("too many requests are open; wait for an answer")
 
 
 class ResponseTooLarge(CallboardError):

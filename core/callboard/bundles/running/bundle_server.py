@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from callboard.bundles.files.host_resources import CAPABILITY, METHODS
+from callboard.bundles.files.host_resources import CAPABILITY, METHODS, too_busy
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.bundles.installed.install import InstalledBundle
 from callboard.bundles.installed.skill_check import command_of, trouble_here
@@ -177,6 +177,7 @@ class BundleServer:
             self._notified,
             refused=Refused,
             lost=BundleError,
+            busy=too_busy,
         )
         self._process = process
         process.start_on_loop(connection.received, partial(_settle, ended))

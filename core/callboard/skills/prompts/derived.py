@@ -106,12 +106,18 @@ def _documents(
         name = f"{word}.{_NOT_IN_NAMES.sub('_', path.stem)}" if len(paths) > 1 else word
         text = (
             f"These are the {word} of the skill {skill.name}, from its file {shown}. "
-            f"Follow them, and prefer the skill's own tools ({skill.wire_name('*')}) "
-            f"to other ways.\n\n{body}"
+            f"{_advice(skill)}\n\n{body}"
         )
         description = f"The {word} of the skill {skill.name} ({shown})."
         prompt = Prompt(name, skill.name, word, description, text, literal=True)
         reading.add(prompt, shown)
+
+
+def _advice(skill: SkillMetadata) -> str:
+    if not skill.tools:
+        return "Follow them."
+    own = skill.wire_name("*")
+    return f"Follow them, and prefer the skill's own tools ({own}) to other ways."
 
 
 def _all_files(reading: PromptReading, references: str | tuple[str, ...] | None) -> list[Path]:
