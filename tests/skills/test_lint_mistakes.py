@@ -124,7 +124,7 @@ MISTAKES = [
     ("SKILL.md", "description:", "descripton:", "SKILL.md:2", "'description' must be text"),
     ("SKILL.md", "dcc: blender", "dcc: blneder", "SKILL.md:6", "did you mean 'blender'?"),
     ("SKILL.md", "dcc: blender", "dcc: usd", "SKILL.md:6", "did you mean 'openusd'?"),
-    ("SKILL.md", "search-hint:", "search_hint:", "SKILL.md:8", "did you mean 'search-hint'?"),
+    ("SKILL.md", "search-hint:", "search-hnit:", "SKILL.md:8", "did you mean 'search-hint'?"),
     ("SKILL.md", "when-called", "when_called", "SKILL.md:9", "did you mean 'when-called'?"),
     ("SKILL.md", "load: when-called", "requries: [a]", "SKILL.md:9", "did you mean 'requires'?"),
     ("SKILL.md", "load: when-called", "requires: [--pre]", "SKILL.md:9", "a package for pip"),

@@ -4,6 +4,8 @@ import pytest
 
 from callboard.skills.load import load_skill
 from callboard.skills.model import is_usable
+from callboard.skills.resource_files import read_resources
+from callboard_testing.lint.skill_lint import lint
 from skills.skill_tree import TWO_TOOLS, write_skill
 
 SEED_TOOLS = """\
@@ -280,3 +282,25 @@ def test_windows_line_ends_and_a_byte_order_mark(tmp_path):
     text = (folder / "SKILL.md").read_text().replace("\n", "\r\n")
     (folder / "SKILL.md").write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert list(tools_of(folder)) == ["first", "second"]
+
+
+def test_lists_and_underscores_of_other_packages_are_read(tmp_path):
+    block = """requires: [other_skill, scene, Pillow>=10]
+resources: [first.yaml, second.yaml]
+search_aliases: [sphere]
+search_hint: round things"""
+    uri = (
+        "resources:\n  - {name: NAME, description: Says it, uri: 'mine://NAME', file: a.md}\n"
+    )
+    files = {f"{one}.yaml": uri.replace("NAME", one) for one in ("first", "second")}
+    write_skill(tmp_path, "other-skill")
+    folder = write_skill(tmp_path, "mine", block=block, files={**files, "a.md": "text"})
+    skill = load_skill(folder)
+    assert skill.failures == ()
+    # The first two are skills: one stands beside this one, the other ships.
+    assert skill.requires == ("Pillow>=10",)
+    assert (skill.search_aliases, skill.search_hint) == (("sphere",), "round things")
+    resources, failures = read_resources(skill)
+    assert failures == []
+    assert [one.name for one in resources] == ["first", "second"]
+    assert [one for one in lint(folder) if "Pillow" not in one.message] == []

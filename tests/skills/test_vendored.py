@@ -147,7 +147,8 @@ def test_what_is_required_and_not_there_is_told_by_lint(tmp_path: Path) -> None:
     imports = "import no_such_package_anywhere.deeper\n\n\ndef main():\n    pass\n"
     folder = write_skill(tmp_path, "needy", block=block, files={**FILES, "scripts/go.py": imports})
     (finding,) = lint(folder)
-    assert "requires no-such-package-anywhere, and Python 3." in finding.message
+    assert "neither a skill here nor a package of Python 3." in finding.message
+    assert "if it is a package that you know, run `callboard vendor" in finding.message
     assert (finding.severity, finding.file) == ("warning", "SKILL.md")
 
 

@@ -46,7 +46,7 @@ class SkillResources:
             self._registry.replace(gone, add)
 
     def _declared(self, skill: SkillMetadata) -> list[ServedResource]:
-        if skill.resources is None:
+        if not skill.resources:
             return []
         from callboard.service.declared_resources import declared_resources  # few skills need it
 

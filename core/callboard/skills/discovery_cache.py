@@ -140,7 +140,7 @@ def _tool_json(tool: ToolDeclaration, schemas: dict[str, int]) -> dict[str, Any]
 
 
 def _skill(written: dict[str, Any], schemas: list[Any]) -> SkillMetadata:
-    for name in ("tags", "search_aliases", "depends", "requires"):
+    for name in ("tags", "search_aliases", "depends", "requires", "resources"):
         written[name] = tuple(written[name])
     for name in ("examples", "recipes", "workflows"):
         if isinstance(written[name], list):

@@ -30,7 +30,7 @@ _DCCS = ("blender", "maya", "houdini", "3dsmax", "openusd", "python")
 _FRONT = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 _BLOCK = (
     *("dcc", "version", "layer", "tags", "search-hint", "search-aliases", "depends", "load"),
-    "requires",
+    *("requires", "search_hint", "search_aliases"),
     *("tools", "prompts", "resources", "examples", "recipes", "workflows"),
 )
 _OUTCOMES = ("on-success", "on-failure", "on_success", "on_failure")
@@ -138,13 +138,17 @@ def _of_tools(skill: SkillMetadata, file: str, document: safe_yaml.Document) -> 
 
 
 def _of_resources(skill: SkillMetadata) -> Iterator[Odd]:
-    document = None if skill.resources is None else _document(skill, skill.resources)
+    for file in skill.resources:
+        yield from _of_resource_file(skill, file)
+
+
+def _of_resource_file(skill: SkillMetadata, file: str) -> Iterator[Odd]:
+    document = _document(skill, file)
     value = None if document is None else document.value
     entries = value.get("resources") if isinstance(value, dict) else None
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         assert document is not None
         at = ("resources", index)
-        file = str(skill.resources)
         yield from _keys(file, document, at, entry, KEYS)
         if not isinstance(entry, dict):
             continue

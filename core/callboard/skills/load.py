@@ -81,7 +81,7 @@ class _Reader:
             "depends": self._texts(block, "depends"),
             "requires": self._requirements(block),
             "prompts": self._text(block, "prompts"),
-            "resources": self._text(block, "resources"),
+            "resources": self._texts(block, "resources"),
             "examples": self._references(block, "examples"),
             "recipes": self._references(block, "recipes"),
             "workflows": self._references(block, "workflows"),
@@ -139,6 +139,11 @@ class _Reader:
             for key, value in nested.items():
                 block[key] = value
                 self._places[key] = ("metadata", "dcc-mcp", key)
+        # Other packages write these with an underscore.
+        for key in ("search-hint", "search-aliases"):
+            other = key.replace("-", "_")
+            if key not in block and other in block:
+                block[key], self._places[key] = block[other], self._places[other]
         return block
 
     def _tools(self, block: Mapping[str, Any]) -> tuple[ToolDeclaration, ...]:
@@ -211,12 +216,24 @@ class _Reader:
             return ()
 
     def _requirements(self, block: Mapping[str, Any]) -> tuple[str, ...]:
-        requires = self._texts(block, "requires")
+        requires = tuple(
+            text for text in self._texts(block, "requires") if not self._is_skill(text)
+        )
         for text in requires:
             if not is_requirement(text):
                 message = f"'requires' has '{text[:80]}', which isn't a package for pip"
                 self._fail("metadata", message, self._places["requires"])
         return tuple(filter(is_requirement, requires))
+
+    def _is_skill(self, name: str) -> bool:
+        """Return whether this is the name of a skill beside this one, or of one that ships. Other
+        packages name skills among their requirements."""
+        if not _NAME.fullmatch(spelled := name.replace("_", "-")):
+            return False
+        folders = (self._folder.parent, Path(__file__).parent / "bundled")
+        return any(
+            (place / one / SKILL_FILE).is_file() for place in folders for one in {name, spelled}
+        )
 
     def _references(self, mapping: Mapping[str, Any], key: str) -> str | tuple[str, ...] | None:
         if isinstance(mapping.get(key), list):

@@ -117,7 +117,7 @@ class SkillMetadata(NamedTuple):
     depends: tuple[str, ...] = ()
     tools: tuple[ToolDeclaration, ...] = ()
     prompts: str | None = None
-    resources: str | None = None
+    resources: tuple[str, ...] = ()
     examples: str | tuple[str, ...] | None = None
     recipes: str | tuple[str, ...] | None = None
     workflows: str | tuple[str, ...] | None = None

@@ -28,8 +28,17 @@ def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Fai
             there = next(iter(metadata.distributions(name=name)), None) if name else None
             if there is not None and satisfies(there.version, requirement):
                 continue
-            version = f"{name} {there.version}" if there else "no version of it"
-            message = f"requires {requirement}, and Python {this_python()} has {version}; {remedy}"
+            if there is None and requirement == name:
+                # It may be the name of a skill, and anybody could own the package of that name.
+                message = (
+                    f"requires {requirement}, which is neither a skill here nor a package of "
+                    f"Python {this_python()}; if it is a package that you know, {remedy}"
+                )
+            else:
+                version = f"{name} {there.version}" if there else "no version of it"
+                message = (
+                    f"requires {requirement}, and Python {this_python()} has {version}; {remedy}"
+                )
             line = written_line(skill.path, "requires", requirement)
             yield Failure(skill.name, SKILL_FILE, "missing", message, line)
         return

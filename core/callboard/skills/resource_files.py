@@ -53,32 +53,33 @@ def variables(uri: str) -> list[str]:
     return _VARIABLE.findall(uri)
 
 
-def resources_document(skill: SkillMetadata) -> tuple[str, safe_yaml.Document] | None:
-    """Return the file and its content, or None if SKILL.md names none. Raises FileProblem,
-    YamlError."""
-    if skill.resources is None:
-        return None
-    path = resolve_inside(skill.path, skill.resources)
-    return relative(skill.path, path), safe_yaml.load(read_text(skill.path, path))
-
-
 def read_resources(skill: SkillMetadata) -> tuple[list[ResourceDeclaration], list[Failure]]:
-    """Return the resources in the order in which they are written, and a failure for every wrong
-    entry. Reads the disk each time."""
-    reference = skill.resources or ""
-    try:
-        read = resources_document(skill)
-        if read is None:
-            return [], []
-        reference, document = read
-        entries = _entries(document)
-    except FileProblem as problem:
-        failure = Failure(skill.name, reference, problem.kind, problem.message, problem.line)
-        return [], [failure]
-    except safe_yaml.YamlError as error:
-        return [], [Failure(skill.name, reference, "parse", error.message, error.line)]
+    """Return the resources of the files that SKILL.md names, in the order in which they are
+    written, and a failure for every wrong entry. Reads the disk each time."""
     by_uri: dict[str, ResourceDeclaration] = {}
     failures: list[Failure] = []
+    for reference in skill.resources:
+        _read_file(skill, reference, by_uri, failures)
+    return list(by_uri.values()), failures
+
+
+def _read_file(
+    skill: SkillMetadata,
+    reference: str,
+    by_uri: dict[str, ResourceDeclaration],
+    failures: list[Failure],
+) -> None:
+    try:
+        path = resolve_inside(skill.path, reference)
+        reference = relative(skill.path, path)
+        document = safe_yaml.load(read_text(skill.path, path))
+        entries = _entries(document)
+    except FileProblem as problem:
+        failures.append(Failure(skill.name, reference, problem.kind, problem.message, problem.line))
+        return
+    except safe_yaml.YamlError as error:
+        failures.append(Failure(skill.name, reference, "parse", error.message, error.line))
+        return
     for index, entry in enumerate(entries):
         line = document.line("resources", index)
         try:
@@ -93,7 +94,6 @@ def read_resources(skill: SkillMetadata) -> tuple[list[ResourceDeclaration], lis
             message = f"{_called(entry, index)}: {problem.message}"
             at = problem.line or line
             failures.append(Failure(skill.name, reference, problem.kind, message, at))
-    return list(by_uri.values()), failures
 
 
 def _entries(document: safe_yaml.Document) -> list[Any]:

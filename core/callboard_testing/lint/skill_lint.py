@@ -173,7 +173,9 @@ def _lint_invisible(
         written.append((f"prompt '{shown(prompt.name)}'", (skill.prompts or SKILL_FILE, 1), texts))
     for one in resources:
         texts = [one.name, one.title, one.description]
-        written.append((f"resource '{shown(one.name)}'", (skill.resources or SKILL_FILE, 1), texts))
+        written.append(
+            (f"resource '{shown(one.name)}'", ((*skill.resources, SKILL_FILE)[0], 1), texts)
+        )
     for what, place, texts in written:
         if any(hides(text) for text in texts if text):
             yield Finding(*place, "error", f"{what} contains invisible characters; remove them")
