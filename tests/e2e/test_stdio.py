@@ -462,10 +462,12 @@ def test_among_several_hosts_the_agent_chooses_and_may_choose_again(
     async def work() -> None:
         heard = Heard()
         async with bridged(tmp_path, heard) as session:
-            (choose,) = (await session.list_tools()).tools
+            *common, choose = (await session.list_tools()).tools
+            assert choose.name == "hosts__choose"
+            assert all("host" in tool.inputSchema["properties"] for tool in common)
             unmade = await session.call_tool("probe__add", {"a": 1, "b": 2})
             assert unmade.isError
-            assert choose.name in text(unmade)
+            assert all(id in text(unmade) for id in two_hosts)
             assert OFFLINE not in text(unmade)
             listed = await session.call_tool(choose.name, {})
             assert chosen_now(listed) == dict.fromkeys(two_hosts, False)
@@ -493,11 +495,36 @@ def test_among_several_hosts_the_agent_chooses_and_may_choose_again(
     run(work)
 
 
+def test_an_agent_that_lists_once_names_the_host_in_its_calls(
+    tmp_path: Path, two_hosts: list[str]
+) -> None:
+    async def work() -> None:
+        async with bridged(tmp_path, Heard()) as session:
+            listed = {tool.name for tool in (await session.list_tools()).tools}
+            assert {"probe__add", "scene__create_primitive", "scene__list_objects"} <= listed
+            cube = {"kind": "cube"}
+            for id in two_hosts:
+                made = await session.call_tool("scene__create_primitive", {**cube, "host": id})
+                assert not made.isError, made
+                # The choice lasts for calls that name no host.
+                await session.call_tool("scene__create_primitive", cube)
+            for id in two_hosts:
+                scene = await session.call_tool("scene__list_objects", {"host": id})
+                assert scene.structuredContent is not None
+                assert len(scene.structuredContent["objects"]) == 2
+            with pytest.raises(McpError, match="no host is called 'nobody'"):
+                await session.call_tool("scene__list_objects", {"host": "nobody"})
+
+    run(work)
+
+
 def test_a_stateless_agent_chooses_too_and_hears_the_other_ones_changes(
     raw: RawBridge, two_hosts: list[str]
 ) -> None:
     listed = raw.ask(stateless(1, "tools/list"))["result"]["tools"]
-    assert [tool["name"] for tool in listed] == ["hosts__choose"]
+    assert listed[-1]["name"] == "hosts__choose"
+    named = {"name": "probe__add", "arguments": {"a": 1, "b": 2, "host": "nobody"}}
+    assert "no host is called" in raw.ask(stateless(4, "tools/call", **named))["error"]["message"]
     raw.ask(stateless("l", "subscriptions/listen", notifications={"toolsListChanged": True}))
     for id in two_hosts:
         raw.send(json.dumps(stateless(2, "tools/call", **choosing(id))).encode())

@@ -289,9 +289,7 @@ def test_lists_and_underscores_of_other_packages_are_read(tmp_path):
 resources: [first.yaml, second.yaml]
 search_aliases: [sphere]
 search_hint: round things"""
-    uri = (
-        "resources:\n  - {name: NAME, description: Says it, uri: 'mine://NAME', file: a.md}\n"
-    )
+    uri = "resources:\n  - {name: NAME, description: Says it, uri: 'mine://NAME', file: a.md}\n"
     files = {f"{one}.yaml": uri.replace("NAME", one) for one in ("first", "second")}
     write_skill(tmp_path, "other-skill")
     folder = write_skill(tmp_path, "mine", block=block, files={**files, "a.md": "text"})

@@ -1,7 +1,13 @@
-"""The tool with which an agent chooses one of several hosts for its conversation."""
+"""How an agent chooses one of several hosts for its conversation: by a tool of its own, or by an
+argument of the tools that all of them have.
+
+Some frameworks list the tools once. With several hosts and none chosen, they get the tools that are
+the same everywhere, each with the argument ``host``."""
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import json
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -9,8 +15,15 @@ from callboard.content import Json
 from callboard.errors import CallboardError, PeerError
 from callboard.protocol.jsonrpc import Request
 from callboard.protocol.peer import PeerRequest
-from callboard.transport.instances import Instance
+from callboard.transport.instances import Instance, answer_of
 
+#: Maximum bytes of one host's tools.
+_MOST = 16 * 1024 * 1024
+_HOST: Json = {
+    "type": "string",
+    "description": "The application to work in from this call on: an id from hosts__choose, or the "
+    "application if it runs only once. Needed until one is chosen.",
+}
 CHOOSE = "hosts__choose"
 TOOL: Json = {
     "name": CHOOSE,
@@ -51,6 +64,8 @@ class HostChoice:
         #: True once there have been several hosts in this conversation. The tool is listed from
         #: then on.
         self.offered = False
+        #: The names of the tools that were listed with the argument ``host``.
+        self._common: set[str] = set()
 
     def takes(self, request: Request | PeerRequest) -> bool:
         """Return whether the request calls this tool. While the tool is offered, such requests must
@@ -64,6 +79,46 @@ class HostChoice:
             result = response.get("result")
             if isinstance(result, dict) and "nextCursor" not in result:
                 result["tools"] = [*result.get("tools", []), TOOL]
+
+    async def common_tools(self) -> list[Json]:
+        """Return the tools that all running hosts have with the same arguments, each with the
+        argument ``host``. Takes up to two seconds if a host is silent."""
+        running = await self._running()
+        if not running:
+            return []
+        first, *others = await asyncio.gather(
+            *(asyncio.to_thread(_tools_by_name, instance) for instance in running)
+        )
+        common = []
+        for name, tool in first.items():
+            schema = tool.get("inputSchema")
+            if not isinstance(schema, dict) or "host" in (given := schema.get("properties", {})):
+                continue
+            if all(other.get(name, {}).get("inputSchema") == schema for other in others):
+                common.append(copy.deepcopy(tool))
+                common[-1]["inputSchema"]["properties"] = {**given, "host": _HOST}
+        self._common.update(tool["name"] for tool in common)
+        return common
+
+    async def directed(self, params: Json) -> Json:
+        """Return the params of a tool call for the host, without the argument ``host``. If the
+        call has that argument, the host is chosen first. Raises CallboardError."""
+        arguments = params.get("arguments")
+        if params.get("name") not in self._common or not isinstance(arguments, dict):
+            return params
+        if (wanted := _wanted(arguments)) is None:
+            return params
+        await self._connect(_only(wanted, await self._running()))
+        own = {key: value for key, value in arguments.items() if key != "host"}
+        return {**params, "arguments": own}
+
+    async def undirected(self, name: object) -> str | None:
+        """Return what to do about a call of a tool whose host isn't chosen, or None for a tool that
+        wasn't listed with the argument ``host``."""
+        if name not in self._common:
+            return None
+        there = names(await self._running())
+        return f"no application is chosen: call this again with 'host', one of: {there}"
 
     async def call(self, arguments: object) -> Json:
         """Return the result of a call to the tool."""
@@ -107,6 +162,19 @@ def _only(wanted: str, running: Sequence[Instance]) -> Instance:
         many = "several hosts are" if chosen else "no host is"
         raise PeerError(f"{many} called '{wanted[:80]}'; give one of the ids: {names(running)}")
     return chosen[0]
+
+
+def _tools_by_name(instance: Instance) -> dict[str, Json]:
+    """Return a host's tools by name, or nothing if it doesn't answer. Call it on a worker
+    thread."""
+    answer = answer_of(instance, "GET", "/v1/tools", most=_MOST) or {}
+    tools = answer.get("tools")
+    listed = tools if isinstance(tools, list) else []
+    return {
+        tool["name"]: tool
+        for tool in listed
+        if isinstance(tool, dict) and isinstance(tool.get("name"), str)
+    }
 
 
 def names(instances: Sequence[Instance]) -> str:

@@ -76,6 +76,8 @@ class OfflineServer:
             key = _LIST_KEYS[method]
             result: Json = {key: copy.deepcopy(self.known.lists[key])}
             if key == "tools" and self._choice.offered:
+                if self.undecided:
+                    result[key] = await self._choice.common_tools()
                 result[key].append(TOOL)
             if key == "prompts" and not result[key]:
                 result["_meta"] = {"dcc.prompt_diagnostics": copy.deepcopy(_NO_PROMPTS)}
@@ -89,7 +91,9 @@ class OfflineServer:
         if self._choice.offered and self._choice.takes(request):
             return await self._choice.call(request.params.get("arguments"))
         self.check()
-        if self.undecided:
+        if self.undecided and (what := await self._choice.undirected(request.params.get("name"))):
+            text = what
+        elif self.undecided:
             text = f"no application is chosen: {self.reason}"
         else:
             text = HOST_OFFLINE_TEXT if not self.reason else f"{HOST_OFFLINE_TEXT} ({self.reason})"
