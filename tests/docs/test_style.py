@@ -70,13 +70,13 @@ def test_no_text_installs_callboard_by_name() -> None:
     )
     folders = ("core", "hosts", "ui", "docs", "examples", "packaging", "benchmarks")
     texts = [path for folder in folders for path in sorted((PROJECT / folder).rglob("*"))]
-    found = [
+    pages_with_it = [
         str(path.relative_to(PROJECT))
         for path in [*texts, *PROJECT.glob("*.md"), PROJECT / "server.json"]
         if path.suffix in {".py", ".md", ".json", ".yaml", ".toml", ".svg"}
         and by_name.search(path.read_text("utf-8"))
     ]
-    assert found == []
+    assert pages_with_it == []
 
 
 def test_the_index_lists_each_decision_and_references_lead_to_one() -> None:
