@@ -69,6 +69,16 @@ def test_a_killed_worker_loses_nothing_and_a_failure_is_one_files(tmp_path: Path
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_an_answer_that_says_no_counts_as_a_failure_where_it_is_asked_for(tmp_path: Path) -> None:
+    shots = BatchShots(tmp_path, 2)
+    command = [*shots.batch, "--fail-on", 'names=["/sc01"]', "--fail-on", "passed=false"]
+    *lines, finished = shots.printed(command, status=1)
+    assert finished == {"event": "finished", "done": 1, "failed": 1}
+    (failed,) = [line for line in lines if line["status"] == "failed"]
+    assert failed["error"]["message"] == 'the tool\'s answer has names=["/sc01"]'
+    assert failed["error"]["result"]["names"] == ["/sc01"]
+
+
 def test_a_killed_batch_is_resumed_and_leaves_no_host_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

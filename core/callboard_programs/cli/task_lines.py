@@ -6,10 +6,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from callboard.content import Json
 from callboard.errors import CallboardError
@@ -98,7 +99,38 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--logs", metavar="DIR", type=Path, help="a file for each task")
     parser.add_argument("--collect", metavar="DIR", type=Path, help="copies of what tasks wrote")
+    parser.add_argument(
+        "--fail-on",
+        metavar="KEY=VALUE",
+        type=_answer,
+        action="append",
+        default=[],
+        help="a task whose answer has this value fails, such as passed=false of a check",
+    )
     parser.add_argument("--max-failures", type=count, metavar="N", help="stop after this many")
+
+
+def _answer(text: str) -> tuple[str, Any]:
+    """Return key and value of ``--fail-on``. The value is JSON, or text if it isn't."""
+    key, equals, written = text.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"'{text[:80]}' isn't KEY=VALUE, such as passed=false")
+    try:
+        return key, json.loads(written)
+    except ValueError:
+        return key, written
+
+
+def _judged(result: TaskResult, unwanted: Sequence[tuple[str, Any]]) -> TaskResult:
+    """Return the result, as a failure if its answer has an unwanted value."""
+    if result.status == "failed" or not isinstance(result.value, dict):
+        return result
+    for key, value in unwanted:
+        if key in result.value and result.value[key] == value:
+            message = f"the tool's answer has {key}={json.dumps(value)}"
+            failed = {"kind": "failed", "message": message, "result": result.value}
+            return replace(result, status="failed", value=failed)
+    return result
 
 
 def add_scene_options(parser: argparse.ArgumentParser) -> None:
@@ -166,7 +198,8 @@ def work_off(
                 hosts() as executor,
                 closing(results(executor, attempts, work.retries, stopped)) as done,
             ):
-                progress.take(_written(map(files.keep, done), report))
+                judged = (_judged(result, arguments.fail_on) for result in done)
+                progress.take(_written(map(files.keep, judged), report))
     except KeyboardInterrupt:
         again = "; the same command continues from here" if report else ""
         print(f"\ncallboard: stopped{again}", file=sys.stderr)
