@@ -24,10 +24,10 @@ from typing import Any
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(PROJECT / "core"), str(PROJECT / "hosts"), str(Path(__file__).parent)]
 
-import making  # noqa: E402, F401 - lists its tasks
-import mending  # noqa: E402, F401
-import modelling  # noqa: E402, F401
-import staging  # noqa: E402, F401
+import correction_tasks  # noqa: E402, F401
+import creation_tasks  # noqa: E402, F401 - lists its tasks
+import modelling_tasks  # noqa: E402, F401
+import staging_tasks  # noqa: E402, F401
 from agent import TASKS, Agent, Lacking, Task  # noqa: E402
 
 from callboard_testing.fake_client import FakeClient  # noqa: E402

@@ -198,7 +198,7 @@ class Callboard:
         from callboard.rest.artist_routes import artist_routes
         from callboard.rest.capability_switches import offering_routes
         from callboard.rest.endpoint import RestEndpoint
-        from callboard.rest.stopping import stop_route
+        from callboard.rest.stop_route import stop_route
 
         artists = artist_routes(lambda: self.controls, self.id)
         others = (*offering_routes(self.capabilities), stop_route(self.dispatcher), *artists)

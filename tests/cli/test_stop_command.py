@@ -98,7 +98,7 @@ def test_it_ends_what_holds_the_main_thread_and_puts_it_back(
 def test_it_says_when_nothing_runs_and_what_can_not_be_ended(
     capsys: Shown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("callboard.rest.stopping.PATIENCE", 0.1)
+    monkeypatch.setattr("callboard.rest.stop_route.PATIENCE", 0.1)
     with served(announce=True) as server, server.client() as client:
         assert main(["stop"]) == 0
         assert "no call is running" in capsys.readouterr().out

@@ -9,7 +9,7 @@ from callboard.content import Json
 from callboard.errors import HostError, PeerError
 from callboard.ground.plain_text import plain, plain_json
 from callboard.guest.wake import rouse
-from callboard.rest.stopping import PATH, PATIENCE
+from callboard.rest.stop_route import PATH, PATIENCE
 from callboard.transport.instances import answer_of, is_alive
 from callboard_programs.cli.instance import choose
 
