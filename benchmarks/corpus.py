@@ -1,7 +1,8 @@
 """Tries every changing tool, with seeds, on each file of a folder: does it lose anything?
 
     python benchmarks/corpus.py FOLDER [--changes N] [--seed N] [--files N] [--match TEXT]
-        [--host HOST] [--jobs N] [--python PYTHON] [--keep FOLDER] [--replay JSON]
+        [--host HOST] [--jobs N] [--deadline SECONDS] [--python PYTHON] [--keep FOLDER]
+        [--replay JSON]
 
 Files are .blend, glTF, FBX, OBJ and USD. Blender (the wheel ``bpy``) opens or imports each file.
 With ``--host openusd``, the OpenUSD host opens the USD files. Each file is changed in a process of
@@ -10,7 +11,7 @@ the file's contents are compared before and after each change, and again after u
 without callboard then reads the saved file. A failure is one of:
 
 * a traceback, or a process that died
-* ``verified: false``
+* ``verified: false`` without a ``doubt``
 * something else was lost: a datablock, or a value that the tool isn't meant to change
 * something outside of the scene at hand was changed
 * a refused call changed something
@@ -18,9 +19,10 @@ without callboard then reads the saved file. A failure is one of:
 * another process found something else in the saved file
 
 Each failure is tried again with fewer calls, and then with fewer objects. The shortest sequence
-that still fails is reported with its file and its calls, for ``--replay``. Prints counts and the
-refusals by reason, and exits with 1 if anything failed. A new changing tool is tried without being
-named here. A tool that removes something on purpose must be listed in ``MAY`` in its host's module.
+that still fails is reported with its file and its calls, for ``--replay``. Prints counts, the
+doubts, and the refusals by reason, and exits with 1 if anything failed. A new changing tool is
+tried without being named here. A tool that removes something on purpose must be listed in ``MAY``
+in its host's module.
 """
 
 from __future__ import annotations
@@ -44,8 +46,8 @@ SUFFIXES = {
     "blender": (".blend", ".gltf", ".glb", ".fbx", ".obj", ".usd", ".usda", ".usdc", ".usdz"),
     "openusd": (".usd", ".usda", ".usdc", ".usdz"),
 }
-#: Seconds that one file may take, and that one replay may.
-DEADLINE, REPLAY = 400, 120
+#: Seconds that one replay of a failure may take.
+REPLAY = 120
 #: Maximum failures of one kind that are shortened.
 SHRUNK = 1
 #: Changes after which a sequence is undone. Blender keeps 32 states.
@@ -146,6 +148,7 @@ class Trial:
             "opened": True,
             "done": Counter(),
             "refused": [],
+            "doubted": [],
             "failed": [],
             "calls": [],
         }
@@ -190,13 +193,16 @@ class Trial:
             self._same(before, f"{tool}: refused, but changed")
             self._calls.pop()
             return
-        except Exception:
-            self._fail(f"{tool}: traceback", traceback.format_exc(limit=-6))
+        except Exception as error:
+            self._fail(f"{tool}: traceback", f"{error}\n{traceback.format_exc(limit=-6)}")
             self._same(before, f"{tool}: failed, but changed")
             return
         self.told["done"][tool] += 1
         if isinstance(answer, dict) and answer.get("verified") is False:
-            self._fail(f"{tool}: verified is false", answer.get("doubt"))
+            if "doubt" in answer:
+                self.told["doubted"].append(f"{tool}: {answer['doubt']}")
+            else:
+                self._fail(f"{tool}: verified is false", "without a doubt")
         after = self._now = self.stage.contents()
         for why in self.stage.harm(tool, arguments, answer, before, after):
             self._fail(f"{tool}: {why.partition(':')[0]}", why)
@@ -285,7 +291,7 @@ class Corpus:
         self._python = python
         self._folder = folder
 
-    def outcome(self, file: str, deadline: float = DEADLINE, **job: Any) -> dict[str, Any]:
+    def outcome(self, file: str, deadline: float, **job: Any) -> dict[str, Any]:
         log = self._folder / f"{random.getrandbits(48)}.json"
         sent = json.dumps({"host": self._host, "file": file, "log": str(log), **job})
         command = [self._python, __file__, "--job", sent]
@@ -299,7 +305,14 @@ class Corpus:
         if lines:
             told: dict[str, Any] = json.loads(lines[-1])
             return told
-        empty = {"done": {}, "refused": [], "failed": [], "calls": [], "opened": False}
+        empty = {
+            "done": {},
+            "refused": [],
+            "doubted": [],
+            "failed": [],
+            "calls": [],
+            "opened": False,
+        }
         told = json.loads(log.read_text()) if log.exists() else empty
         last = told["calls"][-1][0] if told["calls"] else "open"
         told["failed"].append({"kind": f"{last}: no answer", "why": why, "calls": told["calls"]})
@@ -348,6 +361,7 @@ def report(
 ) -> int:
     done: Counter[str] = Counter()
     refused: Counter[str] = Counter()
+    doubted: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     files = opened = 0
     for file, told in outcomes:
@@ -355,6 +369,7 @@ def report(
         opened += told["opened"]
         done.update(told["done"])
         refused.update(map(general, told["refused"]))
+        doubted.update(map(general, told["doubted"]))
         if not told["failed"]:
             continue
         print(f"FAILED {file}")
@@ -370,7 +385,7 @@ def report(
                 corpus.outcome(file, REPLAY, calls=[], without=least["without"], keep=kept)
     totals = f"{done.total()} changes, {refused.total()} refused, {failed.total()} failed"
     print(f"{files} files, {opened} opened, {totals}")
-    for counter in (failed, done, refused):
+    for counter in (failed, done, doubted, refused):
         print("".join(f"{count:6d} {what}\n" for what, count in counter.most_common()))
     return 1 if failed else 0
 
@@ -384,6 +399,7 @@ def main() -> int:
     parser.add_argument("--files", type=int, help="number of files, drawn by the seed")
     parser.add_argument("--match", default="", help="only files whose path contains this")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
+    parser.add_argument("--deadline", type=float, default=400, help="seconds that a file may take")
     parser.add_argument("--python", default=sys.executable, help="an interpreter with another bpy")
     parser.add_argument("--keep", type=Path, help="a folder for the smallest failing files")
     parser.add_argument("--replay", help="a line that a failure printed")
@@ -398,7 +414,7 @@ def main() -> int:
         corpus = Corpus(options.host, options.python, Path(folder))
         if options.replay:
             job = json.loads(options.replay)
-            print(json.dumps(corpus.outcome(job["file"], calls=job["calls"],
+            print(json.dumps(corpus.outcome(job["file"], options.deadline, calls=job["calls"],
                                             without=job["without"]), indent=1))  # fmt: skip
             return 0
         suffixes = SUFFIXES[options.host]
@@ -412,7 +428,9 @@ def main() -> int:
 
         def one(numbered: tuple[int, str]) -> tuple[str, dict[str, Any]]:
             number, file = numbered
-            told = corpus.outcome(file, changes=options.changes, seed=options.seed + number)
+            told = corpus.outcome(
+                file, options.deadline, changes=options.changes, seed=options.seed + number
+            )
             return file, told
 
         with ThreadPoolExecutor(options.jobs) as pool:

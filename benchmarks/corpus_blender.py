@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+from array import array
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -82,8 +83,10 @@ MAY = {
     # The former world is kept.
     "lights__set_environment": r"World\.use_fake_user",
     "materials__.*|scene__set_material_color": r"\w+\.(materials|material_slots|node_tree\.links)",
-    "cameras__set": r"Scene\.camera$",
+    "cameras__set": r"Scene\.camera$|Camera\.dof\.focus_object",
     "scene__set_parent": r"Object\.parent",
+    # Blender's own, too, ends the instancing: the overrides stand in its place.
+    "blender_library__make_override": r"Object\.instance_collection",
     "(geometry|blender_modelling)__remove_modifier": r"Object\.modifiers",
     "animation__.*keys|animation__bake": r"(Object|Action)\.(animation_data|fcurves|layers|groups)",
     "(geometry|blender_modelling)__.*": (
@@ -152,6 +155,8 @@ class Contents:
             except (AttributeError, UnicodeDecodeError, RuntimeError):
                 continue
             at = f"{path}.{name}" if path else name
+            if name == "pixels" and not struct.is_dirty:
+                continue  # the file's, or generated from other values
             if type == "COLLECTION":
                 self._collection(value, at, depth)
             elif type == "POINTER":
@@ -275,14 +280,23 @@ def digest(data: bytes) -> str:
 
 
 def plain(value: Any) -> str:
-    if isinstance(value, str | int | float | bool | bytes):
+    if isinstance(value, bytes):
+        return f"{len(value)} as {digest(value)}"
+    if isinstance(value, bpy.types.bpy_prop_array) and len(value) > 1000:
+        room = array("f", bytes(4 * len(value)))
+        value.foreach_get(room)
+        return f"{len(value)} as {digest(room.tobytes())}"
+    if isinstance(value, float):
+        told = str(value + 0.0)  # no -0.0
+    elif isinstance(value, str | int | bool):
         told = str(value)
     elif isinstance(value, set):
         told = str(sorted(value))
     else:
         try:
-            told = str([tuple(each) if hasattr(each, "__len__") and not isinstance(each, str)
-                        else each for each in value])  # fmt: skip
+            told = str([plain(each) if isinstance(each, float) else tuple(each) if
+                        hasattr(each, "__len__") and not isinstance(each, str) else each
+                        for each in value])  # fmt: skip
         except TypeError:
             told = str(value)
     return told if len(told) < 300 else f"{told[:40]}… {digest(told.encode())}"

@@ -47,6 +47,8 @@ class Contents:
                     for name in spec.ListInfoKeys()
                     if name not in ("timeSamples", "specifier", "subLayerOffsets")
                 }
+                if known := Sdf.ValueTypeNames.Find(self.values[key].get("typeName", "")):
+                    self.values[key]["typeName"] = str(known)  # a name of old may stand for it
                 if samples := layer.ListTimeSamplesForPath(path):
                     told = [(time, layer.QueryTimeSample(path, time)) for time in samples]
                     self.values[key]["timeSamples"] = str(told)

@@ -162,3 +162,21 @@ def test_a_gltf_export_leaves_no_notes_on_nodes(rig: Rig) -> None:
     rig.tool("exchange__export", path=str(rig.folder / "box.glb"))
     assert [node.name for node in nodes if "used" in node] == [nodes[0].name]
     assert len(nodes) > 1
+
+
+def test_an_export_that_plays_actions_leaves_poses_as_they_were(rig: Rig) -> None:
+    import bpy
+
+    cube = rig.cube("Box")
+    for frame in (1, 20):
+        cube.location.x = frame
+        cube.keyframe_insert("location", frame=frame)
+    played = cube.animation_data
+    played.nla_tracks.new().strips.new("Walk", 1, played.action)
+    played.action, played.last_slot_identifier = None, ""
+    bpy.context.view_layer.update()  # plays the strip
+    cube.location = (0.5, 7, 0)
+    rig.tool("exchange__export", path=str(rig.folder / "walk.glb"))
+    assert [*cube.location] == [0.5, 7, 0]
+    assert played.action is None
+    assert played.last_slot_identifier == ""

@@ -168,3 +168,50 @@ def test_an_environment_of_one_color_has_nothing_to_turn(rig: Rig) -> None:
         assert "leave rotate out" in why
     turned = rig.tool("lights__set_environment", sun_elevation=20, rotate=30)
     assert round(turned["environment"]["rotate"]) == 30
+
+
+def test_an_artists_environment_is_turned_whatever_places_its_picture(rig: Rig) -> None:
+    import bpy
+
+    world = bpy.context.scene.world = bpy.data.worlds.new("Artist's")
+    world.use_nodes = True
+    tree = world.node_tree
+    picture = tree.nodes.new("ShaderNodeTexEnvironment")
+    picture.image = bpy.data.images.new("Sky", 4, 4)
+    tree.links.new(picture.outputs["Color"], tree.nodes["Background"].inputs["Color"])
+    turned = rig.tool("lights__set_environment", rotate=40)
+    assert round(turned["environment"]["rotate"]) == 40
+    mapping = bpy.context.scene.world.node_tree.nodes["Mapping"]
+    driver = mapping.id_data.nodes.new("ShaderNodeCombineXYZ")
+    mapping.id_data.links.new(driver.outputs["Vector"], mapping.inputs["Rotation"])
+    assert rig.tool("lights__list")["environment"]["rotate"] is None
+    turned = rig.tool("lights__set_environment", rotate=50)
+    assert round(turned["environment"]["rotate"]) == 50
+    rig.tool("lights__set_environment", strength=2)
+    assert not picture.inputs["Vector"].is_linked, "the artist's own world was changed"
+
+
+def test_a_focused_camera_tells_the_distance_to_its_object(rig: Rig) -> None:
+    import bpy
+
+    camera = rig.tool("cameras__create", name="Eye")["camera"]["path"]
+    rig.tool("scene__transform", name=camera, translate=[0, -10, 0], rotate=[90, 0, 0])
+    bpy.data.objects[camera].data.dof.focus_object = rig.cube("Box", translate=[3, 0, 0])
+    set = rig.tool("cameras__set", name=camera, lens=50)
+    assert set["verified"]
+    assert round(set["camera"]["focus_distance"], 4) == 10
+    assert rig.tool("cameras__set", name=camera, focus_distance=4)["camera"]["focus_distance"] == 4
+
+
+def test_a_stronger_glow_keeps_its_picture(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Box")
+    picture = bpy.data.images.new("Glow", 4, 4)
+    picture.filepath_raw, picture.file_format = str(rig.folder / "glow.png"), "PNG"
+    picture.save()
+    made = rig.tool("materials__create", name="Lit", objects=["Box"])["material"]["path"]
+    rig.tool("materials__set_texture", name=made, slot="emission", path=picture.filepath_raw)
+    glowing = rig.tool("materials__set", name=made, emission_strength=3)["material"]
+    assert glowing["emission_strength"] == 3
+    assert glowing["textures"]["emission"]["path"] == picture.filepath_raw

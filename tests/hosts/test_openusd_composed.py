@@ -290,3 +290,45 @@ def test_another_variant_is_chosen_and_undone(scene: Scene, tmp_path: Path) -> N
             scene.call("attributes__set", {**named, "value": wrong})
     with pytest.raises(HostError, match="it has variants:season"):
         scene.call("attributes__set", {**named, "attribute": "variants:year", "value": "2026"})
+
+
+LAYERED_LOOK = """#usda 1.0
+def Material "Glass"
+{
+    token outputs:surface.connect = </Glass/Surface.outputs:surface>
+    def Shader "Surface"
+    {
+        uniform token info:id = "UsdPreviewSurface"
+        float inputs:opacity.connect = </Glass/Picture.outputs:a>
+        color3f inputs:emissiveColor.connect = </Glass/Picture.outputs:rgb>
+        token outputs:surface
+    }
+    def Shader "Picture"
+    {
+        uniform token info:id = "UsdUVTexture"
+        asset inputs:file = @picture.png@
+        float outputs:a
+        float3 outputs:rgb
+    }
+}
+"""
+
+
+def test_a_number_takes_the_place_of_a_picture_in_a_layer_below(
+    scene: Scene, tmp_path: Path
+) -> None:
+    written(tmp_path, "looks.usda", LAYERED_LOOK)
+    scene.files.open(written(tmp_path, "shot.usda", "#usda 1.0\n(subLayers = [@looks.usda@])\n"))
+    values = {"name": "Glass", "transmission": 0.75}
+    assert scene.call("materials__set", values)["material"]["transmission"] == 0.75
+    saved(scene, tmp_path)
+    stage = Usd.Stage.Open(str(tmp_path / "saved.usda"))
+    assert stage.GetAttributeAtPath("/Glass/Surface.inputs:opacity").GetConnections() == []
+
+
+def test_a_picture_that_glows_has_no_strength_and_is_kept(scene: Scene, tmp_path: Path) -> None:
+    scene.files.open(written(tmp_path, "looks.usda", LAYERED_LOOK))
+    before = scene.text()
+    with pytest.raises(HostError, match="takes the picture's place"):
+        scene.call("materials__set", {"name": "Glass", "emission_strength": 2})
+    assert scene.text() == before

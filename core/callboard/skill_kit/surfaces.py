@@ -66,11 +66,15 @@ def assign_material(
 
 def _values(given: Mapping[str, Any], now: Json) -> Json:
     """Return the given values as numbers. Emission gets both a color and a strength, because it
-    needs both to be visible."""
+    needs both to be visible. A picture stands for the color."""
     values = {key: linear(value) if key in COLORS else value for key, value in given.items()}
     if "emission" in values and "emission_strength" not in values:
         values["emission_strength"] = now.get("emission_strength") or 1.0
-    elif values.get("emission_strength") and "emission" not in values:
+    elif (
+        values.get("emission_strength")
+        and "emission" not in values
+        and "emission" not in now["textures"]
+    ):
         color = now.get("emission")
         values["emission"] = color if color and any(color) else [1.0, 1.0, 1.0]
     return values

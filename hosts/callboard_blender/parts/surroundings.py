@@ -79,12 +79,8 @@ def write(values: Mapping[str, Any]) -> None:
         clear(tree, color)
         source = tree.nodes.new("ShaderNodeTexEnvironment")
         source.image = image
-        mapping, place = (tree.nodes.new(f"ShaderNode{kind}") for kind in ("Mapping", "TexCoord"))
-        tree.links.new(place.outputs["Generated"], mapping.inputs["Vector"])
-        tree.links.new(mapping.outputs["Vector"], source.inputs["Vector"])
+        source.location = (background.location.x - 300, background.location.y)
         tree.links.new(source.outputs["Color"], color)
-        for node, x in ((source, -300), (mapping, -500), (place, -700)):
-            node.location = (background.location.x + x, background.location.y)
     elif "color" in values:
         clear(tree, color)
         color.default_value = (*values["color"], 1.0)
@@ -98,21 +94,45 @@ def write(values: Mapping[str, Any]) -> None:
     if "strength" in values:
         clear(tree, background.inputs["Strength"])
         background.inputs["Strength"].default_value = values["strength"]
-    _set_turn(color, turn)
+    if image is not None or "sun_elevation" in values or "rotate" in values:
+        _set_turn(tree, color, turn)
 
 
-def _set_turn(color: Any, turn: float) -> None:
+def _set_turn(tree: Any, color: Any, turn: float) -> None:
     source = color.links[0].from_node if color.is_linked else None
-    if source is not None and source.type == "TEX_SKY":
+    if source is None:
+        return
+    if source.type == "TEX_SKY":
         source.sun_rotation = radians(turn % 360)
-    elif source is not None and (mapping := _mapping(source)) is not None:
-        # The mapping rotates the lookup directions, so the picture turns the other way.
-        mapping.inputs["Rotation"].default_value[2] = radians(-turn)
+        return
+    rotation = (_mapping(source) or _new_mapping(tree, source)).inputs["Rotation"]
+    clear(tree, rotation)
+    # The mapping rotates the lookup directions, so the picture turns the other way.
+    rotation.default_value[2] = radians(-turn)
 
 
-def _turn(source: Any) -> float:
+def _new_mapping(tree: Any, picture: Any) -> Any:
+    """Add a node that turns the picture, after what places it now."""
+    mapping, into = tree.nodes.new("ShaderNodeMapping"), picture.inputs["Vector"]
+    mapping.location = (picture.location.x - 200, picture.location.y)
+    if into.is_linked:
+        before = into.links[0].from_socket
+    else:
+        place = tree.nodes.new("ShaderNodeTexCoord")
+        place.location = (picture.location.x - 400, picture.location.y)
+        before = place.outputs["Generated"]
+    tree.links.new(before, mapping.inputs["Vector"])
+    tree.links.new(mapping.outputs["Vector"], into)
+    return mapping
+
+
+def _turn(source: Any) -> float | None:
+    """Return the picture's turn. None if other nodes drive it."""
     mapping = _mapping(source)
-    return -degrees(mapping.inputs["Rotation"].default_value[2]) if mapping is not None else 0.0
+    if mapping is None:
+        return 0.0
+    rotation = mapping.inputs["Rotation"]
+    return None if rotation.is_linked else -degrees(rotation.default_value[2])
 
 
 def _mapping(source: Any) -> Any:

@@ -38,10 +38,9 @@ class BlenderCameras:
             "lens": data.lens,
             "sensor": data.sensor_width,
             "clip": [data.clip_start, data.clip_end],
-            "focus_distance": data.dof.focus_distance,
+            "focus_distance": _focus(obj),
             "fstop": data.dof.aperture_fstop if data.dof.use_dof else 0.0,
             "active": scene().camera == obj,
-            **_doubt(data),
         }
 
     def create(self, name: str | None) -> str:
@@ -97,6 +96,11 @@ def _fov(data: Any) -> list[float] | None:
     return [degrees(2 * atan(side / 2 / away)) for side in sides]
 
 
-def _doubt(data: Any) -> Json:
-    target = data.dof.focus_object
-    return {} if target is None else {"doubt": f"it is focused on '{target.name}', not by distance"}
+def _focus(obj: bpy.types.Object) -> float:
+    """Return the distance in focus, which an object can give instead of the number."""
+    focus = obj.data.dof
+    if focus.focus_object is None:
+        return float(focus.focus_distance)
+    camera = obj.matrix_world
+    away = focus.focus_object.matrix_world.translation - camera.translation
+    return float(abs(away.dot(camera.col[2].to_3d().normalized())))

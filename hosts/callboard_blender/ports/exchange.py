@@ -47,6 +47,10 @@ _NO_USD = (
     "this Blender has no OpenUSD Python modules, which check its files; use Blender 4.5 or later"
 )
 
+#: Which action is played, in the order in which the values can be set.
+_ACTION = ("action", "action_slot", "last_slot_identifier")
+_PLACE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
+
 
 class BlenderExchange:
     def __init__(self, changes: Changes, usd: BlenderUsd | None) -> None:
@@ -114,6 +118,7 @@ class BlenderExchange:
             operator, moving = _there(writer_of(kind), path), moves()
             options = export_options(operator, kind, axes, objects is not None, moving)
             with (
+                _motion_kept(),
                 TemporaryDirectory(prefix="callboard-") as apart,
                 frame_kept() if moving else nullcontext(),
             ):
@@ -217,6 +222,44 @@ def _nodes_kept() -> Iterator[None]:
     yield
     for tree_name, name in set(_noted_nodes()) - before:
         del _node_trees()[tree_name].nodes[name]["used"]
+
+
+@contextmanager
+def _motion_kept() -> Iterator[None]:
+    """Restore the actions and then the poses, because Blender's glTF exporter plays each action."""
+    kept = [
+        (owner, name, _value(owner, name))
+        for owner, names in _moved()
+        for name in names
+        if hasattr(owner, name)
+    ]
+    try:
+        yield
+    finally:
+        for names in (_ACTION, (*_PLACE, "value")):
+            for owner, name, value in kept:
+                # An action that is set again is played again.
+                if name in names and _value(owner, name) != value:
+                    setattr(owner, name, value)
+            view_layer().update()
+
+
+def _value(owner: Any, name: str) -> Any:
+    value = getattr(owner, name)
+    return tuple(value) if name in _PLACE else value
+
+
+def _moved() -> Iterator[tuple[Any, Sequence[str]]]:
+    """Yield what an action moves, and the names of the values that it moves."""
+    for obj in objects():
+        keys = obj.data.shape_keys if obj.type in ("MESH", "CURVE", "LATTICE") else None
+        if obj.animation_data is not None:
+            yield obj.animation_data, _ACTION
+            yield obj, _PLACE
+            yield from ((bone, _PLACE) for bone in (obj.pose.bones if obj.pose else ()))
+        if keys is not None and keys.animation_data is not None:
+            yield keys.animation_data, _ACTION
+            yield from ((block, ("value",)) for block in keys.key_blocks)
 
 
 def _noted_nodes() -> Iterator[tuple[str, str]]:

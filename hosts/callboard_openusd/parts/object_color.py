@@ -10,6 +10,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, Vt
 
 from callboard.errors import HostError
 from callboard.host import Vector
+from callboard_openusd.parts.surfaces import disconnect
 from callboard_openusd.parts.transforms import TIME
 
 _NAME = "Look"
@@ -38,7 +39,7 @@ def set_color(prim: Usd.Prim, color: Vector) -> None:
     diffuse = UsdShade.Shader(material.ComputeSurfaceSource()[0]).CreateInput(
         "diffuseColor", Sdf.ValueTypeNames.Color3f
     )
-    diffuse.ClearSources()
+    disconnect(diffuse)
     _set_lasting(prim, diffuse.GetAttr(), rgb)
     _show(prim, rgb)
     for part in _bound_parts(prim):

@@ -108,6 +108,11 @@ def write(material: UsdShade.Material, values: Mapping[str, object]) -> None:
         mode.Set("transparent" if through else "presence")
         if through or opacity is not None:
             wanted["opacity"] = 1.0 - through if through else opacity
+    if "emission" not in wanted and wanted.get("emission_strength") and now["emission"] is None:
+        raise HostError(
+            "a picture drives emission, and OpenUSD's preview surface has no strength beside it;"
+            " give emission too, which takes the picture's place"
+        )
     strength = wanted.pop("emission_strength", None)
     color = wanted.pop("emission", now["emission"])
     if "emission" in values or "emission_strength" in values:
@@ -132,7 +137,7 @@ def write_texture(
     name, kind, part = INPUTS[slot]
     if texture is None:
         if surface.GetInput(name):
-            surface.GetInput(name).ClearSources()
+            disconnect(surface.GetInput(name))
             if slot == "normal":
                 surface.GetPrim().RemoveProperty(f"inputs:{name}")
         return
@@ -232,8 +237,14 @@ def _uv_scale(picture: UsdShade.Shader) -> list[float]:
 
 def _set(surface: UsdShade.Shader, name: str, kind: Sdf.ValueTypeName, value: object) -> None:
     there = surface.CreateInput(name, kind)
-    there.ClearSources()
+    disconnect(there)
     set_lasting(there.GetAttr(), value)
+
+
+def disconnect(there: UsdShade.Input) -> None:
+    there.ClearSources()
+    if there.HasConnectedSource():  # in a layer below
+        there.DisconnectSource()
 
 
 def _reflected(ior: float) -> float:
