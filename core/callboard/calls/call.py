@@ -28,9 +28,6 @@ from callboard.workspace.containment import WorkspaceRoots
 
 _ID = re.compile(r"([0-9a-f]{8})[0-9a-f]{24}")
 
-#: Default time limit, in seconds, for a script in an application with windows.
-SCRIPT_IN_A_WINDOW = 30.0
-
 
 class CallServer(Protocol):
     """The part of the dispatcher that a call needs."""
@@ -119,12 +116,6 @@ class Call:
         if self.roots is None or not self.tool.uses_files:
             return None
         return self.roots.for_writing() if self.tool.writes_files else self.roots
-
-    def seconds(self, default: float) -> float:
-        """Return the time limit in seconds. A script blocks the artist's application, so its
-        default is shorter."""
-        holds = self.tool.concern == "script" and not self.host.identity.headless
-        return self.time_limit or (min(default, SCRIPT_IN_A_WINDOW) if holds else default)
 
     @property
     def becomes(self) -> str:

@@ -60,7 +60,7 @@ class CallPaths:
         if not paths:
             return
         roots = call.roots or WorkspaceRoots()
-        places = FoundPaths(roots)
+        places = FoundPaths(roots) if tool.writes_files else None
 
         def admit(path: str) -> str:
             if not (tool.touches_files or has_folder(path)):
@@ -70,7 +70,7 @@ class CallPaths:
                 raise WorkspaceResolveError(f"{shown(path)} {reason}")
             if tool.writes_files or not is_absolute(path):
                 roots.require_there(admitted)
-            if tool.writes_files:
+            if places is not None:
                 # A relative path never leaves the roots. If it seems to, another process is
                 # changing the path at this moment.
                 if _has_folder(roots) and (not is_absolute(path) or roots.contains(admitted)):
@@ -82,8 +82,8 @@ class CallPaths:
         call.arguments = await self._workers.run_on_paths(
             tool, paths.resolve, call.arguments, admit
         )
-        call.context.run(recheck.set, places)
-        if tool.writes_files:
+        if places is not None:
+            call.context.run(recheck.set, places)
             call.context.run(make_missing.set, places.make)
 
 

@@ -58,6 +58,8 @@ T = TypeVar("T")
 
 #: Seconds after which a call without ``timeout_hint_secs`` is given up.
 DEFAULT_TIMEOUT = 300.0
+#: Seconds after which a script without a time limit is given up in an application with windows.
+SCRIPT_IN_A_WINDOW = 30.0
 
 #: Host errors that are reported as JSON-RPC errors, because no tool ran or its outcome isn't known.
 HOST_REFUSALS = (HostBusy, CallTimeout, Paused, CallCancelled)
@@ -281,8 +283,16 @@ class Dispatcher(RunningCalls):
             raise ResourceNotFound(uri)
         return value if isinstance(value, (str, bytes)) else value.content
 
+    def seconds(self, call: Call) -> float:
+        """Return the call's time limit in seconds. A script blocks the artist's application, so its
+        default is shorter."""
+        default = self.default_timeout
+        if call.tool.concern == "script" and not self.host.identity.headless:
+            default = min(default, SCRIPT_IN_A_WINDOW)
+        return call.time_limit or default
+
     async def _in_time(self, call: Call, work: Awaitable[Any]) -> Any:
-        timeout = call.seconds(self.default_timeout)
+        timeout = self.seconds(call)
         timer = self._guest.loop.call_later(timeout, _expire, call)
         try:
             return await work
@@ -320,14 +330,15 @@ class Dispatcher(RunningCalls):
             from callboard.calls.batch import add_outcomes
 
             add_outcomes(call, result)
-        if failed or old or undo is not None or call.output.written:
+        printed = call.output.written
+        if failed or old or undo is not None or printed:
             results.add_meta(
                 result,
                 {
                     "callboard/call": call.id if failed else None,
                     "callboard/old": None if failed else old,
-                    "callboard/stdout": call.output.text("stdout") or None,
-                    "callboard/stderr": call.output.text("stderr") or None,
+                    "callboard/stdout": (printed and call.output.text("stdout")) or None,
+                    "callboard/stderr": (printed and call.output.text("stderr")) or None,
                     "callboard/undo": undo.id if undo else None,
                     "callboard/rolledBack": undo.rolled_back if undo else None,
                 },

@@ -65,7 +65,7 @@ class MainThread:
         if (busy := self._behind_script(turn)) is not None:
             raise busy
         waiting = [one.owner.holder for one in self._queue]
-        if not has_place(turn.owner.holder, waiting, self._limit):
+        if waiting and not has_place(turn.owner.holder, waiting, self._limit):
             raise HostBusy(
                 f"the host has {len(self._queue)} calls waiting for its main thread; "
                 "wait for an answer, or a few seconds, before the next call",

@@ -31,6 +31,8 @@ PARK = object()
 #: Locks for the next runs. A lock that was held when an exception arrived may never be released, so
 #: it isn't used again, even if the exception was meant for an outer run.
 _locks: list[threading.RLock] = []
+#: The owner of turns that no client asked for.
+_OWN = Owner(NOBODY)
 
 
 class Interrupted(BaseException):
@@ -152,7 +154,7 @@ class Turn:
         """``kind`` is the kind of work that the host is asked about."""
         self.name = name
         #: The client whose share of the queue the turn counts against.
-        self.owner = Owner(NOBODY)
+        self.owner = _OWN
         #: True for code that was written for this one call.
         self.script = False
         self.kind: Work = kind
