@@ -7,7 +7,7 @@ negated condition, another constant, an omitted statement or answer. Messages an
 they are. FOLDER keeps a clone of this repository's last commit, the plan and every outcome. A
 second run of the program continues where the first one ended.
 
-First the tests that aren't slow run once, with a probe at the place of each mistake. Then each
+First the quick tests run once, with a probe at the place of each mistake. Then each
 mistake is made in the clone. Of the tests that `tests/touched.py` picks for the mistake's file,
 those that reach its place are run: the others can't notice it. `--tests REV` uses the tests of
 another commit. `--missed FOLDER` tries only the mistakes that another run's tests missed.
@@ -38,6 +38,8 @@ PROJECT = Path(__file__).resolve().parents[1]
 _PICKING = Lock()
 #: The clones, one for each process.
 WORKERS = ("tree", "tree2")
+#: What `test --changed` runs of the files that it picks.
+QUICK = "not slow and not sweep"
 #: Operators, each of which is replaced with the other of its pair.
 PAIRS = [
     (ast.Eq, ast.NotEq),
@@ -229,7 +231,7 @@ class Run:
             # From the end of each file, so that earlier places don't move.
             for number in sorted(numbers, key=lambda each: -self.plan[each].start):
                 self.plan[number].put(self.tree, self.plan[number].probe(number))
-        self.pytest("-p", "mutation_probe", "-m", "not slow", "-n", "2", *words)
+        self.pytest("-p", "mutation_probe", "-m", QUICK, "-n", "4", *words)
         self.clean()
 
     def clean(self) -> None:
