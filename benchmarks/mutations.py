@@ -1,6 +1,7 @@
 """Makes small mistakes in the code: how many of a hundred do the tests notice?
 
-    python benchmarks/mutations.py FOLDER [--count 100] [--seed 1] [--limit 60] [--tests REV]
+    python benchmarks/mutations.py FOLDER [--count 100] [--seed 1] [--limit 60]
+    python benchmarks/mutations.py FOLDER --at REV --missed OTHER
 
 Mistakes are spread over `core` and `hosts` in proportion to their lines: another operator, a
 negated condition, another constant, an omitted statement or answer. Messages and type hints stay as
@@ -9,8 +10,12 @@ second run of the program continues where the first one ended.
 
 First the quick tests run once, with a probe at the place of each mistake. Then each
 mistake is made in the clone. Of the tests that `tests/touched.py` picks for the mistake's file,
-those that reach its place are run: the others can't notice it. `--tests REV` uses the tests of
-another commit. `--missed FOLDER` tries only the mistakes that another run's tests missed.
+those that reach its place are run: the others can't notice it.
+
+The second form says what an earlier commit's tests would have noticed. It takes the mistakes that
+the tests of another run, in the folder OTHER, didn't catch. It looks for the same code at that
+commit, makes each mistake there, and runs all of that commit's quick tests that reach it. Code
+that didn't exist yet is counted as `absent`.
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
 from importlib import import_module
 from itertools import permutations
 from pathlib import Path
@@ -154,7 +160,7 @@ def executable(node: ast.AST) -> Iterator[ast.AST]:
                     yield from executable(child)
 
 
-def mistakes(path: Path) -> Iterator[Mistake]:
+def mistakes(path: Path, root: Path) -> Iterator[Mistake]:
     text = path.read_text("utf-8")
     lines = [0]
     for line in text.encode().splitlines(keepends=True):
@@ -167,7 +173,7 @@ def mistakes(path: Path) -> Iterator[Mistake]:
             start = lines[place.lineno - 1] + place.col_offset
             end = lines[place.end_lineno - 1] + place.end_col_offset
             old = text.encode()[start:end].decode()
-            where = path.relative_to(PROJECT).as_posix()
+            where = path.relative_to(root).as_posix()
             yield Mistake(where, place.lineno, kind, start, end, old, new)
 
 
@@ -176,7 +182,7 @@ def planned(count: int, seed: int) -> list[Mistake]:
     by_line: defaultdict[tuple[str, int], list[Mistake]] = defaultdict(list)
     for root in ("core", "hosts"):
         for path in sorted((PROJECT / root).rglob("*.py")):
-            for mistake in mistakes(path):
+            for mistake in mistakes(path, PROJECT):
                 by_line[mistake.path, mistake.line].append(mistake)
     chance = random.Random(seed)
     chosen = [chance.choice(by_line[each]) for each in chance.sample(sorted(by_line), count)]
@@ -184,6 +190,31 @@ def planned(count: int, seed: int) -> list[Mistake]:
         if one.path == other.path and one.start <= other.start < one.end:
             chosen.remove(other)
     return chosen
+
+
+def around(root: Path, mistake: Mistake) -> list[str]:
+    """Return the lines near a mistake, without their indentation."""
+    lines = (root / mistake.path).read_text("utf-8").splitlines()
+    return [line.strip() for line in lines[max(0, mistake.line - 6) : mistake.line + 5]]
+
+
+def moved(plan: list[Mistake], root: Path) -> list[Mistake | None]:
+    """Return each mistake of this commit where the same code is in another tree, or None."""
+    there: defaultdict[tuple[str, str], list[Mistake]] = defaultdict(list)
+    for top in ("core", "hosts"):
+        for path in sorted((root / top).rglob("*.py")):
+            for mistake in mistakes(path, root):
+                there[mistake.old, mistake.new].append(mistake)
+
+    def likeness(one: Mistake, other: Mistake) -> float:
+        return SequenceMatcher(None, around(PROJECT, one), around(root, other)).ratio()
+
+    found: list[Mistake | None] = []
+    for one in plan:
+        known = there[one.old, one.new]
+        best = max(known, key=lambda other, one=one: likeness(one, other), default=None)  # type: ignore[misc]
+        found.append(best if best and likeness(one, best) > 0.3 else None)
+    return found
 
 
 @dataclass
@@ -197,7 +228,8 @@ class Run:
         """Return pytest's exit code, or None if it took too long, and its output."""
         command = ["nice", "-n", "15", sys.executable, "-m", "pytest", "-q"]
         command += ["-p", "no:cacheprovider", "--hypothesis-profile", "fast", *words]
-        env = {**os.environ, "PYTHONPATH": str(self.tree / "core")}
+        roots = [str(self.tree / root) for root in ("core", "hosts", "ui", "tests", "packaging")]
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(roots)}
         # With bytecode from earlier runs, a short run takes a third of the time.
         env["PYTHONPYCACHEPREFIX"] = str(self.folder / "bytecode")
         env.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -259,48 +291,74 @@ class Run:
         or reason."""
         mistake = self.plan[number]
         by_test = hits.get(number, [])
-        files = self.picked(mistake.path)
-        tests = [test for file in files for test in by_test if test.startswith(f"{file}::")]
         if every:
-            tests += [test for test in by_test if "::" in test and test not in tests]
+            tests = [test for test in by_test if "::" in test]
+            files = sorted({test.partition("::")[0] for test in tests})
+        else:
+            files = self.picked(mistake.path)
+            tests = [test for file in files for test in by_test if test.startswith(f"{file}::")]
         if "import" in by_test:
             tests += files
         if not tests:
             return "unreached", f"by {len(by_test)} tests elsewhere"
-        mistake.put(self.tree, mistake.new)
-        try:
-            # The nearest tests catch most of them.
-            for some in (tests[:40], tests[40:]):
-                if some and (by := self.caught_by(some)) is not None:
-                    return by
-        finally:
-            self.clean()
+        # The nearest tests catch most of them.
+        for some in (tests[:40], tests[40:]):
+            if (by := self.caught_by(mistake, some)) is not None:
+                return by
         return "missed", f"by {len(tests)} tests"
 
-    def caught_by(self, tests: list[str]) -> tuple[str, str] | None:
+    def caught_by(self, mistake: Mistake, tests: list[str]) -> tuple[str, str] | None:
+        """Return the first of the tests that fails with the mistake and passes without it."""
+        left = list(dict.fromkeys(tests))
+        while left:
+            mistake.put(self.tree, mistake.new)
+            code, output = self.chosen(left, seconds=self.limit)
+            self.clean()
+            if code is None:
+                return "unfinished", f"{len(left)} tests in {self.limit:g} s"
+            if code == 0:
+                return None
+            first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", output, re.M)
+            if first is None or first[1] not in left or self.chosen([first[1]])[0] == 0:
+                return "caught", first[1] if first else output.strip().splitlines()[-1][:100]
+            # It fails now and then on a busy machine.
+            left.remove(first[1])
+        return None
+
+    def chosen(self, tests: list[str], seconds: float | None = None) -> tuple[int | None, str]:
         chosen = self.tree / "chosen"
-        chosen.write_text("\n".join(dict.fromkeys(tests)), "utf-8")
-        code, output = self.pytest("-x", "-o", "timeout=30", f"@{chosen}", seconds=self.limit)
-        first = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.M)
-        if code is None:
-            return "unfinished", f"{len(tests)} tests in {self.limit:g} s"
-        if code == 0:
-            return None
-        return "caught", first[1] if first else output.strip().splitlines()[-1][:100]
+        chosen.write_text("\n".join(tests), "utf-8")
+        return self.pytest("-x", "-o", "timeout=60", f"@{chosen}", seconds=seconds)
 
 
-def prepared(folder: Path, count: int, seed: int, rev: str | None) -> list[Mistake]:
+def prepared(folder: Path, asked: argparse.Namespace) -> list[Mistake]:
     """Return the plan, and make a clone for each worker beside it."""
     plan, trees = folder / "plan.json", [folder / name for name in WORKERS]
     if not plan.exists():
         folder.mkdir(parents=True, exist_ok=True)
         for tree in trees:
             subprocess.run(["git", "clone", "-q", "--shared", PROJECT, tree], check=True)
-            if rev:
-                for words in (["rm", "-rqf", "tests"], ["checkout", "-q", rev, "--", "tests"]):
-                    subprocess.run(["git", *words], cwd=tree, check=True)
-        plan.write_text(json.dumps([asdict(each) for each in planned(count, seed)]), "utf-8")
+            if asked.at:
+                subprocess.run(["git", "checkout", "-q", asked.at], cwd=tree, check=True)
+        if asked.missed:
+            chosen = let_through(asked.missed.resolve())
+        else:
+            chosen = planned(asked.count, asked.seed)
+        if asked.at:
+            found = list(zip(chosen, moved(chosen, trees[0]), strict=True))
+            for one, there in found:
+                at = f"{there.path}:{there.line}" if there else "absent"
+                print(f"{one.path}:{one.line}", at)
+            chosen = [there for _, there in found if there is not None]
+        plan.write_text(json.dumps([asdict(each) for each in chosen]), "utf-8")
     return [Mistake(**each) for each in json.loads(plan.read_text("utf-8"))]
+
+
+def let_through(folder: Path) -> list[Mistake]:
+    """Return the mistakes that another run's tests didn't catch."""
+    plan = json.loads((folder / "plan.json").read_text("utf-8"))
+    outcomes = known(folder / "outcomes.json")
+    return [Mistake(**plan[int(n)]) for n, by in outcomes.items() if by[0] != "caught"]
 
 
 def shown(plan: list[Mistake], outcomes: dict[str, list[str]]) -> str:
@@ -323,13 +381,13 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=float, default=60, help="seconds for one mistake")
-    parser.add_argument("--tests", metavar="REV", help="use the tests of another commit")
+    parser.add_argument("--at", metavar="REV", help="make them in another commit, with its tests")
     parser.add_argument("--missed", metavar="FOLDER", type=Path, help="only what it let through")
     parser.add_argument("--every", action="store_true", help="also run tests that weren't picked")
     parser.add_argument("words", nargs="*", help="of pytest, while it is traced")
     asked = parser.parse_args()
     folder = asked.folder.resolve()
-    plan = prepared(folder, asked.count, asked.seed, asked.tests)
+    plan = prepared(folder, asked)
     runs: Queue[Run] = Queue()
     for tree in WORKERS:
         runs.put(Run(folder, (folder / tree).resolve(), plan, asked.limit))
@@ -339,21 +397,19 @@ def main() -> None:
         runs.queue[0].trace(asked.words)
     kept = folder / "outcomes.json"
     outcomes = known(kept)
-    earlier = known(asked.missed / "outcomes.json") if asked.missed else {}
     hits = runs.queue[0].hits()
 
     def make(number: int) -> None:
         began, run = time.monotonic(), runs.get()
         try:
-            outcomes[str(number)] = list(run.outcome(number, hits, asked.every))
+            outcomes[str(number)] = list(run.outcome(number, hits, asked.every or asked.at))
         finally:
             runs.put(run)
         kept.write_text(json.dumps(dict(outcomes), indent=1), "utf-8")
         print(number, *outcomes[str(number)], f"{time.monotonic() - began:.0f} s", flush=True)
 
     with ThreadPoolExecutor(len(WORKERS)) as workers:
-        done = {*outcomes, *(number for number, by in earlier.items() if by[0] == "caught")}
-        list(workers.map(make, [n for n in range(len(plan)) if str(n) not in done]))
+        list(workers.map(make, [n for n in range(len(plan)) if str(n) not in outcomes]))
     table = shown(plan, outcomes)
     (folder / "table.md").write_text(table + "\n", "utf-8")
     print(table)
