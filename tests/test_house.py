@@ -103,6 +103,16 @@ def test_names_say_what_a_value_is(root: str) -> None:
     ] == []
 
 
+def test_what_a_machine_is_missing_is_asked_in_one_way() -> None:
+    """An installed package may still be missing a system library, which `needed.py` knows."""
+    asked = re.compile(r"pytest\.importorskip\(|find_spec\(\W*(bpy|pxr|PySide6|qtpy)\b")
+    assert [
+        str(path.relative_to(PROJECT))
+        for path in sources("tests")
+        if asked.search(path.read_text("utf-8")) and path.name != "needed.py"
+    ] == []
+
+
 def test_nothing_is_defined_that_nothing_uses() -> None:
     face = (PROJECT / "tests" / "public_face.txt").read_text("utf-8")
     words: Counter[str] = Counter(re.findall(r"\w+", face))

@@ -15,6 +15,7 @@ from callboard.calls.json_schema import (
     UnsupportedSchema,
     Validator,
 )
+from needed import need
 from serving import served, text_of
 
 SPHERE = {
@@ -348,7 +349,9 @@ SHARED = {"one": {"type": ["integer", "string"]}, "two": {"$anchor": "two", "max
 
 @given(schema=keywords(schemas), value=values)
 def test_agrees_with_the_reference_implementation(schema: Any, value: Any) -> None:
-    jsonschema = pytest.importorskip("jsonschema", exc_type=ImportError)
+    need("jsonschema")
+    import jsonschema
+
     schema = {**schema, "$defs": SHARED}
     validator = Validator(schema)
     try:

@@ -203,7 +203,9 @@ def test_numbers_that_cannot_be_meant_are_refused(
 
 
 def test_a_report_that_can_not_be_written_on_says_so(tmp_path: Path) -> None:
-    resource = pytest.importorskip("resource", reason="this system has no file limits")
+    need("resource")
+    import resource
+
     path = tmp_path / "out.jsonl"
     report = ReportFile(path, {})
     report.open([])

@@ -14,6 +14,7 @@ from callboard.errors import HostError, PeerError, SkillError
 from callboard.mapping.tasks import TaskResult
 from callboard_programs.cli.result_files import files_in, keep, require_place
 from callboard_programs.cli.task_files import TaskFiles
+from needed import need
 
 SMALL, LARGE = b"small", b"x" * 200_000
 
@@ -26,7 +27,9 @@ def picture(data: bytes) -> dict[str, Any]:
 @pytest.fixture
 def little_room() -> Iterator[None]:
     """Limit each file to 100,000 bytes, which has the effect of a full disk."""
-    resource = pytest.importorskip("resource")
+    need("resource")
+    import resource
+
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from callboard.clients.book import ClientBook
 from callboard.clients.holder import TokenHolder
 from callboard.errors import HostError, PeerError
+from needed import need
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX owners and modes")
 
@@ -55,18 +57,20 @@ def test_another_process_revokes_and_this_one_notices_at_the_next_question(path:
 
 
 def test_a_full_disk_says_that_the_token_goes_on_and_how_to_end_it(path: Path) -> None:
-    resource, signals = pytest.importorskip("resource"), pytest.importorskip("signal")
+    need("resource")
+    import resource
+
     book = ClientBook(path)
     _, token = book.make("cursor")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    before = signals.signal(signals.SIGXFSZ, signals.SIG_IGN)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1, limits[1]))
         with pytest.raises(HostError, match=r"'cursor' can still connect.*delete that file"):
             book.revoke("cursor")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signals.signal(signals.SIGXFSZ, before)
+        signal.signal(signal.SIGXFSZ, before)
     assert book.find(token) is not None
     path.unlink()
     assert book.find(token) is None

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,14 +18,12 @@ import pytest
 
 from browser import chromium
 from e2e.client_environments import INSTALL_TIMEOUT
+from needed import needs
 from skills.skill_tree import write_files
 
 PROJECT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.skipif(
-    not all(map(find_spec, ("sphinx", "myst_parser", "furo"))),
-    reason="the extra `docs` is not installed",
-)
+pytestmark = needs("sphinx", "myst_parser", "furo")
 
 
 WIDTHS = "[...document.querySelectorAll('html, .content, article')].map(e => e.scrollWidth)"

@@ -20,11 +20,12 @@ from mcp.client.stdio import stdio_client
 from blender_program import blender_environment, blender_in_a_window
 from home_contents import contents
 from hosts.blender_gui_rig import DEADLINE, missing, screen
+from needed import need
 from waiting import until
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
-tomllib = pytest.importorskip("tomllib", reason="wheels are built by Python 3.11 or later")
+need("tomllib")
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -210,6 +211,8 @@ def setup(callboard: str, user: dict[str, str], *words: str) -> str:
 def entries(home: Path) -> list[dict[str, Any]]:
     """Return the commands that the three clients start."""
     claude, cursor = (json.loads((home / name).read_bytes()) for name in list(CLIENTS)[:2])
+    import tomllib
+
     codex = tomllib.loads((home / ".codex/config.toml").read_text())
     servers = [claude["mcpServers"], cursor["mcpServers"], codex["mcp_servers"]]
     return [each["callboard"] for each in servers]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from e2e.serving import PROJECT, environment
+from needed import need
 
 #: Seconds that the storm lasts here. A run by hand lasts ten minutes.
 SECONDS = 12
@@ -21,7 +22,7 @@ SECONDS = 12
     reason="only root on Linux can imitate a machine with a network and a host name",
 )
 def test_no_record_is_lost_and_no_stranger_is_sent_a_token(tmp_path: Path) -> None:
-    pytest.importorskip("pxr")
+    need("pxr")
     storm = PROJECT / "benchmarks" / "two_machines.py"
     command = [sys.executable, str(storm), "--seconds", str(SECONDS)]
     done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True)

@@ -8,7 +8,6 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,6 +18,7 @@ from callboard.host_kit.usd_depth import check_usd_nesting
 from callboard.workspace.containment import WorkspaceRoots
 from callboard_blender.application.blend_named import refuse_blend_outside
 from hostile.making import spoiled_bytes
+from needed import missing
 
 STAGE = b"""#usda 1.0
 (
@@ -66,7 +66,7 @@ def _cases(random: Random, folder: Path) -> Iterator[str]:
     (root / "b.usda").write_text("#usda 1.0\n(\n subLayers = [@./in.usda@]\n)\n", encoding="utf-8")
     roots = WorkspaceRoots([str(root)], policy="strict")
     may_use.set(partial(_inside, roots))
-    usd = _usd() if find_spec("pxr") is not None else None
+    usd = _usd() if missing("pxr") is None else None
     stage, blend = root / "a.usda", root / "a.blend"
     good = blend_file([b"//in.blend", str(out).encode() + b"/s.blend"])
     for number in range(10**9):

@@ -5,12 +5,12 @@ windows."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 import pytest
 
 from callboard.host import FILE, MODELLING
 from callboard_testing.compliance import Bench, Check, checks
+from needed import missing
 
 #: The ports that these applications don't offer yet.
 ABSENT = frozenset({FILE, MODELLING})
@@ -51,8 +51,8 @@ def run_check(check: Check, bench: Bench, real: bool) -> None:
     """Run one check. A double offers every capability of its application, so a check is never
     skipped on it."""
     assert ABSENT.isdisjoint(bench.host.ports), "the host offers a port in ABSENT; remove it there"
-    missing = bench.missing(check)
-    if missing and (real or find_spec("pxr") is None):
-        pytest.skip(f"the host doesn't offer {', '.join(missing)}")
-    assert missing == []
+    lacking = bench.missing(check)
+    if lacking and (real or missing("pxr")):
+        pytest.skip(f"the host doesn't offer {', '.join(lacking)}")
+    assert lacking == []
     bench.run(check)

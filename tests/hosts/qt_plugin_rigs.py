@@ -9,7 +9,6 @@ import sys
 import xml.etree.ElementTree as ET
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,7 +20,7 @@ from qtpy.QtWidgets import QDockWidget, QLabel, QWidget
 
 from callboard.host import Host
 from callboard_qt.plug_in import QtPlugIn
-from needed import need
+from needed import missing, need
 
 
 class Rig(ABC):
@@ -127,7 +126,7 @@ class MayaRig(Rig):
         from callboard_maya.host import MayaHost
         from callboard_maya.plugin import plug_in
 
-        if find_spec("pxr") is not None:
+        if missing("pxr") is None:
             from maya import cmds
 
             cmds.loadPlugin("mayaUsdPlugin")

@@ -16,6 +16,7 @@ from callboard.workspace.containment import WorkspaceRoots
 from callboard_blender.application.blend_layout import Member, Structure
 from callboard_blender.application.blend_named import refuse_blend_outside
 from hostile.files import blend_file
+from needed import need
 
 
 @pytest.fixture
@@ -81,7 +82,9 @@ def test_a_datablock_that_is_labelled_as_another_is_refused(
 
 
 def test_a_packed_file_is_read_and_a_damaged_one_is_refused(root: Path, tmp_path: Path) -> None:
-    zstandard = pytest.importorskip("zstandard", reason="it comes with Blender")
+    need("zstandard")
+    import zstandard
+
     path = root / "a.blend"
     packed = zstandard.compress(blend_file([str(tmp_path / "out.blend").encode()]))
     path.write_bytes(packed)

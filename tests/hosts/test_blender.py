@@ -48,8 +48,8 @@ def test_the_process_ends_after_rendering(tmp_path: Path) -> None:
 
 
 def test_an_export_holds_what_was_asked(tmp_path: Path) -> None:
-    usd = pytest.importorskip("pxr.Usd", reason="usd-core is not installed")
-    from pxr import Gf, UsdGeom, UsdShade
+    need("pxr")
+    from pxr import Gf, Usd, UsdGeom, UsdShade
 
     script = """
 edit.delete(read.names())
@@ -61,7 +61,7 @@ edit.set_color("Ball", [1, 0.5, 0.25])
 host.ports[USD].export_usd(str(folder / "out.usda"), False)
 """
     in_blender(script, tmp_path)
-    stage = usd.Stage.Open(str(tmp_path / "out.usda"))
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
     placed = [prim for prim in stage.Traverse() if prim.GetTypeName() == "Xform"]
     assert [prim.GetName() for prim in placed] == ["root", "Group", "Ball"]
     lights = [prim for prim in stage.Traverse() if "Light" in str(prim.GetTypeName())]
@@ -127,7 +127,7 @@ assert near(found["scale"], [1, 2, 3]), found
 
 def test_a_stage_s_objects_arrive_where_they_are_in_metres(tmp_path: Path) -> None:
     """The stage has centimeters and Y up. Blender's scene has meters and Z up."""
-    pytest.importorskip("pxr.Usd", reason="usd-core is not installed")
+    need("pxr")
     from hosts.openusd_rig import Scene
 
     stage = Scene()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import sysconfig
 from collections.abc import Iterator
-from importlib.util import find_spec
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,17 @@ import pytest
 
 from callboard.errors import CAPABILITY_MISSING, REFUSED_BY_ARTIST
 from callboard_testing.fake_client import FakeClient
-from callboard_ui.qt_libraries import advice
 from hosts.blender_gui_rig import Gui, blender_gui, install, missing
+from needed import need
 
-_qt = find_spec("PySide6")
-if reason := missing() or (advice(sys.path) if _qt else "PySide6 is not installed"):
+if reason := missing():
     pytest.skip(reason, allow_module_level=True)
-assert _qt is not None
-assert _qt.origin is not None
+need("qt")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 #: The folder of this Python's Qt, which any newer Python can load.
-SITE = str(Path(_qt.origin).parents[1])
+SITE = sysconfig.get_path("platlib")
 #: The windows are side by side, because there is no window manager here.
 BLENDER = ("--window-geometry", "0", "0", "800", "700")
 PANEL = "820, 20, 440, 700"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from math import radians, tan
 from pathlib import Path
 from typing import Any
@@ -28,13 +27,14 @@ from callboard_testing.checks.shared import LAYERED, LOCKED, REFERENCED
 from callboard_testing.compliance import Bench, Check
 from hosts.places import both, every_check, place, run_check
 from hosts.visits import check_visits
+from needed import missing
 
 rt = pymxs.runtime
 
 
 @pytest.fixture
 def host(request: pytest.FixtureRequest) -> Iterator[Any]:
-    new_max(windows=place(request, REAL) == "windows", usd=find_spec("pxr") is not None)
+    new_max(windows=place(request, REAL) == "windows", usd=missing("pxr") is None)
     with max_host(lambda fn: None) as running:
         yield running
     assert REAL or pymxs._session.session.snapshots == 0, "some copies of meshes were not freed"

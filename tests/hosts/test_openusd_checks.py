@@ -99,7 +99,7 @@ def test_a_scene_of_the_wrong_size_is_told(bench: Bench) -> None:
 
 
 def test_openusds_own_validators_are_asked(bench: Bench) -> None:
-    pytest.importorskip("pxr.UsdValidation")
+    need("pxr.UsdValidation")
     stage(bench).GetRootLayer().ClearDefaultPrim()
     findings = bench.call("check__run", {"rules": ["validators"]})["findings"]
     assert "validators:MissingDefaultPrim" in [each["rule"] for each in findings]

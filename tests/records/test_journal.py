@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from callboard.records import journal, schema
 from callboard.records.journal import STEP, Journal, read_lines
 from callboard.records.redaction import Redactor
+from needed import need
 
 REDACTOR = Redactor(home="/home/jdoe", user="jdoe")
 
@@ -61,11 +63,12 @@ def test_a_line_that_is_half_there_is_not_read(made: Journal) -> None:
 
 
 def test_a_line_that_finds_no_room_leaves_the_others(tmp_path: Path) -> None:
-    resource = pytest.importorskip("resource")
+    need("resource")
+    import resource
+
     made = Journal(tmp_path)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    signal_module = pytest.importorskip("signal")
-    before = signal_module.signal(signal_module.SIGXFSZ, signal_module.SIG_IGN)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         made.append(b"first\n")
         resource.setrlimit(resource.RLIMIT_FSIZE, (STEP + 10, hard))
@@ -79,7 +82,7 @@ def test_a_line_that_finds_no_room_leaves_the_others(tmp_path: Path) -> None:
         lines, _ = read_lines(made.path, 0)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal_module.signal(signal_module.SIGXFSZ, before)
+        signal.signal(signal.SIGXFSZ, before)
         made.close()
     assert (lines[0], lines[-1]) == (b"first", b"last")
     assert {len(line) for line in lines[1:-1]} == {100_000}
