@@ -31,6 +31,10 @@ QT_LINKS = {
 #: The same for programs that tests start.
 PROGRAMS = {
     "openssl": ("openssl", "openssl"),
+    "cc": ("gcc", "gcc"),
+    "bash": ("bash", "bash"),
+    "zsh": ("zsh", "zsh"),
+    "fish": ("fish", "fish"),
     "curl": ("curl", "curl"),
     "node": ("nodejs", "nodejs"),
     "npm": ("npm", "nodejs-npm"),
@@ -39,7 +43,7 @@ PROGRAMS = {
     "Xvfb": ("xvfb", "xorg-x11-server-Xvfb"),
     "xdotool": ("xdotool", "xdotool"),
 }
-QUICK_PROGRAMS = ("openssl",)
+QUICK_PROGRAMS = ("openssl", "cc")
 
 
 def need(*wanted: str) -> None:
@@ -64,10 +68,12 @@ def missing(wanted: str) -> str | None:
     if wanted in PROGRAMS:
         names = [wanted, *(["chromium-browser"] if wanted == "chromium" else [])]
         return None if any(map(shutil.which, names)) else f"{wanted} is not installed"
+    if wanted == "bpy" and find_spec(wanted) is None:
+        return "bpy is not installed"
     if wanted in LINKS and (libraries := _lacking(LINKS[wanted])):
         return f"{TOLD[wanted]} can't be loaded without {', '.join(libraries)}"
     if wanted == "bpy":  # takes seconds to load, which its users do
-        return "bpy is not installed" if find_spec("bpy") is None else None
+        return None
     try:
         for module in ("qtpy.QtWidgets", "pytestqt.plugin") if wanted == "qt" else (wanted,):
             import_module(module)
@@ -96,8 +102,13 @@ def _no_terminals() -> str | None:
 def advice(programs: Iterable[str]) -> str:
     """Return a sentence about the tests that will be skipped, with the command that installs the
     system's missing packages."""
-    packages = [LINKS[name][library] for name in LINKS for library in _lacking(LINKS[name])]
-    lacked = [TOLD[name] for name in LINKS if missing(name)]
+    lacked, packages = [], []
+    for name in filter(missing, LINKS):
+        if name == "bpy" and find_spec(name) is None:
+            lacked.append(f"{TOLD[name]}, which isn't published for this Python")
+        else:
+            lacked.append(TOLD[name])
+            packages += [LINKS[name][library] for library in _lacking(LINKS[name])]
     for program in programs:
         if missing(program):
             lacked.append(program)
@@ -111,7 +122,7 @@ def advice(programs: Iterable[str]) -> str:
     command = (
         f" To run them too: sudo {'dnf' if fedora else 'apt'} install {names}" if names else ""
     )
-    return f"this machine skips the tests that need {', '.join(lacked)}.{command}"
+    return f"this machine skips the tests that need {'; '.join(lacked)}.{command}"
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from callboard_programs.cli import COMMANDS, main
 from cli.terminals import terminal
 from docs.blocks import blocks, commands
 from e2e.serving import callboard
+from needed import need
 from serving import served
 
 
@@ -143,9 +144,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_shell_itself_completes(shell: str, place: Path) -> None:
     """The page's line is written into the file that the page names, or typed if the page names
     none."""
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"{shell} is not installed")
+    need(shell)
     (line,) = (
         line
         for block in blocks("docs/commands.md")
@@ -158,7 +157,7 @@ def test_the_shell_itself_completes(shell: str, place: Path) -> None:
         typed = ":"
     # fish reads only from its controlling terminal.
     controls = [setsid, "--ctty", "--wait"] if (setsid := shutil.which("setsid")) else []
-    with terminal([*controls, program, *SHELLS[shell]], place) as it:
+    with terminal([*controls, shell, *SHELLS[shell]], place) as it:
         it.type(f"{typed}; callboard re''ady")
         it.until("<ready>")
         for keys, becomes in (

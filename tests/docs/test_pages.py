@@ -25,7 +25,7 @@ from skills.skill_tree import write_files, write_skill
 from skills.wheels import make_wheel
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash"),
+    needs("bash"),
     needs("pxr"),
     pytest.mark.timeout(600),
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,19 +9,18 @@ from pathlib import Path
 import pytest
 
 from callboard_ui.qt_libraries import advice, debian_package, missing_libraries, what_to_install
+from needed import need
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has X11's libraries")
 
 
 def compiled(folder: Path, name: str, *linked: str) -> Path:
     """Return a library that needs others, made with this machine's compiler."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("there is no C compiler")
+    need("cc")
     options = [f"-Wl,-soname,{name}", "-Wl,--no-as-needed", f"-L{folder}"]
     made = folder / name
     subprocess.run(
-        [compiler, "-shared", "-x", "c", "/dev/null", "-x", "none", "-o", made, *options]
+        ["cc", "-shared", "-x", "c", "/dev/null", "-x", "none", "-o", made, *options]
         + [str(folder / one) for one in linked],
         check=True,
         capture_output=True,
