@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from callboard_testing.fake_client import FakeClient
 from needed import missing
@@ -26,7 +26,12 @@ if missing("qt") is None:
     pytest_plugins = ["pytestqt.plugin"]
 
 # A slow machine isn't a failure. In CI the same change always gets the same examples.
-settings.register_profile("callboard", deadline=None, derandomize="CI" in os.environ)
+settings.register_profile(
+    "callboard",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="CI" in os.environ,
+)
 # The quick tier tries fewer examples. After a change of the tested code itself, run all of them.
 settings.register_profile("fast", settings.get_profile("callboard"), max_examples=15)
 settings.load_profile("callboard")
