@@ -318,11 +318,14 @@ class Run:
                 return "unfinished", f"{len(left)} tests in {self.limit:g} s"
             if code == 0:
                 return None
-            first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", output, re.M)
-            if first is None or first[1] not in left or self.chosen([first[1]])[0] == 0:
-                return "caught", first[1] if first else output.strip().splitlines()[-1][:100]
+            first = re.search(r"^(?:FAILED|ERROR) (.*)", output, re.M)
+            by = next((test for test in left if first and first[1].startswith(test)), None)
+            if by is None:
+                return "caught", output.strip().splitlines()[-1][:100]
+            if self.chosen([by])[0] == 0:
+                return "caught", by
             # It fails now and then on a busy machine.
-            left.remove(first[1])
+            left.remove(by)
         return None
 
     def chosen(self, tests: list[str], seconds: float | None = None) -> tuple[int | None, str]:

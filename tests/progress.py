@@ -12,7 +12,7 @@ import pytest
 from touched import PROJECT, is_slow
 
 #: Approximate seconds per test on two processors: in files of the quick tier, and in slow ones.
-QUICK, SLOW = 0.02, 0.7
+QUICK, SLOW = 0.03, 0.7
 
 
 class Progress:
