@@ -209,12 +209,12 @@ def moved(plan: list[Mistake], root: Path) -> list[Mistake | None]:
     def likeness(one: Mistake, other: Mistake) -> float:
         return SequenceMatcher(None, around(PROJECT, one), around(root, other)).ratio()
 
-    found: list[Mistake | None] = []
+    places: list[Mistake | None] = []
     for one in plan:
         known = there[one.old, one.new]
         best = max(known, key=lambda other, one=one: likeness(one, other), default=None)  # type: ignore[misc]
-        found.append(best if best and likeness(one, best) > 0.3 else None)
-    return found
+        places.append(best if best and likeness(one, best) > 0.3 else None)
+    return places
 
 
 @dataclass
@@ -348,11 +348,11 @@ def prepared(folder: Path, asked: argparse.Namespace) -> list[Mistake]:
         else:
             chosen = planned(asked.count, asked.seed)
         if asked.at:
-            found = list(zip(chosen, moved(chosen, trees[0]), strict=True))
-            for one, there in found:
+            pairs = list(zip(chosen, moved(chosen, trees[0]), strict=True))
+            for one, there in pairs:
                 at = f"{there.path}:{there.line}" if there else "absent"
                 print(f"{one.path}:{one.line}", at)
-            chosen = [there for _, there in found if there is not None]
+            chosen = [there for _, there in pairs if there is not None]
         plan.write_text(json.dumps([asdict(each) for each in chosen]), "utf-8")
     return [Mistake(**each) for each in json.loads(plan.read_text("utf-8"))]
 
