@@ -100,6 +100,15 @@ def test_a_copy_for_one_object_keeps_textures_faces_and_the_selection(bench: Ben
     assert port.get(path)["textures"]["color"]["path"]
 
 
+def test_a_picture_drives_a_color_as_a_color(bench: Bench) -> None:
+    path = _material(bench)
+    asked = {"name": path, "slot": "color", "path": picture(bench.folder)}
+    bench.call("materials__set_texture", asked)
+    (shader,) = cmds.ls(path) or [path]
+    (source,) = cmds.listConnections(f"{shader}.baseColor", source=True, plugs=True)
+    assert source.endswith(".outColor")
+
+
 def test_a_picture_that_is_replaced_leaves_no_nodes(bench: Bench) -> None:
     path, file = _material(bench), picture(bench.folder)
     before = len(cmds.ls())

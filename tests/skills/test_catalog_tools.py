@@ -73,3 +73,12 @@ def test_a_default_for_the_roots_stands_where_there_are_none(tmp_path: Path) -> 
     declared["roots"] = [str(tmp_path)]
     with served(skills=True, **declared) as running, running.client() as client:
         assert "WorkspaceRoots" in client.call("r__go")["structuredContent"]["roots"]
+
+
+def test_a_tools_next_steps_are_listed(tmp_path: Path) -> None:
+    tools = TOOLS.replace("Goes.", "Goes., next-tools: {on-success: [s__go]}")
+    write_skill(tmp_path, "s", files={**FILES, "tools.yaml": tools})
+    with served(skills=True, skill_paths=[tmp_path]) as running, running.client() as client:
+        listed = client.request("tools/list")["result"]["tools"]
+        (tool,) = (each for each in listed if each["name"] == "s__go")
+        assert tool["_meta"]["dcc.next_tools"] == {"on-success": ["s__go"]}
