@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -24,8 +25,8 @@ from stopwatch import Row, program, several, slices, timed
 from callboard_blender.host import BlenderHost
 from callboard_testing.direct_calls import DirectCaller
 
-#: Objects below one group.
-GROUP = 100
+#: Objects below one group, and calls of a batch.
+GROUP = BATCH = 100
 ROUNDS = 5
 
 
@@ -62,6 +63,10 @@ class Plain:
         made = bpy.data.objects.new("Plain", bpy.data.meshes["Shared"])
         bpy.context.scene.collection.objects.link(made)
 
+    def create_many(self, number: int) -> None:
+        for _ in range(BATCH):
+            self.create(number)
+
     def transform(self, number: int) -> None:
         self.at(number).location.x += 1
 
@@ -81,6 +86,10 @@ class Plain:
 
     def duplicate(self, number: int) -> None:
         bpy.context.scene.collection.objects.link(self.at(number + 40).copy())
+
+    def undo(self) -> None:
+        bpy.ops.ed.undo()
+        bpy.context.view_layer.update()
 
     def delete(self, number: int) -> None:
         bpy.data.objects.remove(self.at(number + 50))
@@ -171,9 +180,19 @@ def measured(count: int, folder: Path) -> Iterator[Row]:
         "duplicate": (lambda n: tool("scene__duplicate", name=f"P{n + 30}"), plain.duplicate),
         "delete": (lambda n: tool("scene__delete", name=f"P{n + 40}"), plain.delete),
     }
+    rounds = 3 if count > 1000 else ROUNDS
     for what, (ours, theirs) in changes.items():
-        rounds = 3 if count > 1000 else ROUNDS
         yield what, several(ours, rounds), several(stepped(theirs), rounds)
+    yield (
+        f"create {BATCH} in a batch",
+        several(_batch(host), rounds),
+        several(stepped(plain.create_many), rounds),
+    )
+    tool("scene__delete", name=f"P{count // 2}")
+    undone = timed(lambda: host.undo.undo(call.undo_id or ""))
+    stepped(plain.delete)(ROUNDS)
+    yield "undo a delete", undone, timed(plain.undo)
+    yield "check", timed(lambda: tool("check__run")), None
     yield (
         f"delete {len(many)}",
         timed(lambda: tool("scene__delete", names=many)),
@@ -187,6 +206,23 @@ def measured(count: int, folder: Path) -> Iterator[Row]:
     yield "read 200 with looks and keys", several(_reading_200(call), ROUNDS), None
     yield "list 100 after changes", timed(lambda: tool("scene__list_objects")), None
     host.close()
+
+
+def _batch(host: BlenderHost) -> Callable[[int], object]:
+    """Return a function that makes a batch of calls, which are one undo step together."""
+    inside = DirectCaller(
+        SimpleNamespace(
+            identity=host.identity, ports=host.ports, skill_paths=host.skill_paths, undo=None
+        )
+    )
+
+    def batch(_: int) -> None:
+        step = host.undo.begin("batch")
+        for number in range(BATCH):
+            inside("scene__create_primitive", {"kind": "cube", "translate": [number, 0, 0]})
+        host.undo.commit(step)
+
+    return batch
 
 
 def _reading_200(call: DirectCaller) -> Callable[[int], object]:
