@@ -34,6 +34,7 @@ TOOLS = (
         "fail",
         "grow",
         "flood",
+        "grumble",
     ),
     *(
         "read",
@@ -122,6 +123,9 @@ def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
             )
     if name == "tell":
         notify("notifications/message", level="warning", data="mind the gap")
+    if name == "grumble":
+        for stream in (sys.stderr, sys.stdout):
+            print(f"{stream.name} {given['text']}", file=stream, flush=True)
     if name == "flood":
         for number in range(given["messages"]):
             notify("notifications/progress", progressToken="nobody's", progress=number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from server_bundles import Kid
 
 from callboard.bundles.files.host_resources import CAPABILITY
 from callboard.bundles.running import bundle_server, child_process
+from callboard.clients.book import ClientBook
 from callboard.workspace.containment import parse_root
+from callboard_testing.fake_client import FakeClient
 from serving import Served, text_of
 from stateless_client import Stateless
 from waiting import until
@@ -147,6 +150,36 @@ def test_a_question_that_could_be_anothers_is_put_to_nobody(kid: Kid) -> None:
         assert "several clients" in text_of(one.call("kid__ask"))
         assert "elicitation/create" not in [m.get("method") for m in other.received]
         other.notify("notifications/cancelled", {"requestId": 5})
+
+
+def test_its_own_lines_are_only_for_whom_it_served(
+    kid: Kid, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "callboard")
+    tokens = [ClientBook().make(name)[1] for name in ("ada", "bob")]
+
+    def log_of(client: FakeClient) -> str:
+        read = client.request("resources/read", {"uri": "log://recent"})
+        return str(read["result"]["contents"][0]["text"])
+
+    def reads_both(client: FakeClient) -> bool:
+        return all(f"<{name}> the plans" in log_of(client) for name in ("stderr", "stdout"))
+
+    with (
+        kid("session") as running,
+        running.client() as local,
+        FakeClient(running.app.url, tokens[0]) as ada,
+        FakeClient(running.app.url, tokens[1]) as bob,
+    ):
+        ada.call("kid__grumble", {"text": "the plans"})
+        until(lambda: reads_both(ada), "the client's own lines")
+        assert "the plans" not in log_of(bob)
+        # From now on, a line of the bundle may quote either client.
+        bob.call("kid__echo", {"text": "b"})
+        ada.call("kid__grumble", {"text": "the other plans"})
+        until(lambda: "the other plans" in log_of(local), "the lines")
+        assert "the other plans" not in log_of(ada) + log_of(bob)
+        assert reads_both(ada)
 
 
 def test_a_cancelled_calls_question_is_not_put_to_the_next_client(kid: Kid) -> None:

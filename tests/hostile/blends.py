@@ -28,6 +28,8 @@ _STRUCTURES = (
 )
 _TYPES = ("char", "uchar", "short", "int", "float", "double", "int8_t", "uint64_t", "void", "ID")
 
+_WINDOWS = (b"WM\0\0", b"SN\0\0", b"WS\0\0")
+
 #: Paths of files in the folder ``out``, which nothing may read, and harmless paths.
 PLACES = ("{out}/{name}", "//../out/{name}", "//link/{name}", "//x/../../out/{name}", "//{name}")
 
@@ -55,6 +57,18 @@ def blocks_of(whole: bytes) -> list[Block]:
         blocks.append(Block(label, whole[at : at + label[1]]))
         at += label[1]
     return blocks
+
+
+def _without_windows(whole: bytes) -> bytes:
+    """Return the file without its windows' blocks, which are most of its blocks and name no
+    files."""
+    kept, keeps = [], True
+    for each in blocks_of(whole):
+        if each.code != b"DATA":
+            keeps = each.code not in _WINDOWS
+        if keeps:
+            kept.append(bytes(each))
+    return whole[:12] + b"".join(kept)
 
 
 def samples(folder: Path, out: Path) -> list[bytes]:
@@ -138,14 +152,15 @@ def samples(folder: Path, out: Path) -> list[bytes]:
     for name, use in uses.items():
         for place in PLACES:
             use(place.format(out=out, name=name.strip()))
-            files.append(saved())
+            files.append(_without_windows(saved()))
     return files
 
 
-def mutated(random: Random, whole: bytes) -> bytes:
-    """Return the file with one or a few of its labels changed, in its blocks or in its layout."""
+def mutated(random: Random, layouts: Random, whole: bytes) -> bytes:
+    """Return the file with one or a few of its labels changed, in its blocks or in its layout. Its
+    layout is changed as ``layouts`` chooses."""
     blocks = blocks_of(whole)
-    if random.random() < 0.1:
+    if random.random() < 0.03:
         return _again(random, spoiled_bytes(random, whole))
     names = _structures(blocks[-2].content)
     telling = [each for each in blocks if re.search(rb"out/|link/|//s", each.content[:4096])]
@@ -167,7 +182,7 @@ def mutated(random: Random, whole: bytes) -> bytes:
             at = one.content.find(random.choice((b"out/", b"link/", b"//")))
             one.content = one.content if at < 0 else _moved(random, one.content, at)
         else:
-            blocks[-2].content = _layout(random, blocks[-2].content)
+            blocks[-2].content = _layout(layouts, blocks[-2].content)
     return _again(random, whole[:12] + b"".join(map(bytes, blocks)))
 
 

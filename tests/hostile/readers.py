@@ -42,7 +42,7 @@ from hostile.making import spoiled_bytes
 #: Seconds for one file. A file that takes longer ends its process.
 PATIENCE = 60
 #: Bytes of address space for each process. A file that asks for more ends its process.
-_MEMORY = {"usd": 2**30, "usdz": 2**30, "blend": 2**32}
+_MEMORY = 2**32
 HARMLESS = '#usda 1.0\ndef Xform "S"\n{\n double a = 1\n}\n'
 BODIES = (
     "(\n subLayers = [@{0}@]\n)\n",
@@ -99,7 +99,8 @@ class Opened:
 class Place:
     """A root, and a folder outside of it with files that a reader would open."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.seed = seed
         self.root, self.out = folder / "root", folder / "out"
         for each in (self.root / "x", self.out):
             each.mkdir(parents=True, exist_ok=True)
@@ -185,7 +186,9 @@ def blend(random: Random, place: Place, number: int) -> Path:
     """Write a .blend file whose labels may lie."""
     place.samples = place.samples or samples(place.root, place.out)
     path = place.root / f"n{number}.blend"
-    path.write_bytes(mutated(random, random.choice(place.samples)))
+    # Neighbours share a changed layout, because reading one takes longer than all else.
+    layouts = Random(f"layout {number // 64} {place.seed}")
+    path.write_bytes(mutated(random, layouts, random.choice(place.samples)))
     return path
 
 
@@ -272,7 +275,7 @@ KINDS: dict[str, tuple[Make, Callable[[Path], None], Callable[[Path], bool]]] = 
 def work(kind: str, seed: int, first: int, last: int, folder: Path) -> Iterator[dict[str, Any]]:
     """Yield each file's outcome: ``refused``, ``opened``, ``unreadable``; or an ``escape``."""
     make, check, read = KINDS[kind]
-    place = Place(folder)
+    place = Place(folder, seed)
     if kind != "blend":
         place.stages()
     outside = Opened(place.out)
@@ -309,7 +312,7 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.folder is not None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY[asked.kind],) * 2)
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         for told in work(asked.kind, asked.seed, asked.first, asked.count, asked.folder):
             print(json.dumps(told), flush=True)
         return 0

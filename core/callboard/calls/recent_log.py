@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextvars
 import logging
 from collections import deque
+from collections.abc import Sequence
 
 from callboard.calls.invisible import shown
 from callboard.clients.owner import Owner, may_see
@@ -45,7 +46,7 @@ def log_failure(tool: str, call_id: str, result: Json, owner: Owner) -> None:
     reported = [block["text"] for block in result["content"] if block["type"] == "text"]
     head, rest = "".join(reported[:1])[:FAILURE_HEAD], reported[1:]
     what = "\n".join([head, *rest])
-    failed_calls.error("%s failed (call %s): %s", tool, call_id, what, extra={"owner": owner})
+    failed_calls.error("%s failed (call %s): %s", tool, call_id, what, extra={"owners": (owner,)})
 
 
 class Listening(logging.Handler):
@@ -68,8 +69,8 @@ class RecentLog(Listening):
 
     def __init__(self) -> None:
         super().__init__()
-        #: Each record, with the owner of the call that it is about, or None if it is about no call.
-        self._records: deque[tuple[Owner | None, Json]] = deque(maxlen=KEPT)
+        #: Each record, with the owners of all calls that it may quote.
+        self._records: deque[tuple[Sequence[Owner], Json]] = deque(maxlen=KEPT)
 
     def emit(self, record: logging.LogRecord) -> None:
         entry: Json = {
@@ -81,14 +82,18 @@ class RecentLog(Listening):
         current = trace.get()
         if current:
             entry["trace"] = current
-        self._records.append((getattr(record, "owner", None) or caller.get(), entry))
+        owner = caller.get()
+        owners = getattr(record, "owners", () if owner is None else (owner,))
+        self._records.append((owners, entry))
 
     def entries(self, reader: Owner) -> list[Json]:
         """Return the records, oldest first. A call's records may quote its arguments, so ``reader``
         sees only the records of its own calls and the records that belong to no call. The command
         line's token sees all records."""
         records = list(self._records)
-        return [entry for owner, entry in records if owner is None or may_see(owner, reader)]
+        return [
+            entry for owners, entry in records if all(may_see(owner, reader) for owner in owners)
+        ]
 
 
 def _short(message: str) -> str:

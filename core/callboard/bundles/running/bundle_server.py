@@ -230,7 +230,8 @@ class BundleServer:
         # The process runs outside the version's folder, because Windows can't remove a folder in
         # use.
         home = self.bundle.folder.parent.parent.parent
-        start = partial(ChildProcess, self.name, command, environment(additions), home)
+        env = environment(additions)
+        start = partial(ChildProcess, self.name, command, env, home, lambda: self._callers.served)
         starting = asyncio.ensure_future(asyncio.to_thread(start))
         try:
             return await asyncio.shield(starting)

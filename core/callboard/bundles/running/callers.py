@@ -13,6 +13,7 @@ from time import monotonic
 from callboard.bundles.files.host_resources import METHODS
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.bundles.running.caller import ROOTS, Caller, roots_answer
+from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import MethodNotFound, PeerError
 from callboard.workspace.containment import WorkspaceRoots
@@ -41,11 +42,15 @@ class Callers:
         #: Cancelled calls, each with the time of its cancellation. The server may still be working
         #: on them.
         self._abandoned: deque[tuple[float, Caller]] = deque()
+        #: The owners of all calls so far, any of which the server's own lines may quote. Read from
+        #: any thread, so it is replaced and never changed.
+        self.served: tuple[Owner, ...] = ()
 
     @contextmanager
     def waiting(self, id: int, caller: Caller) -> Iterator[None]:
         """Note that the request ``id`` is running for ``caller``."""
         self._waiting[id] = caller
+        self._note_owner(caller.call.request.peer.owner)
         try:
             yield
         except asyncio.CancelledError:
@@ -53,6 +58,13 @@ class Callers:
             raise
         finally:
             del self._waiting[id]
+
+    def _note_owner(self, owner: Owner) -> None:
+        if owner in self.served:
+            return
+        # What an ended session owned belongs to its token's holder.
+        owners = [Owner(one.holder) if one.ended else one for one in (*self.served, owner)]
+        self.served = tuple({(one.holder, one.session): one for one in owners}.values())
 
     def asking(self, method: str) -> tuple[int, Caller | None]:
         """Return the id and the call that the server's question is for, or 0 and None when no call
@@ -121,7 +133,7 @@ class Callers:
         if self._waiting and len(peers) == 1 and isinstance(level, str):
             next(reversed(self._waiting.values())).call.send_log(level, text, {})
         else:
-            log.info("%s: %.400s", self._bundle, text)
+            log.info("%s: %.400s", self._bundle, text, extra={"owners": self.served})
 
     def _possible(self) -> list[Caller]:
         """Return the calls that the server may be asking or reporting about."""

@@ -23,6 +23,7 @@ from pathlib import Path
 from time import monotonic
 from typing import IO, Any
 
+from callboard.clients.owner import Owner
 from callboard.errors import ParseError
 from callboard.protocol import jsonrpc
 
@@ -97,8 +98,11 @@ class ChildProcess:
         command: Sequence[str],
         env: Mapping[str, str],
         folder: Path,
+        served: Callable[[], Sequence[Owner]] = tuple,
     ) -> None:
+        """``served`` returns the owners of the calls that the process may quote in its lines."""
         self.name = name
+        self._served = served
         self._closing = threading.Event()
         self._room = threading.Semaphore(ROOM)
         self._outbox: queue.SimpleQueue[bytes | Callable[[], None] | None] = queue.SimpleQueue()
@@ -233,7 +237,7 @@ class ChildProcess:
                 except ParseError as error:
                     noise += 1
                     if line.strip() and noise <= LOGGED_NOISE:
-                        log.info("%s: not a message: %.200r", self.name, line)
+                        self._log("%s: not a message: %.200r", line)
                     if (value := _failed(line, error)) is None:
                         continue
                 while not self._room.acquire(timeout=0.5):
@@ -265,8 +269,11 @@ class ChildProcess:
                     second, count = monotonic(), 0
                 count += 1
                 if count <= LOGGED_A_SECOND:
-                    log.info("%s: %s", self.name, line.decode("utf-8", "replace").rstrip())
+                    self._log("%s: %s", line.decode("utf-8", "replace").rstrip())
         self._close(stderr)
+
+    def _log(self, form: str, line: object) -> None:
+        log.info(form, self.name, line, extra={"owners": self._served()})
 
     def _write(self) -> None:
         stdin = self._process.stdin
