@@ -15,11 +15,11 @@ import argparse
 import ctypes
 import json
 import os
+import pickle
 import resource
 import shutil
 import signal
 import struct
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -39,9 +39,9 @@ from hostile.archives import package_of
 from hostile.blends import mutated, read_blend, samples
 from hostile.making import spoiled_bytes
 
-#: Seconds for one file. A file that takes longer ends its process.
+#: Seconds of the processor for one file. A file that takes longer ends its process.
 PATIENCE = 60
-#: Bytes of address space for each process. A file that asks for more ends its process.
+#: Bytes of address space of each process. A file that asks for more ends its process.
 _MEMORY = 2**32
 HARMLESS = '#usda 1.0\ndef Xform "S"\n{\n double a = 1\n}\n'
 BODIES = (
@@ -107,6 +107,7 @@ class Place:
         if not (self.root / "link").exists():
             (self.root / "link").symlink_to(self.out)
         self.samples: list[bytes] = []
+        self.kept_samples = folder / "samples"
         roots = WorkspaceRoots([str(self.root)], policy="strict")
         may_use.set(partial(_inside, roots))
 
@@ -184,7 +185,6 @@ def usdz(random: Random, place: Place, number: int) -> Path:
 
 def blend(random: Random, place: Place, number: int) -> Path:
     """Write a .blend file whose labels may lie."""
-    place.samples = place.samples or samples(place.root, place.out)
     path = place.root / f"n{number}.blend"
     # Neighbours share a changed layout, because reading one takes longer than all else.
     layouts = Random(f"layout {number // 64} {place.seed}")
@@ -272,19 +272,29 @@ KINDS: dict[str, tuple[Make, Callable[[Path], None], Callable[[Path], bool]]] = 
 # -- the program ------------------------------------------------------------------------------
 
 
-def work(kind: str, seed: int, first: int, last: int, folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield each file's outcome: ``refused``, ``opened``, ``unreadable``; or an ``escape``."""
-    make, check, read = KINDS[kind]
-    place = Place(folder, seed)
-    if kind != "blend":
+def prepare(kind: str, place: Place) -> None:
+    """Write what the generated files use. Runs in a process of its own, because a reader that has
+    started its threads can't be forked."""
+    if kind == "blend":
+        place.kept_samples.write_bytes(pickle.dumps(samples(place.root, place.out)))
+    else:
         place.stages()
-    outside = Opened(place.out)
-    for number in range(first, last):
-        yield {"number": number, "does": "make"}
-        path = make(Random(f"{kind} {seed} {number}"), place, number)
+
+
+def work(
+    kind: str, numbers: range, place: Place, outside: Opened, tell: Callable[..., None]
+) -> None:
+    """Tell each file's outcome: ``refused``, ``opened``, ``unreadable``; or an ``escape``."""
+    make, check, read = KINDS[kind]
+    if kind == "blend":
+        place.samples = pickle.loads(place.kept_samples.read_bytes())
+    for number in numbers:
+        tell(number=number, does="make")
+        path = make(Random(f"{kind} {place.seed} {number}"), place, number)
         outside.names()
-        signal.alarm(PATIENCE)
-        yield {"number": number, "does": "check"}
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE)
+        signal.alarm(20 * PATIENCE)
+        tell(number=number, does="check")
         try:
             check(path)
         except HostError:
@@ -293,13 +303,35 @@ def work(kind: str, seed: int, first: int, last: int, folder: Path) -> Iterator[
             became = ""
         peeked = outside.names()
         if not became:
-            yield {"number": number, "does": "read"}
+            tell(number=number, does="read")
             became = "opened" if read(path) else "unreadable"
         if escaped := [*peeked, *outside.names()]:
-            kept = shutil.copy(path, folder / f"escape-{path.name}")
-            yield {"number": number, "escape": escaped, "file": str(kept), "peeked": bool(peeked)}
+            kept = shutil.copy(path, place.root.parent / f"escape-{path.name}")
+            tell(number=number, escape=escaped, file=str(kept), peeked=bool(peeked))
         path.unlink()
-        yield {"number": number, "became": became}
+        tell(number=number, became=became)
+
+
+def forked(work: Callable[[Callable[..., None]], None]) -> Iterator[dict[str, Any]]:
+    """Do ``work`` in a forked process without output. Yield what it tells, and at the end
+    ``status``."""
+    heard, says = os.pipe()
+    if not (pid := os.fork()):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        work(lambda **told: void(os.write(says, json.dumps(told).encode() + b"\n")))
+        os._exit(0)
+    os.close(says)
+    with os.fdopen(heard) as lines:
+        yield from map(json.loads, lines)
+    yield {"status": os.waitpid(pid, 0)[1]}
+
+
+def void(_: object) -> None:
+    """Do nothing."""
 
 
 def main() -> int:
@@ -307,55 +339,39 @@ def main() -> int:
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--from", dest="first", type=int, default=0)
-    parser.add_argument("--in", dest="folder", type=Path)
     asked = parser.parse_args()
-    if asked.folder is not None:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        for told in work(asked.kind, asked.seed, asked.first, asked.count, asked.folder):
-            print(json.dumps(told), flush=True)
-        return 0
     began = perf_counter()
     folder = Path(tempfile.mkdtemp(prefix="readers-"))
+    place = Place(folder, asked.seed)
+    if asked.kind != "blend":
+        from pxr import Ar, Sdf, Tf, Usd, UsdUtils  # noqa: F401 - so that each process has them
+    list(forked(lambda _: prepare(asked.kind, place)))
+    outside = Opened(place.out)
     tally: Counter[str] = Counter()
-    escapes: list[dict[str, Any]] = []
-    for last in _ends(asked, folder, tally, escapes):
-        tally[f"ended the {last['does']}"] += 1
-        print(json.dumps({"ended at": last}), file=sys.stderr)
+    escapes, at = 0, 0
+    while at < asked.count:
+        numbers = range(at, asked.count)
+        last: dict[str, Any] = {"number": at, "does": "start"}
+        for told in forked(partial(work, asked.kind, numbers, place, outside)):
+            if "escape" in told:
+                escapes += 1
+                print(json.dumps(told), file=sys.stderr)
+            elif "status" not in told:
+                last = told
+                tally[told.get("became", "")] += 1
+        if "became" not in last:
+            # What the process opened before its end counts, too.
+            opened = outside.names()
+            escapes += bool(opened and last["does"] != "make")
+            tally[f"ended the {last['does']}"] += 1
+            print(json.dumps({"ended at": last, "opened": opened}), file=sys.stderr)
+        at = last["number"] + 1
     del tally[""]
     told = {"kind": asked.kind, "seed": asked.seed, "files": asked.count, **tally}
-    told["escapes"], told["seconds"] = len(escapes), round(perf_counter() - began, 1)
-    print(json.dumps(told))
+    print(json.dumps({**told, "escapes": escapes, "seconds": round(perf_counter() - began, 1)}))
     if not escapes:
         shutil.rmtree(folder)
     return 1 if escapes else 0
-
-
-def _ends(
-    asked: argparse.Namespace, folder: Path, tally: Counter[str], escapes: list[dict[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """Run all files. Yield the last step of each process that a file ended."""
-    last: dict[str, Any] = {"number": -1}
-    while last["number"] + 1 < asked.count:
-        command = [sys.executable, "-m", "hostile.readers", asked.kind, "--seed", str(asked.seed)]
-        command += ["--count", str(asked.count), "--from", str(last["number"] + 1)]
-        command += ["--in", str(folder)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        assert process.stdout is not None
-        with process.stdout as lines:
-            for line in lines:
-                if not line.startswith(b"{"):
-                    continue  # the reader's own output
-                told = json.loads(line)
-                if "escape" in told:
-                    escapes.append(told)
-                    print(json.dumps(told), file=sys.stderr)
-                else:
-                    last = told
-                    tally[told.get("became", "")] += 1
-        if process.wait():
-            yield last
 
 
 if __name__ == "__main__":
