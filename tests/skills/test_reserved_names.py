@@ -45,6 +45,7 @@ async def _never(*asked: Any) -> Any:
 def test_a_bundle_serves_no_address_that_is_ours() -> None:
     ours = (
         *("skill://scene/SKILL.md", "job://x/result", "ui://callboard/viewport", "host://status"),
+        *("instance://maya/host://status", "workspace://notes.txt"),
         *("file:///etc/passwd", "SKILL://scene/SKILL.md", "log://recent", "scene://current"),
         f"rig://{HIDDEN}",
     )

@@ -16,7 +16,7 @@ _OWN = frozenset(
     )
 )
 #: Schemes whose every address belongs to callboard or the machine.
-_SCHEMES = frozenset(("file", "host", "job", "log", "report", "scene"))
+_SCHEMES = frozenset(("file", "host", "instance", "job", "log", "report", "scene", "workspace"))
 #: Schemes in which only the addresses below a package's own name are free, such as
 #: ``ui://studio-panel/…`` for the bundle ``studio-panel``.
 _NAMED = frozenset(("skill", "ui"))
