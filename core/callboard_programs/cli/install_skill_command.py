@@ -75,7 +75,7 @@ def _reported(
 ) -> Iterator[str]:
     yield f"{bundle.name} {bundle.manifest.version} is installed."
     yield from seen
-    if bundle.previous:
+    if bundle.previous and bundle.previous != bundle.manifest.version:
         yield f"{bundle.previous} is kept until this version has loaded once."
     if bundle.missing:
         missing = ", ".join(bundle.missing)
