@@ -159,8 +159,13 @@ class BlenderServer:
 
 #: The server of this Blender.
 residence = BlenderServer()
-#: The texts of headers and status bars, as last drawn or about to be drawn.
-drawn = {texts.waiting(Snapshot())}
+#: What headers and status bars show, as last drawn or about to be drawn.
+drawn = {(texts.waiting(Snapshot()), False)}
+
+
+def heading() -> tuple[str, bool]:
+    """Return the line about questions, and whether the server is on."""
+    return texts.waiting(residence.snapshot), residence.app is not None
 
 
 def redraw() -> None:
@@ -170,10 +175,10 @@ def redraw() -> None:
         if bpy.context.window_manager.windows:
             bpy.app.timers.register(redraw, first_interval=0.0, persistent=True)
         return
-    line = texts.waiting(residence.snapshot)
-    if changed := drawn != {line}:
+    shown = heading()
+    if changed := drawn != {shown}:
         drawn.clear()
-        drawn.add(line)
+        drawn.add(shown)
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":

@@ -32,7 +32,7 @@ class Layout:
     def on(self): return self.enabled and (self.above is None or self.above.on)
     def label(self, text="", icon=""): self.seen.append(["label", text, True])
     def operator(self, name, text="", icon="", emboss=True):
-        self.seen.append([name, text, lambda: self.on])
+        self.seen.append([name, text or icon, lambda: self.on])
         return SimpleNamespace()
 def drawn(draw, *args):
     seen = []
@@ -62,7 +62,7 @@ def test_a_question_shows_in_the_header_and_is_allowed_once_all_of_it_was_shown(
         calls = [client.start("tools/call", params) for _ in range(6)]
         gui.wait(lambda: gui.run(f"{DRAWN}answer = len(questions)") == 6, "six questions")
         mark = gui.run(f"{DRAWN}answer = drawn(asking.draw_mark, None)")
-        assert mark == [["callboard.details", "", True]]
+        assert mark == [["callboard.details", "QUESTION", True]]
         line = gui.run(f"{DRAWN}answer = drawn(asking.draw_line, None)")
         assert line == [["callboard.details", f"6 questions, first {client_name(gui)}", True]]
         side = gui.run(f"{DRAWN}answer = drawn(sidebar.draw_question, residence.snapshot)")
@@ -92,7 +92,10 @@ def test_a_question_shows_in_the_header_and_is_allowed_once_all_of_it_was_shown(
     gone = f"{DRAWN}answer = drawn(asking.draw_line, None)"
     gui.wait(lambda: gui.run(gone) == [], "the end of the notice")
     mark = gui.run(f"{DRAWN}answer = drawn(asking.draw_mark, None)")
-    assert mark == [["callboard.details", "", False]], "the mark must keep its place"
+    assert mark == [["callboard.details", "LINKED", False]], "the mark must keep its place"
+    gui.run("bpy.ops.callboard.end()")
+    mark = gui.run(f"{DRAWN}answer = drawn(asking.draw_mark, None)")
+    assert mark == [["callboard.details", "UNLINKED", False]]
     assert "callboard_addon/" not in gui.output(), "callboard printed a traceback"
 
 
@@ -145,7 +148,7 @@ def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> 
         gui.wait(lambda: gui.run("answer = len(residence.snapshot.questions)") == 5, "questions")
         asked = gui.run(PANEL)
         assert [kind for kind, _, _ in asked[: len(idle)]] == [kind for kind, _, _ in idle]
-        assert {"Waiting for you", "Review", "Refuse"} <= {text for _, text, _ in asked}
+        assert {"On: waiting for you", "Review", "Refuse"} <= {text for _, text, _ in asked}
         gui.run("bpy.ops.callboard.stop()")
         for call in calls:
             gui.wait(call.done, "answer")
@@ -176,7 +179,13 @@ def test_what_was_changed_last_and_by_whom_is_taken_back(gui: Gui) -> None:
         gui.wait(lambda: "Undo agent's turn (3)" in texts(), "the three changes")
         newest = next(text for text in texts() if text.startswith("created"))
         assert newest == "created Three"
-        assert any(text.startswith(f"{client_of(gui)}, ") for text in texts())
+        assert any(text.startswith(f"by {client_of(gui)}, ") for text in texts())
+        assert [t for t in texts() if t.startswith("Undo")][1:] == [
+            "Undo",
+            "Undo last 2",
+            "Undo last 3",
+        ]
+        assert "On: no call is running" in texts()
         press("select", 0)
         selected = "answer = [o.name for o in bpy.context.selected_objects]"
         gui.wait(lambda: gui.run(selected) == ["One"], "the selection")
@@ -237,7 +246,7 @@ def test_a_folder_is_added_and_taken_away(gui: Gui, tmp_path: Path) -> None:
     shown = gui.run(
         f"{DRAWN}answer = drawn(lambda layout: sidebar.CALLBOARD_PT_roots.draw(layout, None))"
     )
-    assert shown[0] == ["callboard.add_folder", "", True]
+    assert shown[0] == ["callboard.add_folder", "ADD", True]
     assert ["label", f"work: {folder}", True] in shown
     gui.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
     gui.enable()

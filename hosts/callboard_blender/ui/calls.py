@@ -119,11 +119,11 @@ def _draw_running(box: Any, shown: Snapshot, running: Sequence[CallStatus]) -> N
         row = column.row(align=True)
         row.label(text=texts.title(shown, call.tool), icon="PLAY")
         row.operator("callboard.cancel", text="", icon="X").call = call.id
-        column.label(text=f"{one_line(call.client)}, {_progress(call)}")
+        column.label(text=f"by {one_line(call.client)}, {_progress(call)}")
     more = len(running) - _CALLS
     if more > 0:
         column.label(text=f"+{more} more")
-    column.label(text="Hold Escape to end it")
+    column.label(text="Stop, or hold Escape, ends it")
 
 
 def _progress(call: CallStatus) -> str:
@@ -139,17 +139,20 @@ def _draw_changes(box: Any, changes: Sequence[SceneChange], turn: Sequence[Scene
     if len(turn) > 1:
         whole = f"Undo agent's turn ({len(turn)})"
         box.operator("callboard.undo", text=whole).call = turn[0].call
+    undoes = 0
     for change in changes:
         column = box.column(align=True)
         words = textwrap.wrap(one_line(change.words), _NARROW, max_lines=_LINES, placeholder=" …")
         for line in words:
             column.label(text=line)
         state = ", undone" if change.undone else ", failed" if change.failed else ""
-        who = f"{one_line(change.client)}, {clock(change.started)}{state}"
+        who = f"by {one_line(change.client)}, {clock(change.started)}{state}"
         column.label(text=who)
         if not change.undone:
+            undoes += 1
+            undo = "Undo" if undoes == 1 else f"Undo last {undoes}"
             row = column.row(align=True)
-            _button(row, "callboard.undo", "Undo", change, change.undo_id is not None)
+            _button(row, "callboard.undo", undo, change, change.undo_id is not None)
             _button(row, "callboard.select", "Select", change, bool(change.objects))
     if _rows.outcome:
         for line in textwrap.wrap(_rows.outcome, _NARROW):

@@ -13,7 +13,7 @@ import blf
 import bpy
 
 from callboard_blender.application.main_thread import window_is_gone
-from callboard_blender.server import drawn, residence
+from callboard_blender.server import drawn, heading, residence
 from callboard_ui import texts
 from callboard_ui.shown_text import arguments_text, one_line
 
@@ -142,20 +142,20 @@ residence.on_show = close_ended
 def draw_mark(header: Any, context: Any) -> None:
     """Draw the mark at the start of the 3D view's header, where it shows with the sidebar closed.
     It is always there, so nothing beside it moves when a question comes."""
-    shown = residence.snapshot
-    drawn.add(texts.waiting(shown))
-    asked = bool(shown.questions)
+    drawn.add(heading())
+    asked = bool(residence.snapshot.questions)
     row = header.layout.row()
     row.alert = row.enabled = asked
-    row.operator("callboard.details", text="", icon="QUESTION", emboss=asked)
+    idle = "UNLINKED" if residence.app is None else "LINKED"
+    icon = "QUESTION" if asked else idle
+    row.operator("callboard.details", text="", icon=icon, emboss=asked)
 
 
 def draw_line(header: Any, context: Any) -> None:
     """Draw the line at the end of the status bar, which shows in every workspace."""
-    shown = residence.snapshot
-    line = texts.waiting(shown)
-    drawn.add(line)
-    if shown.questions:
+    line, _ = shown = heading()
+    drawn.add(shown)
+    if residence.snapshot.questions:
         row = header.layout.row()
         row.alert = True
         row.operator("callboard.details", text=line, icon="QUESTION")

@@ -17,8 +17,9 @@ from callboard_blender.ui.questions import draw_answer
 from callboard_ui import texts
 from callboard_ui.shown_text import one_line
 
-#: Characters that fit on a line of the sidebar, and maximum lines for a question.
-_NARROW, _ASKED = 28, 4
+#: Characters that fit on a line of the sidebar, and maximum lines for a question and for the
+#: clients' names.
+_NARROW, _ASKED, _CLIENTS = 28, 4, 3
 #: The icon for each name of a state.
 _ICONS = {
     "ended": "CANCEL",
@@ -30,6 +31,8 @@ _ICONS = {
     "busy": "PLAY",
     "serving": "CHECKMARK",
 }
+#: The states in which calls are answered.
+_ON = ("serving", "busy", "asking", "held", "stalled")
 
 
 class _Tab(bpy.types.Panel):  # type: ignore[misc]
@@ -57,15 +60,14 @@ class CALLBOARD_PT_main(_Tab):
         )
         row.operator("callboard.stop", icon="SNAP_FACE")
         state, window = texts.state(shown), residence.window
-        column = layout.column(align=True)
-        column.label(text=state.text, icon=_ICONS[state.name])
-        column.label(text=texts.clients(shown), icon="USER")
+        layout.label(text=_in_words(state), icon=_ICONS[state.name])
         row = layout.row(align=True)
         opens = row.row(align=True)
         opens.enabled = window is None or not window.opening
         opens.operator("callboard.window", icon="WINDOW")
         row.operator("callboard.copy", text="", icon="COPYDOWN")
         row.operator("callboard.end", text="", icon="QUIT")
+        draw_text(layout, texts.clients(shown), "USER", lines=_CLIENTS)
         if shown.questions:
             draw_question(layout.box(), shown)
         draw_calls(layout, shown)
@@ -120,6 +122,14 @@ class CALLBOARD_PT_capabilities(_Tab):
 
 
 CLASSES = (CALLBOARD_PT_main, CALLBOARD_PT_roots, CALLBOARD_PT_capabilities)
+
+
+def _in_words(state: texts.State) -> str:
+    """Return the state with whether the server is on."""
+    if state.name not in _ON:
+        return state.text
+    idle = state.name == "serving"
+    return "On: no call is running" if idle else f"On: {state.text[:1].lower()}{state.text[1:]}"
 
 
 def draw_question(layout: Any, shown: Snapshot) -> None:

@@ -1,0 +1,580 @@
+"""Hours in Blender's real window: three clients and an artist at random, and what memory does.
+
+    python benchmarks/blender_window.py fuzz [--seconds 1800] [--seed N]
+    python benchmarks/blender_window.py opens [--seconds 600] [--seed N]
+    python benchmarks/blender_window.py drags
+    python benchmarks/blender_window.py memory [--seconds 3600] [--seed N] [--without]
+
+``fuzz`` opens, asks, cancels, captures, renders, saves and undoes. In every other round the artist
+leaves the objects as they are and each client works on its own, so the scene has to match the
+answers. After each round an undo has to bring back the whole scene. ``opens`` has one client ask
+and cancel while another opens a file. ``drags`` has a client delete what the artist drags, thirty
+times, while other code reads the window's modal operators. ``memory`` prints a line of CSV for
+every half minute; ``--without`` makes the same changes by Blender's own Python, without callboard.
+
+Needs Blender, Xvfb and xdotool; ``CALLBOARD_BLENDER_ROOM`` names another Blender's folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import random
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parent.parent
+for source in ("core", "hosts", "tests", "packaging"):
+    sys.path.insert(0, str(PROJECT / source))
+
+from callboard_testing import fake_client  # noqa: E402
+from hosts import blender_gui_rig as rig  # noqa: E402
+
+#: Seconds without an answer that count as a hang.
+HANG = 120.0
+fake_client.DEADLINE = HANG
+#: Calls of each client in a round.
+COUNT = 8
+#: The artist's keys, one act a line. ``>`` moves the mouse, ``!`` types a name, ``<`` clicks.
+HARMLESS = (
+    "g > > Escape",
+    "r > Escape",
+    "s > Escape",
+    "F2 ! Escape Escape",
+    "F12 > Escape",
+    "shift+a Escape",
+    "x Escape",
+    "n",
+    "F3 ! Escape",
+)
+CHANGING = (
+    *HARMLESS,
+    "g > Return",
+    "r > Return",
+    "F2 ! Return",
+    "Tab",
+    "Tab g > Return Tab",
+    "ctrl+z",
+    "ctrl+shift+z",
+    "shift+d > Return",
+    "x Return",
+    "a",
+    "> <",
+    "new",
+    "revert",
+    "recover",
+    "open",
+)
+#: The artist's own ways to another scene, as the menus call them.
+LOADS = {
+    "new": "bpy.ops.wm.read_homefile(load_ui={ui})",
+    "revert": "bpy.ops.wm.revert_mainfile()",
+    "recover": "bpy.ops.wm.recover_last_session()",
+    "open": "bpy.ops.wm.open_mainfile(filepath={path!r}, load_ui={ui})",
+}
+SETTINGS = """
+bpy.context.preferences.view.render_display_type = "NONE"
+bpy.context.preferences.view.show_splash = False
+scene = bpy.context.scene
+scene.render.engine = "CYCLES"
+scene.render.resolution_x = scene.render.resolution_y = 64
+scene.cycles.samples, scene.cycles.use_denoising = 16, False
+"""
+#: Everything about the scene that a call of these may change.
+SCENE = """
+def told(o):
+    slots = [s.material for s in o.material_slots]
+    colors = [[round(c, 4) for c in m.diffuse_color] for m in slots if m]
+    mesh = [round(c, 4) for v in o.data.vertices for c in v.co] if o.type == "MESH" else None
+    matrix = [round(c, 4) for row in o.matrix_world for c in row]
+    parent = o.parent and o.parent.name
+    return [o.type, matrix, parent, colors, mesh, [m.name for m in slots if m]]
+bpy.context.view_layer.update()
+answer = {o.name: told(o) for o in bpy.context.scene.objects}
+answer["materials"] = sorted(m.name for m in bpy.data.materials if m.users)
+answer["meshes"] = sorted(m.name for m in bpy.data.meshes if m.users)
+"""
+PLACES = "answer = {o.name: list(o.location) for o in bpy.context.scene.objects}"
+HELD = """
+import gc, sys
+answer = [sys.getallocatedblocks(), len(bpy.data.objects), len(bpy.data.meshes)]
+"""
+Places = dict[str, list[float]]
+
+
+class Wrong(AssertionError):
+    """The scene or an answer isn't as it must be."""
+
+
+class Agent:
+    """One client, which knows what its own objects must be like."""
+
+    def __init__(self, gui: rig.Gui, letter: str, chance: random.Random, found: Counter[str]):
+        self.client = gui.client()
+        self.client.initialize()
+        self.client.notify("notifications/initialized")
+        self.gui, self.letter, self.chance, self.found = gui, letter, chance, found
+        self.forget()
+
+    def forget(self) -> None:
+        self.places: Places = {}
+        self.before: list[Places] = []
+        self.count = 0
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any] | None:
+        """Call a tool. Return its result if it did what it was asked."""
+        answer = self.client.request("tools/call", {"name": tool, "arguments": arguments})
+        if "error" in answer:
+            code, message = answer["error"]["code"], answer["error"]["message"]
+            self.found[f"{tool}: {code} {message[:60]}"] += 1
+            if code not in (-31001, -31003, -32001):
+                raise Wrong(f"{tool} {arguments}: {answer}")
+            return None
+        result: dict[str, Any] = answer["result"]
+        if result.get("isError"):
+            self.found[f"{tool}: {result['content'][0]['text'][:60]}"] += 1
+            return None
+        self.found[tool] += 1
+        return result
+
+    def own(self) -> None:
+        """Make a random call on an object of one's own, and keep what must follow."""
+        now, tool = dict(self.places), self.chance.randrange(10)
+        name = self.chance.choice([*self.places, ""])
+        spot = [round(self.chance.uniform(-3, 3), 3) for _ in range(3)]
+        if tool < 2 or not name:
+            self.count += 1
+            name = f"{self.letter} {self.count}"
+            done = self.call("scene__create_primitive", kind="cube", name=name, translate=spot)
+            now[name] = spot
+        elif tool == 2:
+            done = self.call("scene__transform", name=name, translate=spot)
+            now[name] = spot
+        elif tool == 3:
+            done = self.call("scene__delete", names=[name])
+            now.pop(name)
+        elif tool == 4:
+            self.count += 1
+            new = f"{self.letter} renamed {self.count}"
+            done = self.call("scene__rename", name=name, new_name=new)
+            now[new] = now.pop(name)
+        elif tool == 5:
+            done = self.call("scene__set_material_color", name=name, color=[1, 0, 0])
+        elif tool == 6 and self.before:
+            done = self.call("scene__undo")
+            if done is not None:
+                undone = done["structuredContent"]["undone"]
+                if len(undone) != 1:
+                    raise Wrong(f"one step was to be undone, not {undone}")
+                self.places = self.before.pop()
+            return
+        else:
+            self.harmless()
+            return
+        if done is not None:
+            self.before.append(self.places)
+            self.places = now
+
+    def harmless(self) -> None:
+        """Read, look, render, or ask the artist and cancel."""
+        act = self.chance.randrange(5)
+        if act == 0:
+            self.ask()
+        elif act == 1:
+            self.call("viewport__capture", width=32, height=32)
+        elif act == 2 and self.chance.random() < 0.5:
+            path = str(self.gui.folder / f"{self.letter}.png")
+            self.call("render__still", path=path, width=16, height=16)
+        elif act == 3:
+            self.call("scene__save_file", path=str(self.gui.folder / f"{self.letter}.blend"))
+        else:
+            for name, place in list(self.places.items())[:2]:
+                got = self.call("scene__get_object", name=name)
+                if got is None or not close(got["structuredContent"]["translate"], place):
+                    raise Wrong(f"{name} must be at {place}: {got}")
+
+    def wild(self) -> None:
+        """Make a random call on whatever is there."""
+        listed = self.call("scene__list_objects")
+        names = [one["name"] for one in (listed or {"structuredContent": {"objects": []}})
+                 ["structuredContent"]["objects"]] or ["Nothing"]  # fmt: skip
+        name, act = self.chance.choice(names), self.chance.randrange(11)
+        spot = [self.chance.uniform(-3, 3) for _ in range(3)]
+        if act == 0:
+            self.call("scene__create_primitive", kind="sphere", name="Made", radius=1)
+        elif act == 1:
+            self.call("scene__transform", name=name, translate=spot)
+        elif act == 2:
+            self.call("scene__delete", names=[name])
+        elif act == 3:
+            self.call("scene__duplicate", name=name)
+        elif act == 4:
+            self.call("scene__select", names=[name])
+        elif act == 5:
+            self.call("scene__set_material_color", name=name, color=[0, 1, 0])
+        elif act == 6:
+            self.call(self.chance.choice(("scene__undo", "scene__redo")))
+        elif act == 7:
+            path = str(self.gui.folder / "saved.blend")
+            self.call("scene__open_file", path=path, discard_changes=True)
+        else:
+            self.harmless_wild(act)
+
+    def harmless_wild(self, act: int) -> None:
+        if act == 8:
+            self.ask()
+        elif act == 9:
+            self.call("viewport__capture", width=32, height=32)
+        else:
+            path = str(self.gui.folder / f"{self.letter}.png")
+            self.call("render__still", path=path, width=16, height=16)
+
+    def ask(self) -> None:
+        """Ask the artist, and cancel a moment later."""
+        id = self.chance.randrange(10**6, 10**9)
+        params = {"name": "script__execute", "arguments": {"code": "pass"}}
+        body = json.dumps({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+
+        def post() -> None:
+            try:
+                self.client.send("POST", body.encode())
+            except (OSError, http.client.HTTPException) as broken:
+                self.found[f"asked: {broken!r}"[:60]] += 1
+
+        thread = threading.Thread(target=post, daemon=True)
+        thread.start()
+        thread.join(self.chance.uniform(0.2, 0.7))
+        # On a busy machine the call arrives after its cancellation, which then counts for nothing.
+        deadline = time.monotonic() + HANG
+        while thread.is_alive():
+            self.client.notify("notifications/cancelled", {"requestId": id})
+            thread.join(3.0)
+            if time.monotonic() > deadline:
+                raise Wrong("a cancelled question got no answer")
+        self.found["asked and cancelled"] += 1
+
+
+def close(one: list[float], other: list[float]) -> bool:
+    return all(abs(a - b) < 1e-3 for a, b in zip(one, other, strict=True))
+
+
+def act(gui: rig.Gui, chance: random.Random, acts: tuple[str, ...]) -> None:
+    for word in chance.choice(acts).split():
+        if word == ">":
+            place = chance.randint(60, 260), chance.randint(520, 700)
+            gui.xdotool("mousemove", *map(str, place))
+        elif word == "!":
+            gui.xdotool("type", chance.choice(("cube", "ball", "lamp")))
+        elif word == "<":
+            gui.xdotool("click", "1")
+        elif word in LOADS:
+            let_go(gui)
+            path = str(gui.folder / "saved.blend")
+            load = LOADS[word].format(path=path, ui=chance.random() < 0.3)
+            gui.run(f"try: {load}\nexcept RuntimeError: pass")
+            gui.run(SETTINGS)
+        else:
+            gui.xdotool("key", word)
+        gui.run("")
+
+
+def let_go(gui: rig.Gui) -> None:
+    for _ in range(3):
+        gui.xdotool("key", "Escape")
+        gui.run("")
+
+
+def together(gui: rig.Gui, agents: list[Agent], artist: random.Random, wild: bool) -> int:
+    """Play one round. Return the number of the artist's acts."""
+
+    def calls(agent: Agent) -> None:
+        for _ in range(COUNT):
+            agent.wild() if wild else agent.own()
+
+    joins = [rig.in_background(lambda a=agent: calls(a), COUNT * HANG) for agent in agents]
+    threads = [t for t in threading.enumerate() if t.name.endswith("(run)")]
+    count = 0
+    while any(thread.is_alive() for thread in threads):
+        if gui.process.poll() is not None:
+            raise Wrong(f"Blender ended after {count} acts: {gui.output()}")
+        act(gui, artist, CHANGING if wild else HARMLESS)
+        count += 1
+    for join in joins:
+        join()
+    let_go(gui)
+    return count
+
+
+def fresh(gui: rig.Gui, agents: list[Agent]) -> None:
+    """Open the saved scene by a client, in a window in which nothing is held."""
+    path = str(gui.folder / "saved.blend")
+    for _ in range(20):
+        let_go(gui)
+        if agents[0].call("scene__open_file", path=path, discard_changes=True) is not None:
+            break
+    else:
+        raise Wrong("the scene can't be opened though nothing is held")
+    gui.run(SETTINGS)
+    for agent in agents:
+        agent.forget()
+
+
+def exact_undo(gui: rig.Gui, agent: Agent) -> int:
+    """Make three changes and take them back one by one. The scene must be what it was."""
+    scenes = [gui.run(SCENE)]
+    name = f"U{agent.chance.randrange(10**6)}"
+    steps = [
+        lambda: agent.call("scene__create_primitive", kind="sphere", name=name, radius=1),
+        lambda: agent.call("scene__transform", name="Cube", translate=[1, 2, 3]),
+        lambda: agent.call("scene__set_material_color", name=name, color=[0, 0, 1]),
+        lambda: agent.call("scene__duplicate", name="Cube"),
+        lambda: agent.call("scene__delete", names=["Cube"]),
+    ]
+    for step in (steps[0], *agent.chance.sample(steps[1:3], 2), *steps[3:]):
+        if step() is None:
+            raise Wrong("a change failed though nothing is held")
+        scenes.append(gui.run(SCENE))
+    for index in range(len(scenes) - 2, -1, -1):
+        before = scenes[index]
+        if index % 2:
+            gui.key("ctrl+z")
+            gui.run("")
+        elif agent.call("scene__undo") is None:
+            raise Wrong("an undo failed though nothing else changed")
+        deadline = time.monotonic() + 20
+        while (now := gui.run(SCENE)) != before:
+            if time.monotonic() > deadline:
+                raise Wrong(f"undo {index}: {now} is not {before}")
+    return len(scenes) - 1
+
+
+def fuzz(gui: rig.Gui, seconds: float, seed: int) -> None:
+    found: Counter[str] = Counter()
+    agents = [Agent(gui, x, random.Random(f"{seed} {x}"), found) for x in "ABC"]
+    artist, end = random.Random(f"{seed} artist"), time.monotonic() + seconds
+    acts = rounds = undone = 0
+    try:
+        while time.monotonic() < end:
+            wild = rounds % 2 == 1
+            acts += together(gui, agents, artist, wild)
+            if not wild:
+                must = {"Camera", "Cube", "Light"}.union(*(agent.places for agent in agents))
+                places = gui.run(PLACES)
+                if places.keys() != must:
+                    raise Wrong(f"{sorted(places)} must be {sorted(must)}")
+                for agent in agents:
+                    for name, place in agent.places.items():
+                        if not close(places[name], place):
+                            raise Wrong(f"{name} must be at {place}, not {places[name]}")
+            fresh(gui, agents)
+            undone += exact_undo(gui, agents[rounds % 3])
+            fresh(gui, agents)
+            rounds += 1
+            print(f"round {rounds}: {acts} acts, {sum(found.values())} answers", flush=True)
+    finally:
+        for what, times in sorted(found.items()):
+            print(f"  {times:6} {what}")
+        print(f"{rounds} rounds, {acts} acts, {sum(found.values())} answers, {undone} exact undos")
+
+
+def opens(gui: rig.Gui, seconds: float, seed: int) -> None:
+    found: Counter[str] = Counter()
+    asks, opener = (Agent(gui, x, random.Random(f"{seed} {x}"), found) for x in "AB")
+    end = time.monotonic() + seconds
+
+    def ask() -> None:
+        while time.monotonic() < end:
+            asks.ask()
+
+    join = rig.in_background(ask, seconds + HANG)
+    path, late = str(gui.folder / "saved.blend"), 0
+    text = "from callboard_blender.addon import residence\n"
+    text += "answer = [len(residence.snapshot.questions), bool(residence.app)]"
+    try:
+        while time.monotonic() < end:
+            opener.call("scene__open_file", path=path, discard_changes=True)
+            if gui.process.poll() is not None:
+                raise Wrong(f"Blender ended: {gui.output()}")
+        join()
+        until_none = time.monotonic() + 20
+        while gui.run(text) != [0, True]:
+            late += 1
+            if time.monotonic() > until_none:
+                raise Wrong("a question that ended is still there")
+    finally:
+        for what, times in sorted(found.items()):
+            print(f"  {times:6} {what}")
+
+
+#: Code like that of other add-ons.
+READER = """
+for window in bpy.context.window_manager.windows:
+    read = [*getattr(window, "modal_operators", ())]
+"""
+WAITS = """
+from callboard_blender import addon
+calls = addon.residence.app.dispatcher.calls.values()
+answer = [c.latest_progress[2] for c in calls if c.latest_progress[2]]
+"""
+DRAGS = 30
+
+
+def drags(gui: rig.Gui, seconds: float, seed: int) -> None:
+    chance, waited = random.Random(seed), 0
+    agent = Agent(gui, "A", chance, Counter())
+    for number in range(DRAGS):
+        by_mouse = number % 2 == 1
+        x, y = chance.randint(60, 200), chance.randint(520, 640)
+        gui.xdotool("mousemove", str(x), str(y))
+        if by_mouse:
+            gui.xdotool("mousedown", "1")
+        else:
+            gui.xdotool("key", chance.choice("grs"))
+        for step in range(1, 5):
+            gui.run(READER)
+            gui.xdotool("mousemove", str(x + 12 * step), str(y + 9 * step))
+        gui.run(READER)
+        join = rig.in_background(lambda: agent.call("scene__delete", names=["Cube"]), HANG)
+        words = gui.wait(lambda: gui.run(WAITS) or "Cube" not in gui.names(), "the call")
+        waited += isinstance(words, list) and "Cube" in gui.names()
+        print(f"{'mouse' if by_mouse else 'keys'}: {words}", flush=True)
+        if by_mouse:
+            gui.xdotool("mouseup", "1")
+        else:
+            gui.xdotool("key", "Escape")
+        join()
+        let_go(gui)
+        agent.call("scene__undo")
+        if "Cube" not in gui.names():
+            fresh(gui, [agent])
+    print(f"{waited} of {DRAGS} waited")
+
+
+#: What one step of ``memory`` does, by Blender's own Python.
+PLAIN = """
+import random
+def plain_step(number, spot):
+    with artist():
+        if number % 4 == 0:
+            bpy.ops.mesh.primitive_cube_add(size=1, location=spot)
+            bpy.context.object.name = f"M {number}"
+        elif number % 4 == 1:
+            bpy.data.objects[f"M {number - 1}"].location = spot
+        elif number % 4 == 2:
+            one = bpy.data.objects[f"M {number - 2}"]
+            material = bpy.data.materials.new("Color")
+            material.diffuse_color = (1, 0, 0, 1)
+            one.data.materials.append(material)
+        else:
+            one = bpy.data.objects[f"M {number - 3}"]
+            bpy.data.objects.remove(one)
+        bpy.ops.ed.undo_push(message="step")
+"""
+
+
+def memory(gui: rig.Gui, seconds: float, seed: int, without: bool) -> None:
+    """Print the process's own memory as CSV. At the end, drop the undo history and print it
+    again."""
+    found: Counter[str] = Counter()
+    chance, end = random.Random(seed), time.monotonic() + seconds
+    agent = None if without else Agent(gui, "M", chance, found)
+    gui.run(PLAIN)
+    began, next_line, number = time.monotonic(), 0.0, 0
+    print("seconds,MiB,Python's blocks,objects,meshes,changes", flush=True)
+
+    def line() -> None:
+        held = gui.run(HELD)
+        cells = [time.monotonic() - began, anonymous(gui.process.pid) / 2**20, *held, number]
+        print(",".join(f"{cell:.1f}" for cell in cells), flush=True)
+
+    while time.monotonic() < end:
+        spot = [round(chance.uniform(-3, 3), 3) for _ in range(3)]
+        if agent is None:
+            gui.run(f"plain_step({number}, {spot})")
+        else:
+            mixed(agent, number, spot)
+        number += 1
+        if time.monotonic() - began >= next_line:
+            line()
+            next_line += 30.0
+        time.sleep(0.2)
+    line()
+    gui.run("bpy.ops.wm.read_homefile(use_factory_startup=True, load_ui=False)")
+    gui.run("import gc, ctypes; gc.collect(); ctypes.CDLL(None).malloc_trim(0)")
+    line()
+    for what, times in sorted(found.items()):
+        print(f"# {times:6} {what}")
+
+
+def mixed(agent: Agent, number: int, spot: list[float]) -> None:
+    name = f"M {number - number % 4}"
+    if number % 4 == 0:
+        agent.call("scene__create_primitive", kind="cube", name=name, translate=spot)
+    elif number % 4 == 1:
+        agent.call("scene__transform", name=name, translate=spot)
+        agent.call("scene__list_objects")
+    elif number % 4 == 2:
+        agent.call("scene__set_material_color", name=name, color=[1, 0, 0])
+        if number % 16 == 2:
+            agent.call("viewport__capture", width=64, height=64)
+            agent.ask()
+        elif number % 16 == 6:
+            path = str(agent.gui.folder / "still.png")
+            agent.call("render__still", path=path, width=16, height=16)
+    else:
+        agent.call("scene__delete", names=[name])
+
+
+def anonymous(pid: int) -> int:
+    """Return the bytes of the process's own memory, without libraries and mapped files (Linux)."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Anonymous:"):
+            return int(line.split()[1]) * 1024
+    raise LookupError("Anonymous")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("fuzz", "opens", "drags", "memory"))
+    parser.add_argument("--seconds", type=float, default=1800.0)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    parser.add_argument("--without", action="store_true", help="without callboard")
+    arguments = parser.parse_args()
+    if reason := rig.missing():
+        print(reason)
+        return 1
+    where = f"{rig.ROOM}/tmp" if rig.ROOM else None
+    with (
+        tempfile.TemporaryDirectory(dir=where) as folder,
+        rig.screen() as display,
+        rig.blender_gui(Path(folder) / "window", display) as gui,
+    ):
+        rig.install(gui, rig.build_addon(Path(folder)))
+        if not arguments.without:
+            gui.enable()
+            gui.run(rig.PERMIT)
+            gui.run("controls.set_consent_policy('script', 'ask')")
+        gui.run(SETTINGS)
+        gui.run(f"bpy.ops.wm.save_as_mainfile(filepath={str(gui.folder / 'saved.blend')!r})")
+        version = gui.run("answer = bpy.app.version_string")
+        print(f"# Blender {version}, seed {arguments.seed}, {arguments.seconds:g} s", flush=True)
+        try:
+            if arguments.what == "memory":
+                memory(gui, arguments.seconds, arguments.seed, arguments.without)
+            else:
+                globals()[arguments.what](gui, arguments.seconds, arguments.seed)
+        except BaseException:
+            print(gui.output())
+            raise
+        print("alive")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
