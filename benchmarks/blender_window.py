@@ -423,6 +423,13 @@ calls = addon.residence.app.dispatcher.calls.values()
 answer = [c.latest_progress[2] for c in calls if c.latest_progress[2]]
 """
 DRAGS = 30
+CHOSEN = """
+cube = bpy.data.objects["Cube"]
+cube.select_set(True)
+bpy.context.view_layer.objects.active = cube
+rest = cube.matrix_basis.copy()
+"""
+MOVED = "answer = bpy.data.objects['Cube'].matrix_basis != rest"
 
 
 def drags(gui: rig.Gui, seconds: float, seed: int) -> None:
@@ -431,6 +438,7 @@ def drags(gui: rig.Gui, seconds: float, seed: int) -> None:
     for number in range(DRAGS):
         by_mouse = number % 2 == 1
         x, y = chance.randint(60, 200), chance.randint(520, 640)
+        gui.run(CHOSEN)
         gui.xdotool("mousemove", str(x), str(y))
         if by_mouse:
             gui.xdotool("mousedown", "1")
@@ -440,6 +448,9 @@ def drags(gui: rig.Gui, seconds: float, seed: int) -> None:
             gui.run(READER)
             gui.xdotool("mousemove", str(x + 12 * step), str(y + 9 * step))
         gui.run(READER)
+        if not by_mouse:
+            # A key that finds nothing selected begins no drag.
+            gui.wait(lambda: gui.run(MOVED), "a drag that moves the cube")
         join = rig.in_background(lambda: agent.call("scene__delete", names=["Cube"]), HANG)
         words = gui.wait(lambda: gui.run(WAITS) or "Cube" not in gui.names(), "the call")
         waited += isinstance(words, list) and "Cube" in gui.names()

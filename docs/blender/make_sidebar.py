@@ -115,7 +115,7 @@ def pictures(gui: Gui, display: Any, folder: Path, version: str) -> None:
         holding = gui.folder / "holding"
         holding.touch()
         gui.run(SLOW.format(path=str(holding)))
-        running = claude.start("tools/call", {"name": "render__bake", "arguments": {}})
+        running = claude.start("tools/call", {"name": "bake__normals", "arguments": {}})
         gui.wait(
             lambda: gui.run("answer = bool(residence.snapshot.calls)") or running.done(), "call"
         )
