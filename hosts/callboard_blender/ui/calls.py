@@ -123,7 +123,8 @@ def _draw_running(box: Any, shown: Snapshot, running: Sequence[CallStatus]) -> N
     more = len(running) - _CALLS
     if more > 0:
         column.label(text=f"+{more} more")
-    column.label(text="Stop, or hold Escape, ends it")
+    column.label(text="Stop ends it. If the window")
+    column.label(text="stands still, hold Escape.")
 
 
 def _progress(call: CallStatus) -> str:
