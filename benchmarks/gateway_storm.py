@@ -1,6 +1,7 @@
 """A storm for the gateway: every change must be made once, and in the right scene.
 
     python benchmarks/gateway_storm.py [--seconds N] [--changes N] [--hosts N] [--pause N]
+        [--calm N]
 
 Hosts and the gateway are killed, halted and restarted in any order. Each host has a scene of its
 own, and three clients that keep using the host's name: one in a session, one without sessions, and
@@ -12,9 +13,11 @@ was confirmed. Needs the extra `usd`.
 from __future__ import annotations
 
 import argparse
+import queue
 import random
 import signal
 import socket
+import subprocess
 import sys
 import threading
 from collections import Counter
@@ -95,7 +98,15 @@ class Life:
         return self._program.process.pid
 
     def start(self) -> None:
-        self._program.__enter__()
+        until = monotonic() + RETURN
+        while True:
+            try:
+                self._program.__enter__()
+                return
+            except queue.Empty:  # not ready in time, because the machine is busy
+                self._program.kill()
+                if monotonic() > until:
+                    raise
 
     def end(self) -> str:
         """Kill the program or stop it. Return the word for what was done."""
@@ -111,7 +122,10 @@ class Life:
         self._program.process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
-        self._program.__exit__(None, None, None)
+        try:
+            self._program.__exit__(None, None, None)
+        except subprocess.TimeoutExpired:
+            self._program.kill()
 
 
 class Worker:
@@ -300,6 +314,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--pause", type=float, default=0.0, help="seconds between a client's calls")
+    parser.add_argument("--calm", type=float, default=0.5, help="seconds between disruptions")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--hosts", type=int, default=3)
     parser.add_argument("--changes", type=int, default=0, help="stop after so many confirmations")
@@ -315,7 +330,7 @@ def main() -> int:
         with working(workers, arguments.pause):
             until = monotonic() + arguments.seconds
             while monotonic() < until or not enough():
-                sleep(0.5)
+                sleep(arguments.calm)
                 storm.blow()
         back = [worker.returns() for worker in workers]
         print(f"memory of the gateway: {memory(storm.gateway.pid):.1f} MiB")

@@ -1,6 +1,6 @@
 """Forty transfers between Blender and OpenUSD, both ways. Each object arrives at the same place
 with the same size, as measured by plain ``bpy`` and ``pxr`` in other processes, or the transfer is
-refused. ``python tests/gateway/test_transfer_table.py`` prints the table."""
+refused. ``PYTHONPATH=tests python tests/gateway/test_transfer_table.py`` prints the table."""
 
 from __future__ import annotations
 

@@ -93,7 +93,13 @@ class HostFinder:
         """Return the hosts that the agent may choose from. Takes up to two seconds if an instance
         is silent."""
         serving = [entry.instance for entry in instances.listed() if entry.state == "serving"]
-        return [i for i in serving if self._limit is None or _is_meant(i, self._limit)]
+        if self._limit is None:
+            return serving
+        # A limit to one instance's id would leave no choice after that instance has ended.
+        last = self._last
+        gone = last is not None and all(i.id != last.id for i in serving)
+        heirs = self._successors(serving) if gone else []
+        return [i for i in serving if _is_meant(i, self._limit) or i in heirs]
 
     def connected(self, instance: Instance) -> None:
         self._last = instance
