@@ -232,8 +232,13 @@ def test_the_bridge_of_another_machine_says_why_it_is_refused_and_gets_in_once_a
     assert called["result"]["structuredContent"] == {"instances": []}
     wrong = right.partition("#")[0] + "#sha256=" + "0" * 64
     check("the gateway presents a different certificate from the one in its address", wrong)
+    check("use the whole address that `callboard gateway --listen` prints", right.partition("#")[0])
     book.revoke("ada")
     check("the bearer token is missing, unknown or revoked")
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        port = gone.getsockname()[1]
+    _, called = told(f"https://127.0.0.1:{port}/mcp#{right.partition('#')[2]}")
+    assert called["result"]["content"][0]["text"].startswith("gateway offline: ")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such file modes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -283,6 +284,11 @@ async def _connected(endpoint: Endpoint) -> Connected:
     context = None if tls is None else tls.context
     try:
         reader, writer = await asyncio.open_connection(endpoint.name, endpoint.port, ssl=context)
+    except ssl.SSLCertVerificationError as error:
+        raise NotLetIn(
+            f"this machine doesn't trust the gateway's certificate ({error.verify_message}); use "
+            "the whole address that `callboard gateway --listen` prints, including its # part"
+        ) from None
     except OSError as error:
         raise Unreachable(f"the host can't be reached: {error}") from None
     if tls is not None and not tls.accepts(writer):

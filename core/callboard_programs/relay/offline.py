@@ -15,6 +15,10 @@ from callboard_programs.relay.last_known import LISTS, KnownHost
 
 #: The beginning of every answer that is sent in a host's place.
 HOST_OFFLINE_TEXT = "host offline: start Maya/Blender… or run callboard serve"
+#: The same, in a gateway's place.
+GATEWAY_OFFLINE_TEXT = (
+    "gateway offline: run `callboard gateway` on its machine, and check its address"
+)
 HOST_LOST_TEXT = (
     "the host went away during this call, and how far the call got is not known; look at the scene "
     "before you repeat it"
@@ -51,8 +55,12 @@ class OfflineServer:
     """The stand-in for a host's server. It introduces itself as the last host did, returns that
     host's lists, and refuses all other requests with the reason."""
 
-    def __init__(self, known: KnownHost, choice: HostChoice) -> None:
+    def __init__(
+        self, known: KnownHost, choice: HostChoice, offline: str = HOST_OFFLINE_TEXT
+    ) -> None:
+        """``offline`` is the beginning of the answers to calls while no host is chosen."""
         self.known = known
+        self._offline = offline
         self._choice = choice
         #: The reason why no host answers, for a call's result.
         self.reason = ""
@@ -96,7 +104,7 @@ class OfflineServer:
         elif self.undecided:
             text = f"no application is chosen: {self.reason}"
         else:
-            text = HOST_OFFLINE_TEXT if not self.reason else f"{HOST_OFFLINE_TEXT} ({self.reason})"
+            text = f"{self._offline} ({self.reason})" if self.reason else self._offline
         return refuse(method, text)
 
     def check(self) -> None:

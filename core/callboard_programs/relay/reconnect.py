@@ -16,9 +16,13 @@ from callboard.transport.instances import Instance
 from callboard_programs.client.http import NotLetIn
 from callboard_programs.relay.choose_tool import HostChoice
 from callboard_programs.relay.finder import Finder
-from callboard_programs.relay.last_known import KnownHost, last_known
+from callboard_programs.relay.last_known import GATEWAY, KnownHost, last_known
 from callboard_programs.relay.link import QUICK, Link
-from callboard_programs.relay.offline import OfflineServer
+from callboard_programs.relay.offline import (
+    GATEWAY_OFFLINE_TEXT,
+    HOST_OFFLINE_TEXT,
+    OfflineServer,
+)
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +67,8 @@ class Reconnector:
         self.choice = HostChoice(
             lambda: asyncio.to_thread(finder.running), self._connected_to, self._choose
         )
-        self.offline = OfflineServer(last_known(finder.kind), self.choice)
+        offline = GATEWAY_OFFLINE_TEXT if finder.kind == GATEWAY else HOST_OFFLINE_TEXT
+        self.offline = OfflineServer(last_known(finder.kind), self.choice, offline)
         self.link: Link | None = None
         #: A connection that isn't ready for requests yet.
         self._connecting: Link | None = None
@@ -210,7 +215,7 @@ class Reconnector:
             await self._prepare(link)
         except (HostError, asyncio.TimeoutError) as error:
             why = str(error) or "it did not answer in time"
-            log.warning("%s (%s): %s", instance.id, instance.kind, why)
+            log.warning("%s (%s): %s", instance.id or instance.name, instance.kind, why)
             self.offline.reason = f"{instance.name} can't be used: {why}"
             if isinstance(error, NotLetIn):
                 self.offline.refusal = NotLetIn(
