@@ -150,8 +150,8 @@ def _draw_changes(box: Any, changes: Sequence[SceneChange], turn: Sequence[Scene
         who = f"by {one_line(change.client)}, {clock(change.started)}{state}"
         column.label(text=who)
         if not change.undone:
-            undoes += 1
-            undo = "Undo" if undoes == 1 else f"Undo last {undoes}"
+            undoes += change.undo_id is not None
+            undo = "Undo" if undoes < 2 or change.undo_id is None else f"Undo last {undoes}"
             row = column.row(align=True)
             _button(row, "callboard.undo", undo, change, change.undo_id is not None)
             _button(row, "callboard.select", "Select", change, bool(change.objects))
