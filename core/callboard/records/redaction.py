@@ -280,15 +280,10 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         ),
         (
             re.compile(
-                rf"""({_KEYS_IN_TEXT}[\\"'\]]{{0,4}}\s{{0,8}}(?:[:=]|%(?:25)?3D)\s{{0,8}})"""
+                rf"""({_KEYS_IN_TEXT}[\\"'\]]{{0,4}}\s{{0,8}}(?:[:=]|%(?:25)?3D|\b(?:is|was)\s)\s{{0,8}})"""
                 r"""[^\s"'\\,;&)\]}\[]+""",
                 re.I,
             ),
-            rf"\1{SECRET}",
-        ),
-        (
-            # In words: my password is …, the token was "…".
-            re.compile(rf"({_KEYS_IN_TEXT}\s{{1,4}}(?:is|was)\s{{1,4}})[^\s,;)\]}}]+", re.I),
             rf"\1{SECRET}",
         ),
         (
