@@ -115,7 +115,7 @@ def one(gui: rig.Gui, hold: str, way: str) -> bool:
     """Print one row. Return whether Blender is free again."""
     gui.run(rig.PERMIT + SETTINGS)
     gui.run("bpy.data.objects['Cube'].location.x = 0")
-    began, said = gui.folder / "began", ""
+    began, reply = gui.folder / "began", ""
     began.unlink(missing_ok=True)
     code = f"bpy.data.objects['Cube'].location.x = 5\nopen({str(began)!r}, 'w').close()\n"
     asked: dict[str, Any] = {"name": "script__execute", "arguments": {"code": code + HOLDS[hold]}}
@@ -139,7 +139,7 @@ def one(gui: rig.Gui, hold: str, way: str) -> bool:
     if way == "escape":
         gui.xdotool("mousemove", *rig.OVER_THE_VIEW, "keydown", "Escape")
     elif way == "stop":
-        said = stop(gui, other)
+        reply = stop(gui, other)
     elif way == "session":
         holder.send("DELETE")
     answered, free, answer = None, None, ""
@@ -161,7 +161,7 @@ def one(gui: rig.Gui, hold: str, way: str) -> bool:
     if way == "escape":
         gui.xdotool("keyup", "Escape")
     beside.end() if free is not None else beside.over.set()
-    cells = [hold, way, _seconds(answered), _seconds(free), (answer + " " + said).strip()]
+    cells = [hold, way, _seconds(answered), _seconds(free), (answer + " " + reply).strip()]
     waits = sorted(beside.refused) or [0.0]
     cells += [f"{waits[len(waits) // 2] * 1000:.0f}, {waits[-1] * 1000:.0f} ms"]
     cells += [f"{beside.machine * 1000:.0f} ms"]

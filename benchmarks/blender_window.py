@@ -115,11 +115,11 @@ class Wrong(AssertionError):
 class Agent:
     """One client, which knows what its own objects must be like."""
 
-    def __init__(self, gui: rig.Gui, letter: str, chance: random.Random, found: Counter[str]):
+    def __init__(self, gui: rig.Gui, letter: str, chance: random.Random, counted: Counter[str]):
         self.client = gui.client()
         self.client.initialize()
         self.client.notify("notifications/initialized")
-        self.gui, self.letter, self.chance, self.found = gui, letter, chance, found
+        self.gui, self.letter, self.chance, self.counted = gui, letter, chance, counted
         self.forget()
 
     def forget(self) -> None:
@@ -132,15 +132,15 @@ class Agent:
         answer = self.client.request("tools/call", {"name": tool, "arguments": arguments})
         if "error" in answer:
             code, message = answer["error"]["code"], answer["error"]["message"]
-            self.found[f"{tool}: {code} {message[:60]}"] += 1
+            self.counted[f"{tool}: {code} {message[:60]}"] += 1
             if code not in (-31001, -31003, -32001):
                 raise Wrong(f"{tool} {arguments}: {answer}")
             return None
         result: dict[str, Any] = answer["result"]
         if result.get("isError"):
-            self.found[f"{tool}: {result['content'][0]['text'][:60]}"] += 1
+            self.counted[f"{tool}: {result['content'][0]['text'][:60]}"] += 1
             return None
-        self.found[tool] += 1
+        self.counted[tool] += 1
         return result
 
     def own(self) -> None:
@@ -245,7 +245,7 @@ class Agent:
             try:
                 self.client.send("POST", body.encode())
             except (OSError, http.client.HTTPException) as broken:
-                self.found[f"asked: {broken!r}"[:60]] += 1
+                self.counted[f"asked: {broken!r}"[:60]] += 1
 
         thread = threading.Thread(target=post, daemon=True)
         thread.start()
@@ -257,7 +257,7 @@ class Agent:
             thread.join(3.0)
             if time.monotonic() > deadline:
                 raise Wrong("a cancelled question got no answer")
-        self.found["asked and cancelled"] += 1
+        self.counted["asked and cancelled"] += 1
 
 
 def close(one: list[float], other: list[float]) -> bool:
@@ -355,8 +355,8 @@ def exact_undo(gui: rig.Gui, agent: Agent) -> int:
 
 
 def fuzz(gui: rig.Gui, seconds: float, seed: int) -> None:
-    found: Counter[str] = Counter()
-    agents = [Agent(gui, x, random.Random(f"{seed} {x}"), found) for x in "ABC"]
+    counted: Counter[str] = Counter()
+    agents = [Agent(gui, x, random.Random(f"{seed} {x}"), counted) for x in "ABC"]
     artist, end = random.Random(f"{seed} artist"), time.monotonic() + seconds
     acts = rounds = undone = 0
     try:
@@ -376,16 +376,18 @@ def fuzz(gui: rig.Gui, seconds: float, seed: int) -> None:
             undone += exact_undo(gui, agents[rounds % 3])
             fresh(gui, agents)
             rounds += 1
-            print(f"round {rounds}: {acts} acts, {sum(found.values())} answers", flush=True)
+            print(f"round {rounds}: {acts} acts, {sum(counted.values())} answers", flush=True)
     finally:
-        for what, times in sorted(found.items()):
+        for what, times in sorted(counted.items()):
             print(f"  {times:6} {what}")
-        print(f"{rounds} rounds, {acts} acts, {sum(found.values())} answers, {undone} exact undos")
+        print(
+            f"{rounds} rounds, {acts} acts, {sum(counted.values())} answers, {undone} exact undos"
+        )
 
 
 def opens(gui: rig.Gui, seconds: float, seed: int) -> None:
-    found: Counter[str] = Counter()
-    asks, opener = (Agent(gui, x, random.Random(f"{seed} {x}"), found) for x in "AB")
+    counted: Counter[str] = Counter()
+    asks, opener = (Agent(gui, x, random.Random(f"{seed} {x}"), counted) for x in "AB")
     end = time.monotonic() + seconds
 
     def ask() -> None:
@@ -408,7 +410,7 @@ def opens(gui: rig.Gui, seconds: float, seed: int) -> None:
             if time.monotonic() > until_none:
                 raise Wrong("a question that ended is still there")
     finally:
-        for what, times in sorted(found.items()):
+        for what, times in sorted(counted.items()):
             print(f"  {times:6} {what}")
 
 
@@ -492,9 +494,9 @@ def plain_step(number, spot):
 def memory(gui: rig.Gui, seconds: float, seed: int, without: bool) -> None:
     """Print the process's own memory as CSV. At the end, drop the undo history and print it
     again."""
-    found: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
     chance, end = random.Random(seed), time.monotonic() + seconds
-    agent = None if without else Agent(gui, "M", chance, found)
+    agent = None if without else Agent(gui, "M", chance, counted)
     gui.run(PLAIN)
     began, next_line, number = time.monotonic(), 0.0, 0
     print("seconds,MiB,Python's blocks,objects,meshes,changes", flush=True)
@@ -519,7 +521,7 @@ def memory(gui: rig.Gui, seconds: float, seed: int, without: bool) -> None:
     gui.run("bpy.ops.wm.read_homefile(use_factory_startup=True, load_ui=False)")
     gui.run("import gc, ctypes; gc.collect(); ctypes.CDLL(None).malloc_trim(0)")
     line()
-    for what, times in sorted(found.items()):
+    for what, times in sorted(counted.items()):
         print(f"# {times:6} {what}")
 
 

@@ -25,7 +25,7 @@ CALLED_BY = {
         "is_reading",
     },
     "Blender": {
-        *("bl_category", "bl_description", "bl_info", "bl_label", "bl_options", "bl_parent_id"),
+        *("bl_category", "bl_description", "bl_info", "bl_options", "bl_parent_id"),
         *("bl_region_type", "bl_space_type", "filter_folder"),
     },
     "Dask": {"transition"},

@@ -18,7 +18,7 @@ def start(kind: str) -> ServerHandle:
     return McpHttpServer(config=McpHttpConfig(skills=False, records=False), kind=kind).start()
 
 
-def found(finder: HostFinder) -> Instance:
+def awaited_host(finder: HostFinder) -> Instance:
     """Return the host. On a busy machine it may be silent at first."""
     instance = until(finder.find, "the host")
     assert instance is not None
@@ -35,16 +35,16 @@ def test_it_stays_with_its_host_and_then_with_the_hosts_kind() -> None:
     assert finder.find() is None
     assert finder.reason == ""
     with start("maya"):
-        first = found(finder)
+        first = awaited_host(finder)
         assert first.kind == "maya"
         finder.connected(first)
         with start("maya"), start("houdini"):
-            assert found(finder) == first
+            assert awaited_host(finder) == first
     with start("houdini"):
         assert finder.find() is None
         assert "waiting for maya" in finder.reason
         with start("maya") as again:
-            assert found(finder).url == again.url
+            assert awaited_host(finder).url == again.url
 
 
 def test_of_several_none_is_taken_until_one_is_named() -> None:
@@ -52,9 +52,9 @@ def test_of_several_none_is_taken_until_one_is_named() -> None:
         finder = HostFinder(None)
         assert finder.find() is None
         assert "name one with --instance" in finder.reason
-        named = found(HostFinder("maya"))
+        named = awaited_host(HostFinder("maya"))
         assert named.url == maya.url
-        assert found(HostFinder(named.id[:6])) == named
+        assert awaited_host(HostFinder(named.id[:6])) == named
 
 
 def test_it_looks_again_once_a_host_came_or_went() -> None:
@@ -69,7 +69,7 @@ def test_when_the_named_instance_has_ended_there_is_a_choice_among_its_kind() ->
     with start("houdini"), start("maya") as first:
         id = next(e.instance.id for e in instances.listed() if e.instance.url == first.url)
         finder = HostFinder(id)
-        named = found(finder)
+        named = awaited_host(finder)
         finder.connected(named)
         with start("maya"):
             until(lambda: finder.running() == [named], "the named one alone")
