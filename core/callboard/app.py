@@ -313,6 +313,7 @@ class Callboard:
         self._ending.close()
 
     async def _close(self) -> None:
+        await self.dispatcher.end_all()
         await self.bundles.close()
         self.jobs.close()
         self.endpoint.close()

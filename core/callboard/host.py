@@ -51,7 +51,7 @@ _HOMES = {
     "callboard.ports.check": "CheckPort Fault MeshData UsedFile no_validators",
     "callboard.ports.host": "Host HostEvent HostIdentity PlugIn Work",
     "callboard.ports.docs": "DocEntry DocsPort KeptDocs MOST_LISTED",
-    "callboard.ports.edit": "PrimitiveKind SceneEditor Vector",
+    "callboard.ports.edit": "NotOffered PrimitiveKind SceneEditor Vector",
     "callboard.ports.exchange": (
         "Axes ExchangePort FileFormat SUFFIXES UNSTATED UpAxis kind_of lacking_uvs"
     ),

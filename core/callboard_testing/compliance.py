@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
+from unittest import SkipTest
 
 from callboard.host import Host
 from callboard_testing.bench import Bench, Check
@@ -98,6 +99,8 @@ def run_all(host: Host, only: str = "") -> Iterator[tuple[Check, Outcome, str]]:
                 continue
             try:
                 bench.run(check)
+            except SkipTest as reason:
+                yield check, "skipped", str(reason)
             except Exception:
                 yield check, "failed", traceback.format_exc()
             else:

@@ -408,7 +408,7 @@ def states(session: Session) -> None:
     save(panel, "changes-only")
     session.doing = "dragging prop_3"
     agent.start("scene__create_primitive", kind="cube", name="late")
-    until(lambda: panel.header.state.text().startswith("Waits for you"))
+    until(lambda: panel.header.state.text().startswith("On hold"))
     session.show(NARROW, tabs.ACTIVITY)
     save(panel, "blocked-host")
     session.doing = None

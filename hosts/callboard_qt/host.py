@@ -19,10 +19,10 @@ Dialog = Callable[[], str | None]
 class QtHost(host.Host):
     """A host in a Qt application. ``post`` runs functions on the main thread. ``dialog`` returns
     the open modal dialog; pass ``no_dialog`` without windows. ``skills`` is the folder of the
-    host's own skills. Make and close it on the main thread."""
+    host's own skills, if it has any. Make and close it on the main thread."""
 
     def __init__(
-        self, identity: host.HostIdentity, post: Post, dialog: Dialog, skills: Path
+        self, identity: host.HostIdentity, post: Post, dialog: Dialog, skills: Path | None = None
     ) -> None:
         super().__init__()
         self._identity = identity
@@ -50,17 +50,22 @@ class QtHost(host.Host):
 
     @property
     def skill_paths(self) -> Sequence[str]:
-        return (str(self._skills),)
+        return () if self._skills is None else (str(self._skills),)
 
     def post(self, fn: Callable[[], None]) -> None:
         self._post(fn)
 
     def may_run(self, work: host.Work) -> str | None:
-        """Return why nothing may run now, or None. During a load, a save or a render, not even
-        reading is allowed, because the scene is between two states. Qt's modal dialogs hold back
-        posted functions anyway."""
+        """Return why ``work`` may not run now, or None. During a load, a save or a render, not even
+        reading is allowed, because the scene is between two states. While a mouse button is held,
+        only reading is: a change would end up inside the artist's drag, and take its undo step
+        away. Qt's modal dialogs hold back posted functions anyway."""
         messages = self._messages
-        return self._native_dialog() or (messages.holds() if messages is not None else None)
+        return (
+            self._native_dialog()
+            or (messages.holds() if messages is not None else None)
+            or (None if work == "read" or self._identity.headless else held_button())
+        )
 
     def _native_dialog(self) -> str | None:
         """Return a description of the window that holds up the application without Qt reporting a
@@ -85,6 +90,15 @@ class QtHost(host.Host):
         if self._messages is not None:
             self._messages.close()
         self.announce("closing")
+
+
+def held_button() -> str | None:
+    """Return a description of the mouse button that the artist holds down, or None."""
+    from qtpy.QtCore import Qt  # an application without windows may have no Qt
+    from qtpy.QtWidgets import QApplication
+
+    held = QApplication.mouseButtons() != Qt.MouseButton.NoButton
+    return "a mouse button that is held down" if held else None
 
 
 def no_dialog() -> str | None:

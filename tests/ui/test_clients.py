@@ -1,4 +1,4 @@
-"""Clients in the panel: those that are connected, those that were lost, and their permissions."""
+"""Clients in the panel: those that are connected, and their permissions."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ def holding_on(client: FakeClient) -> socket.socket:
     return stream
 
 
-def test_a_client_that_was_killed_is_shown_as_lost_until_it_is_back(open_panel: Any) -> None:
+def test_a_client_that_was_killed_leaves_the_list_until_it_is_back(open_panel: Any) -> None:
     shown = open_panel()
     with shown.server.client() as client:
         header = shown.panel.header.clients
         shown.until(lambda: header.text().startswith("fake"))
         holding_on(client).close()
-        shown.until(lambda: header.text() == "Lost: fake")
+        shown.until(lambda: header.text() == "No client is connected")
         box = manage(shown)
-        shown.until(lambda: reads(box, "fake, lost"))
+        shown.until(lambda: not reads(box, "fake, connected"))
         client.request("ping")
         with holding_on(client):
             shown.until(lambda: header.text().startswith("fake"))
             shown.until(lambda: reads(box, "fake, connected"))
-        shown.until(lambda: header.text() == "Lost: fake")
+        shown.until(lambda: header.text() == "No client is connected")
         # This is the same client, started again.
         with shown.server.client():
             shown.until(lambda: header.text().startswith("fake"))
 
 
-def test_a_client_that_was_killed_in_a_call_is_shown_as_lost(open_panel: Any) -> None:
+def test_a_client_that_was_killed_in_a_call_leaves_the_list(open_panel: Any) -> None:
     shown = open_panel()
     release = threading.Event()
     shown.server.tool("slow", lambda: release.wait(20) and None, affinity="any")
@@ -74,7 +74,7 @@ def test_a_client_that_was_killed_in_a_call_is_shown_as_lost(open_panel: Any) ->
         caller.sendall(f"POST {client.path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
         shown.until(lambda: shown.server.app.dispatcher.calls)
         caller.close()
-        shown.until(lambda: shown.panel.header.clients.text() == "Lost: fake")
+        shown.until(lambda: shown.panel.header.clients.text() == "No client is connected")
         release.set()
 
 

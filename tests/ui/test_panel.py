@@ -317,7 +317,7 @@ def test_what_a_call_waits_for_is_said(open_panel: Any) -> None:
     with shown.server.client() as client:
         call = shown.begin(client, "scene__create_primitive", kind="cube")
         state = shown.panel.header.state
-        shown.until(lambda: state.text() == "Waits for you: dragging Cube")
+        shown.until(lambda: state.text() == "On hold: dragging Cube")
         shown.server.on_main(lambda: setattr(shown.server.host, "doing", None))
         assert "result" in shown.wait(call)
         shown.until(lambda: state.text() == "Serving")

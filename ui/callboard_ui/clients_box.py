@@ -109,12 +109,9 @@ class ClientRow(QWidget):
     ) -> None:
         """Show one client. ``clients`` has the client's sessions. ``titles`` are the tools' titles
         by wire name."""
-        here = [one for one in clients if not one.lost]
-        named = ", ".join(dict.fromkeys(one_line(one.name) for one in here or clients))
-        if here:
+        named = ", ".join(dict.fromkeys(one_line(one.name) for one in clients))
+        if clients:
             text, kind = self.tr("{0}, connected").format(named), "good"
-        elif clients:
-            text, kind = self.tr("{0}, lost").format(named), "warn"
         elif token is not None and token.last_seen is not None:
             text = self.tr("not connected; last heard {0}").format(clock(token.last_seen))
             kind = "dim"

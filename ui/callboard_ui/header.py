@@ -125,11 +125,10 @@ class Header(QWidget):
 
     def _show_clients(self) -> None:
         clients = living(self._snapshot.clients)
-        tip = [texts.client(one) + (self.tr(" · lost") if one.lost else "") for one in clients]
+        tip = [texts.client(one) for one in clients]
         who = texts.clients(self._snapshot, self.tr)
         self.clients.show_text(who, "\n".join(tip) if tip else None)
-        lost = any(one.lost for one in clients)
-        tint(self.clients, "warn" if lost else "text" if clients else "dim")
+        tint(self.clients, "text" if clients else "dim")
 
     def _lay_out(self) -> None:
         space = em(self, 0.3)

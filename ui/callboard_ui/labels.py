@@ -8,6 +8,7 @@ from qtpy.QtGui import QPainter, QPaintEvent, QPalette
 from qtpy.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from callboard_ui.shown_text import one_line
+from callboard_ui.style_sheet import KIND, is_followed, polish
 from callboard_ui.theme import Kind, color, palette_of
 
 
@@ -83,7 +84,13 @@ def as_tip(text: str) -> str:
 
 def tint(label: Tinted, kind: Kind) -> None:
     """Color the label's text and nothing else."""
+    known = label.property(KIND) == kind
     label.kind = kind
+    label.setProperty(KIND, kind)
+    if is_followed(label):
+        if not known:  # polishing changes the palette, which leads here again
+            polish(label)
+        return
     wanted = color(palette_of(label), kind)
     palette = QPalette(label.palette())
     if palette.color(QPalette.ColorRole.WindowText) != wanted:

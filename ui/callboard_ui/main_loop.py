@@ -16,7 +16,12 @@ from callboard_ui.qt_libraries import advice
 if TYPE_CHECKING:
     from callboard.panel.controls import Serving
 
-_PROBE = "from qtpy.QtWidgets import QApplication; QApplication([])"
+_PROBE = """
+from callboard_qt import choose_binding
+choose_binding()
+from qtpy.QtWidgets import QApplication
+QApplication([])
+"""
 _PROBE_SECONDS = 30
 
 
@@ -54,6 +59,9 @@ class PanelLoop:
     panel in between. Make it on the main thread, after :func:`check_qt`."""
 
     def __init__(self) -> None:
+        from callboard_qt import choose_binding
+
+        choose_binding()
         from qtpy.QtWidgets import QApplication
 
         from callboard_qt.application.main_thread import QtMainThread

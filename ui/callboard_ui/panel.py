@@ -5,8 +5,24 @@ from __future__ import annotations
 from functools import partial
 
 from qtpy.QtCore import QEvent, QSize, Qt
-from qtpy.QtGui import QCloseEvent, QIcon, QKeySequence, QResizeEvent, QShortcut
-from qtpy.QtWidgets import QFrame, QLineEdit, QStyle, QTabWidget, QVBoxLayout, QWidget
+from qtpy.QtGui import (
+    QCloseEvent,
+    QHideEvent,
+    QIcon,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+)
+from qtpy.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QLineEdit,
+    QStyle,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from callboard.panel.controls import Controls
 from callboard.panel.status import Snapshot
@@ -17,8 +33,10 @@ from callboard_ui.consent_tab import ConsentNotice, ConsentTab, titles_of
 from callboard_ui.header import Header
 from callboard_ui.icons import icon
 from callboard_ui.link import Link
+from callboard_ui.qt_threads import post
 from callboard_ui.roots_tab import RootsTab
 from callboard_ui.skills_tab import SkillsTab
+from callboard_ui.style_sheet import follow
 from callboard_ui.theme import em
 
 ACTIVITY, ROOTS, CAPABILITIES, CONSENT, SKILLS = range(5)
@@ -38,6 +56,7 @@ class Panel(QWidget):
         self.setObjectName("callboardPanel")
         self.setWindowTitle(self.tr("Callboard"))
         self._asked = 0
+        self._dock: QDockWidget | None = None
         self.link = link = Link(controls, self._show)
         # A widget that is deleted doesn't get a close event.
         self.destroyed.connect(link.close)
@@ -110,14 +129,33 @@ class Panel(QWidget):
         super().resizeEvent(event)
         self._arrange()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        follow(self)
+        dock = self.parentWidget()
+        while dock is not None and not isinstance(dock, QDockWidget):
+            dock = dock.parentWidget()
+        if dock is not None and dock is not self._dock:
+            # A dock that another one covers hides nothing in it.
+            self._dock = dock
+            dock.visibilityChanged.connect(self._moved)
+        self._moved()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._moved()
+
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            follow(self)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self._arrange()
 
     # -- inside ---------------------------------------------------------------------------------
 
     def _show(self, snapshot: Snapshot) -> None:
+        self._shown = snapshot
         self.header.show_snapshot(snapshot)
         self.roots.show_snapshot(snapshot)
         self.activity.show_snapshot(snapshot)
@@ -129,10 +167,17 @@ class Panel(QWidget):
         if asked != self._asked:
             self._asked = asked
             self._arrange()
-        # Show the question in one place only: in the panel if the artist sees it, and otherwise in
-        # the notice.
+        self._show_notice(snapshot)
+
+    def _show_notice(self, snapshot: Snapshot) -> None:
+        """Show the question in one place only: in the panel if the artist sees it, and otherwise in
+        the notice."""
         waiting = () if self._seen() else snapshot.questions
         self.notice.show_questions(waiting, titles_of(snapshot))
+
+    def _moved(self, *_: object) -> None:
+        """Take the question to where the artist sees it, once Qt has moved everything."""
+        post(lambda: self._show_notice(self._shown) if self.link.open else None)
 
     def _set_up_keys(self) -> None:
         """Make Ctrl with a digit select a tab, and Ctrl+F the tab's filter. These keys work only
@@ -160,7 +205,8 @@ class Panel(QWidget):
 
     def _seen(self) -> bool:
         window = self.window()
-        return self.isVisible() and not window.isMinimized()
+        covered = self.visibleRegion().isEmpty()  # as a dock behind another one is
+        return self.isVisible() and not window.isMinimized() and not covered
 
     def _arrange(self) -> None:
         """Show all tabs' titles if they fit, and otherwise only the current tab's."""

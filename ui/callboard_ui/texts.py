@@ -103,7 +103,7 @@ def state(shown: Snapshot, tr: Translate = str) -> State:
         return State("asking", tr("Waiting for you"))
     held_by = next((call.held_by for call in shown.calls if call.held_by), None)
     if held_by is not None:
-        return State("held", tr("Waits for you: {0}").format(one_line(held_by)))
+        return State("held", tr("On hold: {0}").format(one_line(held_by)))
     if shown.calls:
         more = len(shown.calls) - 1
         text = tr("Busy with {0}").format(title(shown, shown.calls[0].tool))
@@ -117,18 +117,12 @@ def client(one: ClientStatus) -> str:
 
 
 def clients(shown: Snapshot, tr: Translate = str) -> str:
-    """Return the clients' names. Lost clients come first, so that they are visible in a narrow
-    place."""
-    everybody = living(shown.clients)
-    here = [one for one in everybody if not one.lost]
-    lost = ", ".join(dict.fromkeys(one_line(one.name) for one in everybody if one.lost))
-    parts = [tr("Lost: {0}").format(lost)] if lost else []
-    if len(here) == 1:
-        parts.append(one_line(here[0].name))
-    elif here:
-        names = ", ".join(dict.fromkeys(one_line(one.name) for one in here))
-        parts.append(tr("{0} clients: {1}").format(len(here), names))
-    return " · ".join(parts) or tr("No client is connected")
+    """Return the connected clients' names."""
+    here = living(shown.clients)
+    if not here:
+        return tr("No client is connected")
+    names = ", ".join(dict.fromkeys(one_line(one.name) for one in here))
+    return names if len(here) == 1 else tr("{0} clients: {1}").format(len(here), names)
 
 
 def waiting(shown: Snapshot, tr: Translate = str) -> str:

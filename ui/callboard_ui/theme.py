@@ -41,7 +41,7 @@ def _color(kind: Kind, *palette: int) -> int:
     """Return the color as ``rgba``, for a palette's text, window and base."""
     text, window, base = map(QColor.fromRgba, palette)
     if kind == "dim":
-        shade = _between(text, window, 0.35)
+        shade = between(text, window, 0.35)
     else:
         dark = text.lightness() > window.lightness()
         shade = QColor((_DARK if dark else _LIGHT).get(kind, text))
@@ -64,8 +64,8 @@ def _legible(wanted: QColor, text: QColor, grounds: Sequence[QColor]) -> QColor:
     """Return ``wanted``, shifted towards the host's text color, and then towards black or white,
     until it is legible on all ``grounds``. If no shade is, return the most legible one."""
     far = QColor("white" if _luminance(text) > _luminance(grounds[0]) else "black")
-    steps = [_between(wanted, text, share / 10) for share in range(10)]
-    steps += [_between(text, far, share / 10) for share in range(11)]
+    steps = [between(wanted, text, share / 10) for share in range(10)]
+    steps += [between(text, far, share / 10) for share in range(11)]
 
     def least(one: QColor) -> float:
         return min(contrast(one, ground) for ground in grounds)
@@ -103,7 +103,8 @@ def fixed(font: QFont) -> QFont:
     return monospaced
 
 
-def _between(a: QColor, b: QColor, share: float) -> QColor:
+def between(a: QColor, b: QColor, share: float) -> QColor:
+    """Return the color at ``share``, 0 to 1, of the way from ``a`` to ``b``."""
     return QColor(
         round(a.red() + (b.red() - a.red()) * share),
         round(a.green() + (b.green() - a.green()) * share),

@@ -20,13 +20,16 @@ from callboard.calls.tools import Tool
 from callboard.calls.undo_step import UndoStep
 from callboard.changes import Changes
 from callboard.content import Json
-from callboard.errors import CallboardError, Paused, RefusedByArtist
+from callboard.errors import CallboardError, CallCancelled, HostOffline, Paused, RefusedByArtist
 from callboard.ports.host import Host
 from callboard.protocol.logging_levels import wants
 from callboard.protocol.peer import PeerRequest
 from callboard.workspace.containment import WorkspaceRoots
 
 _ID = re.compile(r"([0-9a-f]{8})[0-9a-f]{24}")
+
+#: Maximum seconds for which a server that stops waits for its calls to answer.
+_TO_HEAR = 1.0
 
 
 class CallServer(Protocol):
@@ -178,6 +181,8 @@ class RunningCalls:
         self._where = where
         self._ids = secrets.token_hex(4)
         self.paused = False
+        #: True once the server has stopped; its calls then end.
+        self.closed = False
         #: The number of calls ended by the artist's Stop; reset when callboard resumes.
         self.stopped = 0
         self.calls: dict[str, Call] = {}
@@ -253,8 +258,23 @@ class RunningCalls:
                 f"{self._where}, then call again"
             )
 
-    def _artists_word(self, call: Call) -> CallboardError | None:
-        """Return the error for a call that the artist has paused or cancelled, or None."""
+    async def end_all(self) -> None:
+        """End every call because the server stops, and let their clients hear it."""
+        tasks = {call.task for call in self.calls.values() if call.task is not None}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=_TO_HEAR)
+
+    def _ended_by(self, call: Call, error: BaseException | None) -> CallboardError | None:
+        """Return the error for a call that the artist or the end of the server ended, or None."""
+        if self.closed and isinstance(error, (asyncio.CancelledError, CallCancelled)):
+            return HostOffline(
+                f"the application is closing, so {call.tool.name} was ended; call again once it "
+                "is open"
+            )
+        if not isinstance(error, asyncio.CancelledError):
+            return None
         if call.paused:
             return Paused(
                 f"the artist paused callboard before {call.tool.name} began; nothing was "
@@ -293,7 +313,7 @@ class _Counted:
         call = self._call
         call.finished = True
         del self._running.calls[call.id]
-        ended_by = self._running._artists_word(call) if kind is asyncio.CancelledError else None
+        ended_by = self._running._ended_by(call, error)
         if call.tool.mutates or call.tool.writes_files:
             self._running.changes_ended.tell(call, call.result, ended_by or error)
         self._running.ended.tell(call, call.result, ended_by or error)

@@ -102,7 +102,6 @@ class Dispatcher(RunningCalls):
         self.capabilities = capabilities
         self.roots = roots
         self.main = MainThread(guest)
-        self.closed = False
         self.default_timeout = default_timeout
         self.changed = ChangeBook()
         if host.undo is not None:

@@ -9,10 +9,10 @@ from callboard.errors import HostError
 
 
 def checked_suffix(path: str, allowed: Iterable[str], because: str = "") -> str:
-    """Return the path's suffix in lower case, such as ``.png``. Raises HostError unless it is
-    allowed; ``because`` is added to the message."""
-    suffix = Path(path).suffix.lower()
-    known = tuple(allowed)
-    if suffix not in known:
-        raise HostError(f"'{Path(path).name}' must end in {', '.join(known)}{because}")
+    """Return the allowed suffix that the path ends in, in upper or lower case, such as ``.png``.
+    Raises HostError when there is none; ``because`` is added to the message."""
+    known = {suffix.lower(): suffix for suffix in allowed}
+    suffix = known.get(Path(path).suffix.lower())
+    if suffix is None:
+        raise HostError(f"'{Path(path).name}' must end in {', '.join(known.values())}{because}")
     return suffix

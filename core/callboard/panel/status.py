@@ -272,15 +272,8 @@ class Snapshot:
 
 
 def living(clients: Sequence[ClientStatus]) -> tuple[ClientStatus, ...]:
-    """Return the clients, without lost ones that came back under the same name."""
-    here = {(one.holder, one.name) for one in clients if not one.lost}
-    lost = {(one.holder, one.name): one.id for one in clients if one.lost}
-    return tuple(
-        one
-        for one in clients
-        if not one.lost
-        or ((one.holder, one.name) not in here and lost[one.holder, one.name] == one.id)
-    )
+    """Return the clients that are connected."""
+    return tuple(one for one in clients if not one.lost)
 
 
 class StatusFeed:

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
+from callboard.errors import HostError
+
 Vector = Sequence[float]
 PrimitiveKind = Literal["sphere", "cube", "plane", "cylinder", "cone", "torus"]
+
+
+class NotOffered(HostError):
+    """Raised by a port when the application has no such thing at all, such as parents or a scale.
+    The compliance suite skips a check that raises it."""
 
 
 class SceneEditor(Protocol):

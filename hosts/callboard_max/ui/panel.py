@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import qtmax
-from qtpy import shiboken
+from qtpy.compat import isalive
 from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QDockWidget, QWidget
 
@@ -18,7 +18,7 @@ _dock: QDockWidget | None = None
 def show(make_frame: Callable[[], QWidget]) -> None:
     """Open the panel, or bring it to the front."""
     global _dock
-    if _dock is None or not shiboken.isValid(_dock):
+    if _dock is None or not isalive(_dock):  # type: ignore[no-untyped-call]
         window, frame = qtmax.GetQMaxMainWindow(), make_frame()
         _dock = QDockWidget("Callboard", window)
         _dock.setObjectName(NAME)
@@ -34,6 +34,6 @@ def close() -> None:
     """Remove the panel. Idempotent."""
     global _dock
     dock, _dock = _dock, None
-    if dock is not None and shiboken.isValid(dock):
+    if dock is not None and isalive(dock):  # type: ignore[no-untyped-call]
         dock.close()
         dock.deleteLater()

@@ -11,13 +11,14 @@ _ASKED = ("QT_API", "FORCE_QT_API")
 
 
 def choose_binding() -> None:
-    """Have qtpy use the application's own binding, if it has been imported. Call it before anything
-    imports qtpy."""
+    """Have qtpy use the application's own binding, if it has been imported, or else the one that
+    CALLBOARD_QT_API names. Call it before anything imports qtpy."""
     running = [name for name in _BINDINGS if _runs(name)]
-    if not running or "qtpy" in sys.modules:
+    chosen = running[0] if running else os.environ.get("CALLBOARD_QT_API")
+    if not chosen or "qtpy" in sys.modules:
         return
     before = {name: os.environ.get(name) for name in _ASKED}
-    os.environ.update(zip(_ASKED, (running[0].lower(), "1"), strict=True))
+    os.environ.update(zip(_ASKED, (chosen.lower(), "1"), strict=True))
     try:
         import qtpy  # noqa: F401
     finally:

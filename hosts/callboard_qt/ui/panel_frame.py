@@ -7,7 +7,9 @@ the frame stays and its content is exchanged.
 
 from __future__ import annotations
 
-from qtpy import shiboken
+from collections.abc import Callable
+
+from qtpy.compat import isalive
 from qtpy.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from callboard.app import Callboard
@@ -47,7 +49,8 @@ class PanelFrames:
 
     def show_server(self, server: Callboard | None) -> None:
         """Show that server, or a note that no server is running, in every open frame."""
-        self._frames = [frame for frame in self._frames if shiboken.isValid(frame)]
+        alive: Callable[[PanelFrame], bool] = isalive
+        self._frames = [*filter(alive, self._frames)]
         for frame in self._frames:
             frame.show_server(server)
 

@@ -121,7 +121,6 @@ function rootOf(root) {
 function clientOf(client) {
   const told = [el("span", {}, line(`${client.name || "someone"} ${client.version ?? ""}`))];
   if (client.holder) told.push(el("span", { class: "dim" }, ` as ${line(client.holder)}`));
-  if (client.lost === true) told.push(el("span", { class: "warn" }, " lost"));
   const roots = list(client.roots).map((root) => line(root.path || root.uri));
   if (roots.length) told.push(el("span", { class: "dim" }, ` in ${roots.join(", ")}`));
   if (client.problem) told.push(el("span", { class: "warn" }, ` ${line(client.problem)}`));
