@@ -27,6 +27,8 @@ class Facts:
     #: (line, name) of each function, class and value that is used, attributes and parameters
     #: included.
     own: list[tuple[int, str]] = field(default_factory=list)
+    #: The texts of one word, such as the name of a tool that a test calls.
+    texts: set[str] = field(default_factory=set)
     #: (line, name, a hash of parameters and code) of each function of five lines or more, without
     #: its docstring.
     bodies: list[tuple[int, str, int]] = field(default_factory=list)
@@ -58,6 +60,8 @@ def facts(path: Path) -> Facts:
                 known.names.append((node.lineno, name))
                 if isinstance(node, ast.Name):
                     known.own.append((node.lineno, name))
+            case ast.Constant(value=str(word)) if word.replace("-", "_").isidentifier():
+                known.texts.add(word)
             case ast.arg(arg=name):
                 known.names.append((node.lineno, name))
     return known

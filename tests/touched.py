@@ -2,7 +2,8 @@
 
 Every module of core leads to every other one, so "imports the changed file" would pick everything.
 A random walk is more precise. It starts at a test and follows imports, each as likely as the next,
-through helpers, fixtures and sources. The likelier it reaches a changed file, the more the test has
+through helpers, fixtures and sources. A shipped tool or a command that a test calls by its name is
+imported, too. The likelier it reaches a changed file, the more the test has
 to do with that file. At most `MOST` test files are picked, in this order:
 
 1. the changed test files, and those of the changed file's own room (`tests/calls` for
@@ -38,6 +39,10 @@ OF_SKILLS = ("core/callboard/skills/bundled", "core/callboard/skill_kit")
 COMPLIANCE = TESTS / "hosts" / "test_compliance.py"
 #: Rooms whose tests start programs, build archives or run whole clients.
 SLOW_ROOMS = {"conformance", "docs", "e2e", "packaging"}
+#: The command line's package imports a command's module only when the command is called.
+CLI = "callboard_programs.cli"
+#: A tool's name and its script.
+SCRIPTS = re.compile(r"^  - name: (\w+)$.*?^    source_file: (\S+)$", re.MULTILINE | re.DOTALL)
 ALL_SLOW = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.(slow|sweep)\b", re.MULTILINE)
 
 
@@ -50,6 +55,16 @@ def files() -> dict[str, Path]:
             parts = path.relative_to(root).with_suffix("").parts
             modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return modules
+
+
+@cache
+def called() -> dict[str, Path]:
+    """Return the script of each shipped tool, by the tool's name."""
+    return {
+        f"{declared.parent.name}__{tool}": declared.parent / script
+        for declared in (PROJECT / OF_SKILLS[0]).glob("*/tools.yaml")
+        for tool, script in SCRIPTS.findall(declared.read_text("utf-8"))
+    }
 
 
 @cache
@@ -71,6 +86,10 @@ def leads_to(path: Path) -> frozenset[Path]:
             conftest = above_it / "conftest.py"
             if conftest.exists() and asked & {name for name, _ in facts(conftest).functions}:
                 ahead.add(conftest)
+        ahead |= {called().get(word) for word in facts(path).texts}
+        if any(module == CLI for _, _, module, _ in facts(path).imports):
+            commands = (word.replace("-", "_") for word in facts(path).texts)
+            ahead |= {files().get(f"{CLI}.{word}_command") for word in commands}
     return frozenset(one for one in ahead if one not in (None, path))
 
 

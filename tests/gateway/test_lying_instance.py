@@ -66,6 +66,15 @@ def test_who_opens_a_session_at_a_liar_is_answered(result: Any) -> None:
         assert client.call("reads")["isError"]
 
 
+def test_a_session_has_the_version_that_its_host_chose() -> None:
+    with lying_host() as liar, running_gateway() as gateway:
+        liar.result = {**liar.result, "protocolVersion": "2025-06-18"}
+        with gateway.client("liar") as client:
+            # Every later request names the version.
+            listed = client.request("tools/list")
+            assert [tool["name"] for tool in listed["result"]["tools"]] == ["reads"]
+
+
 def test_a_call_that_only_reads_says_that_nothing_was_changed() -> None:
     call = {"name": "reads", "arguments": {}, "_meta": META}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}

@@ -110,6 +110,15 @@ def test_the_host_sees_the_client_itself(gateway: RunningGateway, host: Served) 
     until(lambda: not host.app.endpoint.sessions, "the end of the revoked client's session")
 
 
+def test_a_client_that_leaves_is_gone_from_the_host_too(
+    gateway: RunningGateway, host: Served
+) -> None:
+    with gateway.client("fake") as client:
+        client.call("who")
+        assert len(list(host.app.endpoint.sessions)) == 1
+    until(lambda: not host.app.endpoint.sessions, "the end of the session in the host")
+
+
 def test_without_the_host_each_era_is_told_that_nothing_was_changed(
     gateway: RunningGateway,
 ) -> None:

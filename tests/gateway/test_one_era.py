@@ -189,6 +189,17 @@ def test_progress_and_wanted_logs_are_told_while_the_call_runs(ada: Ada) -> None
     assert ada.raw.received == []
 
 
+def test_calls_that_follow_each_other_share_a_session_in_the_host(ada: Ada, host: Served) -> None:
+    def sessions() -> set[str]:
+        return {session.id for session in host.app.endpoint.sessions}
+
+    ada.told("roots_of")
+    before = sessions()
+    for _ in range(3):
+        ada.told("roots_of")
+    assert sessions() == before
+
+
 def test_a_call_whose_client_goes_away_ends_in_the_host(
     gateway: RunningGateway, of_sessions: Probe
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from gateway_thread import RunningGateway
 from lying_host import lying_host
 from page_visitor import Visitor, request
+from test_names import open_scene
 
 from callboard.clients.artist_key import ARTIST_HEADER, artist_word
 from callboard_testing.fake_host import DEADLINE
@@ -43,6 +44,13 @@ def test_it_hears_who_is_there_and_what_they_offer(gateway: RunningGateway, host
             "fake",
             lambda status: any(one["withdrawn"] for one in status["capabilities"]),
         )
+
+
+def test_it_hears_that_a_scene_was_saved(gateway: RunningGateway, host: Served) -> None:
+    with Visitor(gateway).listening() as heard:
+        assert heard.until("fake", lambda told: told["status"])["about"]["scene"] is None
+        open_scene(host, "/scenes/hero.usd", saved=True)
+        heard.until("fake", lambda told: told["about"]["scene"] == "/scenes/hero.usd")
 
 
 def test_it_cancels_a_call(gateway: RunningGateway, host: Served) -> None:

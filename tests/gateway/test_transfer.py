@@ -282,6 +282,22 @@ def test_an_object_that_arrives_larger_is_refused(client: FakeClient, work: Path
         assert "Cube: world box [0.0, 0.0, 0.0, 1.01, 1.0, 1.0] instead of" in text_of(refused)
 
 
+def test_a_box_in_another_unit_is_the_same_box(client: FakeClient, work: Path) -> None:
+    source, far = Scene(metres=0.01), Scene()
+    source.add("Cube", bounds={"min": [-100.0] * 3, "max": [200.0] * 3}, children=[])
+
+    def convert() -> None:
+        (cube,) = json.loads(far.files[-1].read_text())
+        cube["bounds"] = {"min": [-1.0] * 3, "max": [2.0] * 3}
+        # Each axis of a world transform is as long as one unit of the object.
+        cube["scale"] = [0.01] * 3
+        far.files[-1].write_text(json.dumps([cube]))
+
+    far.trouble = convert
+    with hosts(source, far, [str(work)]):
+        assert told(transfer(client))["lost"] == []
+
+
 def test_a_host_without_exchange_uses_its_usd_tools_and_keeps_the_selection(
     client: FakeClient, work: Path
 ) -> None:

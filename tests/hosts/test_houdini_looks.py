@@ -207,6 +207,14 @@ def test_what_is_wired_is_refused(bench: Bench) -> None:
     bench.call("materials__set", {"name": path, "metalness": 1})
 
 
+def test_a_colour_is_not_tinted_by_the_points_colours(bench: Bench) -> None:
+    path = _material(bench)
+    switch = hou.node(path).parm("basecolor_usePointColor")
+    switch.set(1)
+    bench.call("materials__set", {"name": path, "color": [1, 0, 0]})
+    assert switch.eval() == 0
+
+
 def test_pictures_of_one_material_share_their_scale(bench: Bench) -> None:
     path, file = _material(bench), picture(bench.folder)
     asked = {"name": path, "path": file, "uv_scale": [2, 3]}

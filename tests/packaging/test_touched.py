@@ -42,5 +42,14 @@ def test_of_a_shipped_skill_the_compliance_suite() -> None:
     assert chosen["hosts/test_compliance.py"] == "skill"
 
 
+def test_of_what_is_called_by_its_name_those_that_call_it() -> None:
+    pick = picked("core/callboard/skills/bundled/viewport/scripts/pick.py")
+    assert pick["hosts/test_maya_looks.py"] == "by import"
+    assert pick["service/test_apps.py"] == "by import"
+    command = picked("core/callboard_programs/cli/gateway_command.py")
+    assert command["gateway/test_names.py"] == "by import"
+    assert command["cli/test_commands.py"] == "room"
+
+
 def test_a_changed_test_is_picked_though_it_is_slow() -> None:
     assert picked("tests/packaging/test_touched.py")["packaging/test_touched.py"] == "changed"

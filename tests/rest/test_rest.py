@@ -102,6 +102,13 @@ def test_health_and_readiness(tmp_path):
         until(lambda: json.loads(v1.ask("GET", "readyz").body)["ready"] is True, "readiness")
 
 
+def test_an_agents_token_acts_for_no_artist(tmp_path):
+    with rest(tmp_path) as v1:
+        act = {"do": "allow", "id": "x"}
+        refused = v1.problem("POST", "artist/act", 403, act)
+        assert "only this user's own page" in refused["detail"]
+
+
 def test_a_paused_server_is_not_ready_and_lists_still_work(tmp_path):
     with rest(tmp_path) as v1:
         v1.running.on_main(lambda: setattr(v1.app.dispatcher, "paused", True))
