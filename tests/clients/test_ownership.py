@@ -169,8 +169,20 @@ def test_what_a_session_left_is_its_tokens_and_nobody_elses(
     with ExitStack() as stack:
         ada, bob = (Client(server, book.make(name)[1], stack) for name in ("ada", "bob"))
         run = _begun(ada.session)
+        made = ada.session.call("scene__create_primitive", {"kind": "cube", "name": "One"})
+        assert not made["isError"], made
+        until(lambda: _status(server, run) == "working", "the question")
+        for name, ask in ada.asks().items():
+            if not name.startswith("session"):
+                assert ask(run) == ask(NEVER_GIVEN), name
+        for other in (ada.other_session, ada.stateless):
+            assert other.call("workflows__status")["structuredContent"]["runs"] == []
+            undone = other.call("scene__undo")
+            assert "no call of yours changed anything" in undone["content"][0]["text"]
+        assert _status(server, run) == "working"
         ada.session.send("DELETE")
         until(lambda: _status(server, run) == "failed", "the question's end")
+        assert not ada.other_session.call("scene__undo")["isError"]
         assert not ada.stateless.call("jobs__status", {"job_id": run})["isError"]
         for name, ask in bob.asks().items():
             assert ask(run) == ask(NEVER_GIVEN), name

@@ -17,6 +17,7 @@ from callboard_testing.lint.skill_lint import lint
 from serving import served
 from skills.skill_tree import write_skill
 
+HOSTS = Path(__file__).parents[2] / "hosts"
 HIDDEN = "\u202e\U000e0041"
 PARTS = ("tools", "prompts", "resources")
 
@@ -33,6 +34,12 @@ def test_a_bundle_may_not_have_the_name_of_what_ships(name: str) -> None:
         parse_manifest(manifest(name))
 
 
+def test_nor_that_of_an_applications_own_skill() -> None:
+    names = [skill.parent.name for skill in HOSTS.glob("*/skills/*/SKILL.md")]
+    assert "blender-modelling" in names
+    assert [name for name in names if not is_shipped_prefix(name)] == []
+
+
 @pytest.mark.parametrize("name", ["cameras-of-ours", "@studio/rigging", "jobs2"])
 def test_other_names_are_free(name: str) -> None:
     assert parse_manifest(manifest(name)).name == name
@@ -45,7 +52,7 @@ async def _never(*asked: Any) -> Any:
 def test_a_bundle_serves_no_address_that_is_ours() -> None:
     ours = (
         *("skill://scene/SKILL.md", "job://x/result", "ui://callboard/viewport", "host://status"),
-        *("instance://maya/host://status", "workspace://notes.txt"),
+        *("instance://maya/host://status", "workspace://notes.txt", "files://{id}"),
         *("file:///etc/passwd", "SKILL://scene/SKILL.md", "log://recent", "scene://current"),
         f"rig://{HIDDEN}",
     )

@@ -16,7 +16,9 @@ _OWN = frozenset(
     )
 )
 #: Schemes whose every address belongs to callboard or the machine.
-_SCHEMES = frozenset(("file", "host", "instance", "job", "log", "report", "scene", "workspace"))
+_SCHEMES = frozenset(
+    ("file", "files", "host", "instance", "job", "log", "report", "scene", "workspace")
+)
 #: Schemes in which only the addresses below a package's own name are free, such as
 #: ``ui://studio-panel/…`` for the bundle ``studio-panel``.
 _NAMED = frozenset(("skill", "ui"))
