@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from contextlib import ExitStack
 from time import time
 
 from gateway_thread import running_gateway
@@ -60,11 +60,13 @@ def test_healthy_prompts_are_listed_beside_backends_that_fail() -> None:
 def test_clients_of_both_eras_are_told_when_an_instances_prompts_change() -> None:
     changed = "notifications/prompts/list_changed"
     with (
+        ExitStack() as afterwards,
         running_gateway() as gateway,
         served(announce=True) as host,
         gateway.client() as in_session,
-        closing(gateway.client()) as raw,
     ):
+        raw = gateway.client()
+        afterwards.callback(raw.close)  # its stream ends with the gateway
         in_session.listen()
         stateless = Stateless(raw)
         stateless.listen(promptsListChanged=True)
