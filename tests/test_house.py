@@ -62,6 +62,7 @@ def sources(*roots: str) -> list[Path]:
     return [path for root in roots for path in sorted((PROJECT / root).rglob("*.py"))]
 
 
+@pytest.mark.sweep
 @pytest.mark.filterwarnings("default::UserWarning")
 @pytest.mark.parametrize("root", ["core", "hosts", "ui"])
 def test_functions_are_taken_in_at_once(root: str) -> None:
@@ -80,6 +81,7 @@ def test_functions_are_taken_in_at_once(root: str) -> None:
     ] == []
 
 
+@pytest.mark.sweep
 def test_no_public_class_of_core_has_a_namesake() -> None:
     homes: defaultdict[str, list[str]] = defaultdict(list)
     for path in sources("core"):
@@ -91,6 +93,7 @@ def test_no_public_class_of_core_has_a_namesake() -> None:
     assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("root", ["core", "hosts", "ui", "packaging", "benchmarks", "tests"])
 def test_names_say_what_a_value_is(root: str) -> None:
     assert [
@@ -113,6 +116,7 @@ def test_what_a_machine_is_missing_is_asked_in_one_way() -> None:
     ] == []
 
 
+@pytest.mark.sweep
 def test_nothing_is_defined_that_nothing_uses() -> None:
     face = (PROJECT / "tests" / "public_face.txt").read_text("utf-8")
     words: Counter[str] = Counter(re.findall(r"\w+", face))
@@ -137,6 +141,7 @@ def test_nothing_is_defined_that_nothing_uses() -> None:
     assert others - unused == set(), "these are used now; remove them from CALLED_BY"
 
 
+@pytest.mark.sweep
 def test_no_function_stands_twice() -> None:
     places: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
     for path in sources("core", "hosts", "ui", "packaging", "benchmarks", "tests"):
