@@ -409,10 +409,6 @@ class ToolRegistry:
         listener."""
         return self._changes.watch(listener)
 
-    def on_change(self, listener: Callable[[], None]) -> None:
-        """Call ``listener`` whenever the tools change, permanently. Other programs use this."""
-        self.watch(listener)
-
 
 def _is_integer(schema: object) -> bool:
     return isinstance(schema, Mapping) and schema.get("type") in ("integer", ["integer", "null"])
