@@ -66,6 +66,7 @@ class NameIndex:
             self._count_all()
         elif self._pending:
             changed = Sdf.Path.RemoveDescendentPaths(sorted(map(self._ordered, self._pending)))
+            self._counted = False  # A call that is interrupted here leaves half of it.
             self._pending.clear()
             if ROOT in changed:
                 self._count_all()
@@ -75,6 +76,7 @@ class NameIndex:
                 self._place_all()
                 for path in changed:
                     self._replace(path)
+                self._counted = True
 
     def find(self, name: str) -> Usd.Prim:
         """Return the object with that bare name or full path. Raises ObjectNotFound,
@@ -92,9 +94,10 @@ class NameIndex:
     def _by_name(self) -> dict[str, list[Sdf.Path]]:
         self._catch_up()
         if self._named is None:
-            self._named = {}
+            named: dict[str, list[Sdf.Path]] = {}
             for path in self._order:
-                self._named.setdefault(path.name, []).append(path)
+                named.setdefault(path.name, []).append(path)
+            self._named = named
         return self._named
 
     def _ordered(self, path: Sdf.Path) -> Sdf.Path:
