@@ -1,5 +1,5 @@
-"""The one way to observe changes: ``watch(listener)`` returns the function that stops the
-notifications."""
+"""The one way to observe changes. The owner of a :class:`Changes` calls ``tell``. An observer calls
+``watch(listener)``, which returns the function that stops the notifications."""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ _HOMES = {
     "callboard.host_kit.script_code": "run_python",
     "callboard.host_kit.torus": "ACROSS AROUND torus",
     "callboard.host_kit.usd_depth": "check_usd_nesting",
-    "callboard.host_kit.usd_files": "READ WRITE exported metadata opened",
+    "callboard.host_kit.usd_files": (
+        "USD_READ_SUFFIXES USD_WRITE_SUFFIXES export_result metadata_result open_stage"
+    ),
     "callboard.host_kit.usd_named": "refuse_usd_outside",
     "callboard.ports.animation": "AnimationPort",
     "callboard.ports.attributes": "AttributeNotFound AttributesPort MOST_ELEMENTS",

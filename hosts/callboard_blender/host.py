@@ -30,7 +30,7 @@ from callboard.host import (
     misread_by_usd,
 )
 from callboard_blender.application.busy import Busy
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.overrides import guard
 from callboard_blender.application.undo import BlenderUndo
 from callboard_blender.ports.animation import BlenderAnimation
@@ -79,7 +79,7 @@ class BlenderHost(host.Host):
         self._identity = host.HostIdentity(
             "blender", "Blender", bpy.app.version_string, headless=bool(bpy.app.background)
         )
-        self._changes = changes = Changes(lambda: self.announce("project"))
+        self._changes = changes = SceneChanges(lambda: self.announce("project"))
         for happened in (changes.noticed, changes.went, changes.emptied):
             happened.watch(lambda: self.announce("scene"))
         changes.saved.watch(lambda: self.announce("saved"))

@@ -15,8 +15,8 @@ from callboard.bundles.installed.manifest import (
     CapabilityUnavailable,
     ManifestError,
     ServerCommand,
+    check_capabilities,
     folder_name,
-    gate,
     parse_manifest,
     read_manifest,
 )
@@ -46,7 +46,7 @@ def test_the_seeds_manifest_is_read_and_passes_where_the_host_provides_it() -> N
     manifest = parse_manifest(with_host(seed))
     assert manifest.capabilities == {RESOURCES: True}
     assert (manifest.host_version, manifest.icon) == ("1.1", "bone")
-    assert gate(manifest, [RESOURCES]) == ()
+    assert check_capabilities(manifest, [RESOURCES]) == ()
 
 
 def test_valid_blocks() -> None:
@@ -93,18 +93,18 @@ def test_a_required_capability_that_is_missing_refuses_by_name() -> None:
     asked = block({"com.a/x": {"required": True}, "com.a/y": {}, "com.a/z": {"required": True}})
     manifest = parse_manifest(with_host(asked))
     with pytest.raises(CapabilityUnavailable) as caught:
-        gate(manifest, ["com.b/q", "com.a/z"])
+        check_capabilities(manifest, ["com.b/q", "com.a/z"])
     assert caught.value.missing == ("com.a/x",)
     for word in ("rigging", "com.a/x", "not installed", "Provided: com.a/z, com.b/q"):
         assert word in caught.value.message
     assert "com.a/y" not in caught.value.message
     with pytest.raises(CapabilityUnavailable, match=r"Provided: \(none\)"):
-        gate(manifest, [])
+        check_capabilities(manifest, [])
 
 
 def test_a_preferred_capability_that_is_missing_is_told() -> None:
     manifest = parse_manifest(with_host(block({"com.a/x": {}, RESOURCES: {"required": False}})))
-    assert gate(manifest, [RESOURCES]) == ("com.a/x",)
+    assert check_capabilities(manifest, [RESOURCES]) == ("com.a/x",)
 
 
 def test_manifests_that_are_refused() -> None:

@@ -512,7 +512,7 @@ def test_a_damaged_file_loses_only_itself(tmp_path):
         ended(client, start(client))
         folder = Path(tmp_path / "home" / "workflows")
         (folder / "broken.json").write_text("{")
-        (folder / "odd.json").write_text(json.dumps({"run_id": "odd", "owner": "../..", "x": 1}))
+        (folder / "odd.json").write_text(json.dumps({"run_id": "odd", "process": "../..", "x": 1}))
         runs = client.call("workflows__status")["structuredContent"]["runs"]
         assert "completed" in {run.get("status") for run in runs}
         assert text_of(client.call("s__names"))

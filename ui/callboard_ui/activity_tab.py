@@ -72,7 +72,7 @@ class ActivityTab(QWidget):
         self.outcome.addItem(self.tr("Failed"), _FAILED)
         self.outcome.addItem(self.tr("Refused"), _REFUSED)
         self.outcome.addItem(self.tr("Changes only"), None)
-        self.view = CallsView(self.model, self._rested, self)
+        self.view = CallsView(self.model, self._pointer_left, self)
         self.newer = QToolButton(self)
         self.newer.setText(self.tr("Newest calls"))
         self.newer.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -199,7 +199,7 @@ class ActivityTab(QWidget):
 
     # -- what comes in --------------------------------------------------------------------------
 
-    def _rested(self) -> None:
+    def _pointer_left(self) -> None:
         """Catch up once the pointer has left the list."""
         if self.isVisible():
             self._ended = -1

@@ -1,5 +1,5 @@
-"""The list of calls. Its width decides which columns are shown, and rows stay in place under the
-pointer."""
+"""The list of calls, as the Activity tab shows it. Its width decides which columns are shown. It
+reports when the pointer is over it, so that the tab doesn't move the rows then."""
 
 from __future__ import annotations
 
@@ -44,17 +44,19 @@ _WIDTHS = {
 
 
 class CallsView(QTreeView):
-    """The list of calls. ``rested`` is called once the pointer no longer moves over the list. Use
-    it on Qt's thread."""
+    """The list of calls. ``pointer_left`` is called once the pointer has left the list or rests.
+    Use it on Qt's thread."""
 
-    def __init__(self, model: CallsModel, rested: Callable[[], None], parent: QWidget) -> None:
+    def __init__(
+        self, model: CallsModel, pointer_left: Callable[[], None], parent: QWidget
+    ) -> None:
         super().__init__(parent)
-        self._rested = rested
+        self._pointer_left = pointer_left
         self._calls = model
         self._pointing = QTimer(self)
         self._pointing.setSingleShot(True)
         self._pointing.setInterval(POINTING_MS)
-        self._pointing.timeout.connect(lambda: self._rested())
+        self._pointing.timeout.connect(lambda: self._pointer_left())
         self.setModel(model)
         self.setAccessibleName(self.tr("Calls"))
         self.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)
@@ -77,8 +79,7 @@ class CallsView(QTreeView):
 
     @property
     def pointed_at(self) -> bool:
-        """True while the artist may be about to click. Meanwhile the rows under the pointer stay in
-        place."""
+        """True while the artist may be about to click. The owner adds and removes no rows then."""
         return bool(self._pointing.isActive())
 
     def chosen_ids(self) -> list[str]:
@@ -111,7 +112,7 @@ class CallsView(QTreeView):
             self._pointing.start()
         elif event.type() == QEvent.Type.Leave and self.pointed_at:
             self._pointing.stop()
-            self._rested()
+            self._pointer_left()
         return bool(super().viewportEvent(event))
 
 

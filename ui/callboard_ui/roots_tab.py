@@ -1,5 +1,6 @@
 """The tab with the folders in which files may be read and written: the artist's roots, the
-project's, and each client's."""
+project's, and each client's. A field below them shows where a path leads, and whether it is
+allowed."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
-"""Everything between a call's arguments and its answer: gate, schema, consent, dispatcher, undo,
-output."""
+"""Everything between a call's arguments and its answer: capabilities, schema, consent, dispatcher,
+undo, output."""

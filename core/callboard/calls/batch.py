@@ -1,9 +1,10 @@
-"""Runs several calls as one: one question to the artist, one undo step, all or nothing.
+"""Batch calls, for the tool ``batch__run``: several calls as one, with one question to the artist,
+one undo step, all or nothing.
 
-The calls run in one turn of the main thread, so no other work runs between two of them. Each call
-passes the gate separately, with its capabilities, its arguments and its paths, before the first one
-runs. A call that needs the server's loop while it runs (a job, a coroutine or a question) can't be
-part of a batch.
+The calls run in one turn of the main thread, so no other work runs between two of them. The
+capabilities, arguments and paths of each call are checked before the first one runs. A call that
+needs the server's loop while it runs (a job, a coroutine or a question) can't be part of a batch
+call.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class InnerRequest(PeerRequest):
 
 @dataclass(frozen=True, eq=False)
 class GatheredTool(Tool):
-    """One batch with its calls, as the gate and the artist see it."""
+    """One batch call with its calls. The artist is asked about all of them at once."""
 
     inner: tuple[Call, ...] = ()
 

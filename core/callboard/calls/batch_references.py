@@ -1,7 +1,7 @@
-"""References from a call of a batch to an earlier call's result.
+"""References inside a batch call, from one of its calls to the result of an earlier one.
 
 ``{"$result": 0, "path": "object.path"}`` is replaced by the value at that path in the structured
-result of the batch's first call. Without ``path``, it is replaced by the whole result. ``path``
+result of the first call. Without ``path``, it is replaced by the whole result. ``path``
 consists of object keys and array positions joined by dots, and nothing else.
 """
 

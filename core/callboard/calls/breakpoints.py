@@ -52,9 +52,9 @@ def _at_a_terminal() -> bool:
     return isatty is not None and bool(isatty())
 
 
-def held(call_output: output.Output) -> bool:
-    """Return whether a debugger holds that call, at the terminal or in an editor attached to this
-    process. A held call's time doesn't count.
+def untimed(call_output: output.Output) -> bool:
+    """Return whether the call's time limit is off. It is off once the call has stopped at a
+    breakpoint at the terminal, and for every call while an editor is attached to this process.
 
     A query to debugpy would load its debugger and block the loop of the watcher that calls this. So
     only a debugpy server that is already loaded is queried: no other server can have an editor

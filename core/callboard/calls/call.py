@@ -46,7 +46,7 @@ class CallServer(Protocol):
 
 
 class Call:
-    """The state of a call, from the gate to the answer. It changes only on the server's loop,
+    """The state of a call, from its arguments to its answer. It changes only on the server's loop,
     except for ``changes_begun``, ``state`` and the undo step's records, which the tool's thread
     writes."""
 
@@ -59,7 +59,7 @@ class Call:
         self.request = request
         self.host = server.host
         self.capabilities = server.capabilities
-        #: The offer at the time when the call passed the gate. The tool gets its ports from this
+        #: The host's offer when the call was admitted. The tool gets its ports from this
         #: offer.
         self.offer = self.capabilities.offer
         self.on_loop = server.on_loop

@@ -1,4 +1,4 @@
-"""The capabilities that this host offers, those that a tool is missing, and the gate that every
+"""The capabilities that this host offers, those that a tool is missing, and the check that every
 call passes.
 
 The same :class:`Capabilities` decide what is advertised, what is refused and what the panel shows.

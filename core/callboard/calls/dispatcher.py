@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from callboard.calls import results
 from callboard.calls.batch_tool import BatchTool
-from callboard.calls.breakpoints import held
+from callboard.calls.breakpoints import untimed
 from callboard.calls.call import Call, RunningCalls
 from callboard.calls.call_workers import CallWorkers
 from callboard.calls.capabilities import Capabilities
@@ -188,7 +188,8 @@ class Dispatcher(RunningCalls):
                 raise SkillError(f"{work.name} failed: {_in_a_word(error)}") from None
 
     def admit(self, tool: Tool) -> None:
-        """Check the gate that every call passes. Raises CapabilityMissing, Paused."""
+        """Check that the host offers what the tool needs, and that calls aren't paused. Every call
+        passes this check first. Raises CapabilityMissing, Paused."""
         if tool.required_capabilities:
             self.capabilities.check(tool.name, tool.required_capabilities, tool.ships)
         if self.paused:
@@ -225,7 +226,7 @@ class Dispatcher(RunningCalls):
         )
 
     async def _gather(self, call: Call) -> GatheredTool:
-        """Pass each of a batch's calls through the gate before the first one runs."""
+        """Admit each call of a batch call before the first one runs."""
         from callboard.calls.batch import gather, require_plain  # most sessions run no batch
 
         tool = call.tool = gather(call, self.tools, self.admit, self)
@@ -418,7 +419,7 @@ class Dispatcher(RunningCalls):
 
 
 def _expire(call: Call) -> None:
-    if held(call.output):
+    if untimed(call.output):
         return
     call.timed_out = True
     if call.task is not None:

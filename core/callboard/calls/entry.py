@@ -15,7 +15,7 @@ Completer = Callable[[str, str], list[str]]
 
 
 class Entry(NamedTuple):
-    """The function that a tool runs.
+    """The function that a tool, a prompt or a resource runs.
 
     ``takes_ctx`` and ``takes_workspace_roots`` are true only for a parameter with exactly that name
     (``ctx``, ``_workspace_roots``). ``kind`` is read from the function itself, but a function

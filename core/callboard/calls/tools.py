@@ -57,7 +57,7 @@ def _fingerprint(value: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Tool:
-    """One callable tool. ``load`` finds its function at the first call, after the gate."""
+    """One callable tool. ``load`` finds its function once the first call was admitted."""
 
     name: str
     description: str

@@ -1,4 +1,6 @@
-"""The selector of the guest's loop, which stops the loop where any other selector would block."""
+"""The selector of the server's asyncio loop while it is a guest in the application's own event
+loop. The loop runs in slices on the main thread. Where any other selector would block, this one
+ends the slice."""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ class GuestSelector(selectors.BaseSelector):
             pass  # closed in the meantime: no thread is waiting
 
     def watch(self) -> None:
-        """Block until a socket or the next timer is due, or ``wake`` is called."""
+        """Block until a socket or the next timer is due, or ``wake`` is called. The watcher thread
+        waits here between slices."""
         # Set before the timer is read: code that moves the timer checks this afterwards.
         self.watched = True
         timeout = None if self.next_timer is None else max(0.0, self.next_timer - perf_counter())

@@ -11,16 +11,16 @@ from callboard.errors import HostError
 from callboard.ground.suffixes import checked_suffix
 from callboard.host_kit.usd_depth import check_usd_nesting
 
-READ = (".usd", ".usda", ".usdc", ".usdz")
-WRITE = (".usd", ".usda", ".usdc")
+USD_READ_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+USD_WRITE_SUFFIXES = (".usd", ".usda", ".usdc")
 
 
-def opened(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
+def open_stage(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
     """Return the file's stage as it is now. The stage's prims are valid as long as the caller keeps
     the stage. The modules are ``pxr.Sdf``, ``Tf`` and ``Usd``. Raises HostError for a file that
     isn't USD."""
     name = Path(path).name
-    checked_suffix(path, READ)
+    checked_suffix(path, USD_READ_SUFFIXES)
     if not Path(path).is_file():
         raise HostError(f"there is no file '{name}' there")
     check_usd_nesting(path)
@@ -34,12 +34,12 @@ def opened(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
         raise HostError(f"'{name}' can't be read as a USD file") from None
 
 
-def exported(path: str, stage: Any) -> Json:
+def export_result(path: str, stage: Any) -> Json:
     """Return the result of ``UsdPort.export_usd``."""
     return {"path": path, "bytes": Path(path).stat().st_size, "prims": _count(stage)}
 
 
-def metadata(path: str, stage: Any) -> Json:
+def metadata_result(path: str, stage: Any) -> Json:
     """Return the result of ``UsdPort.stage_metadata``."""
     default = stage.GetDefaultPrim()
     timed = stage.HasAuthoredTimeCodeRange()

@@ -1,4 +1,6 @@
-"""The names of capabilities. Each is a port, in a module of its own."""
+"""The names of capabilities. A host offers each through a port, except for ``farm.run``. Most ports
+have a module of their own here; ``files.py`` has both of ``filesystem``, and ``edit.py`` has
+``scene.mutate``."""
 
 SCENE_READ = "scene.read"
 SCENE_MUTATE = "scene.mutate"

@@ -1,4 +1,4 @@
-"""REST under ``/v1``, for clients without MCP: the same service and gate as ``/mcp``."""
+"""REST under ``/v1``, for clients without MCP: the same service and checks as ``/mcp``."""
 
 from __future__ import annotations
 

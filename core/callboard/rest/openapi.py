@@ -23,7 +23,7 @@ def document(routes: Sequence[Route], version: str, url: str) -> Json:
             "title": "callboard",
             "version": version,
             "description": "The tools, prompts and resources of one running host. The same as over "
-            "MCP, with the same gate.",
+            "MCP, with the same checks.",
         },
         "servers": [{"url": url}],
         "security": [{"bearer": []}],

@@ -1,4 +1,5 @@
-"""Resources and resource templates, by URI."""
+"""The registry of resources and resource templates. MCP's ``resources/*`` methods list and read
+them; each read runs through the dispatcher, as a tool does."""
 
 from __future__ import annotations
 

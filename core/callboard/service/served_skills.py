@@ -39,7 +39,7 @@ class ServedSkills:
 
     async def list_skills(self, request: PeerRequest) -> Json:
         """Return ``skills/list``. Raises InvalidParams for a cursor that isn't ours."""
-        _require_extension(request)
+        _require_stateless(request)
         known = [each.skill for each in self._catalog.known]
         skills, cursor = page(known, lambda skill: skill.name, request.params.get("cursor"))
         loop = asyncio.get_running_loop()
@@ -49,7 +49,7 @@ class ServedSkills:
 
     async def get_skill(self, request: PeerRequest) -> Json:
         """Return ``skills/get``. Raises InvalidParams when no skill has the URI."""
-        _require_extension(request)
+        _require_stateless(request)
         uri = request.params.get("uri")
         for known in self._catalog.known:
             if uri == _uri(known.skill.name, SKILL_FILE):
@@ -154,6 +154,6 @@ def _uri(name: str, path: str) -> str:
     return f"skill://{name}/{path}"
 
 
-def _require_extension(request: PeerRequest) -> None:
+def _require_stateless(request: PeerRequest) -> None:
     if request.peer.features.sessions:
         raise MethodNotFound(f"Method not found: '{request.method}'; it needs revision 2026-07-28")

@@ -1,4 +1,5 @@
-"""The instances that one session works with. Each tool is listed under a unique name."""
+"""The instances that one session has attached, their tools under unique names, and the session's
+connections, also to instances that it hasn't attached."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _CHANGED: tuple[Topic, ...] = ("tools", "prompts")
 
 
 class Attachments:
-    """The attached instances of one session. Use it on the gateway's loop."""
+    """The attached instances and the connections of one session. Use it on the gateway's loop."""
 
     def __init__(self, session: Session, names: HostNames) -> None:
         self.session = session

@@ -1,4 +1,5 @@
-"""The bundled skills on this host, as an agent sees them."""
+"""Checks of the skills that callboard ships, for the compliance suite of each host. They call the
+tools directly, without a client or a server; arguments and answers are validated."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from callboard.bundles.installed.manifest import (
     ManifestError,
     ServerCommand,
     UnknownVariable,
-    gate,
+    check_capabilities,
     read_manifest,
 )
 from callboard.bundles.running.programs import as_called_here
@@ -98,7 +98,7 @@ def _findings(manifest: BundleManifest, folder: Path, lines: ManifestLines) -> I
     """Yield findings about capabilities, the entry point and the server's command. Raises
     UnknownVariable."""
     try:
-        gate(manifest, PROVIDED)
+        check_capabilities(manifest, PROVIDED)
     except CapabilityUnavailable as error:
         line = lines.line("_meta", HOST_KEY, "host_capabilities")
         yield Finding(MANIFEST, line, "error", error.message)

@@ -1,4 +1,4 @@
-"""Changes to the scene, and whether callboard made them."""
+"""Changes to Blender's scene, as its handlers report them, and whether callboard made them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from callboard.changes import Changes as Watch
+from callboard.changes import Changes
 from callboard_blender.application.modes import Mode
 from callboard_blender.application.names import forget
 
 
-class Changes:
+class SceneChanges:
     """Listens to Blender's handlers. ``touched`` is True once the running step has changed
     something. ``foreign`` is True once anything else has made a change after our last step, which
     then isn't the newest change. ``unsaved`` is True if anything has changed since the last load or
@@ -26,7 +26,7 @@ class Changes:
     def __init__(self, scene_replaced: Callable[[], None]) -> None:
         self._scene_replaced = scene_replaced
         #: Called when reading the scene would give a different result.
-        self.noticed: Watch[[]] = Watch()
+        self.noticed: Changes[[]] = Changes()
         self.in_step = False
         self._unnoticed = False
         self.touched = False
@@ -39,12 +39,12 @@ class Changes:
         #: True once the running step itself has gone to another state of Blender's undo stack.
         self.stepped = False
         #: Called after an undo or redo, when the other state is already current.
-        self.went: Watch[[]] = Watch()
+        self.went: Changes[[]] = Changes()
         #: Called once another file has been opened, which removes everything of ours from the undo
         #: stack.
-        self.emptied: Watch[[]] = Watch()
+        self.emptied: Changes[[]] = Changes()
         #: Called when the scene has been written, perhaps to a new file.
-        self.saved: Watch[[]] = Watch()
+        self.saved: Changes[[]] = Changes()
         #: The artist's mode when the running step began.
         self.mode = Mode()
         self.unsaved = False

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 
 import bpy
 
-from callboard.changes import Changes as Watch
+from callboard.changes import Changes
 from callboard.errors import HostError
 from callboard_blender.application import modes
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import forget, view_layer
 from callboard_blender.application.state_mark import StateMark
 from callboard_blender.application.views import in_a_window
@@ -49,8 +49,8 @@ class BlenderUndo:
 
     joins = False
 
-    def __init__(self, changes: Changes) -> None:
-        self.stepped: Watch[[Sequence[str], bool]] = Watch()
+    def __init__(self, changes: SceneChanges) -> None:
+        self.stepped: Changes[[Sequence[str], bool]] = Changes()
         self._changes = changes
         self._count = 0
         self._mark = StateMark()

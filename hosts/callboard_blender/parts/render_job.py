@@ -18,7 +18,7 @@ from bpy.app.handlers import persistent
 
 from callboard.errors import HostError
 from callboard.host import UNATTENDED, comes_back, replacing
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import scene, view_layer
 from callboard_blender.application.views import in_a_window
 from callboard_blender.parts.render_picture import kept_as, put_back, settings
@@ -37,7 +37,7 @@ def renders_unattended() -> bool:
 
 
 def rendered(
-    path: str, width: int, height: int, changes: Changes, end_jobs: Callable[[], None]
+    path: str, width: int, height: int, changes: SceneChanges, end_jobs: Callable[[], None]
 ) -> Generator[object, None, None]:
     """Render the scene as it is into the file. Raises HostError. Closing the generator early ends
     the render with ``end_jobs``."""
@@ -68,7 +68,7 @@ class _Job:
     """One render. Use it on the main thread. The handlers that it adds run on the render's
     thread."""
 
-    def __init__(self, changes: Changes, end_jobs: Callable[[], None]) -> None:
+    def __init__(self, changes: SceneChanges, end_jobs: Callable[[], None]) -> None:
         self._end_jobs = end_jobs
         self._copied = Event()
         self._begun = False

@@ -8,7 +8,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Json, Vector
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import find, scene
 from callboard_blender.parts import transforms
@@ -25,7 +25,7 @@ _WORDS = {blenders: word for word, blenders in _INTERPOLATIONS.items()}
 
 
 class BlenderAnimation:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def timeline(self) -> Json:

@@ -13,7 +13,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import MOST_ELEMENTS, AttributeNotFound, Json
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked, refuse_linked_data
 from callboard_blender.application.names import find, forget, view_layer
 from callboard_blender.parts.copies import own_data
@@ -44,7 +44,7 @@ class _Place:
 
 
 class BlenderAttributes:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def names(self, name: str) -> list[str]:

@@ -10,7 +10,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import Json
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked_data
 from callboard_blender.application.names import changed, find, made, objects, scene
 from callboard_blender.application.unique_names import refuse_miscounted
@@ -21,7 +21,7 @@ _PROJECTIONS = {"PERSP": "perspective", "ORTHO": "orthographic"}
 
 
 class BlenderCameras:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def names(self) -> Mapping[str, str]:

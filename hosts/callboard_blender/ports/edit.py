@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_kept_by_library, refuse_linked
 from callboard_blender.application.names import (
     changed,
@@ -30,7 +30,7 @@ from callboard_blender.parts.world import causes, world_of
 
 
 class BlenderSceneEditor:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:

@@ -12,9 +12,9 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import (
-    READ,
     SUFFIXES,
-    WRITE,
+    USD_READ_SUFFIXES,
+    USD_WRITE_SUFFIXES,
     Axes,
     FileFormat,
     UpAxis,
@@ -29,7 +29,7 @@ from callboard.host import (
     refuse_outside,
 )
 from callboard_blender.application import modes
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import find, forget, objects, scene, tree, view_layer
 from callboard_blender.application.outside_paths import refuse_used_outside
 from callboard_blender.parts.bake import frame_kept
@@ -53,7 +53,7 @@ _PLACE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_an
 
 
 class BlenderExchange:
-    def __init__(self, changes: Changes, usd: BlenderUsd | None) -> None:
+    def __init__(self, changes: SceneChanges, usd: BlenderUsd | None) -> None:
         self._changes = changes
         self._usd = usd
 
@@ -65,7 +65,7 @@ class BlenderExchange:
             unit = float(scene().unit_settings.scale_length)
             if self._usd is None:
                 return FileFormat(name, (), (), unit, "Z", _NO_USD)
-            return FileFormat(name, READ, WRITE, unit, "Z")
+            return FileFormat(name, USD_READ_SUFFIXES, USD_WRITE_SUFFIXES, unit, "Z")
         reads = suffixes if reader_of(name) else ()
         writes = suffixes if writer_of(name) else ()
         unit = 0.01 if name == "fbx" else 1.0

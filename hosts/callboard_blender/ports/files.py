@@ -11,7 +11,7 @@ from callboard.errors import HostError
 from callboard.host import Json, mode_to_keep, pointed_at, require_folder
 from callboard_blender.application.blend_layout import own_structures
 from callboard_blender.application.blend_named import refuse_blend_outside
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import scene, view_layer
 from callboard_blender.application.outside_paths import own_folders
 
@@ -22,7 +22,7 @@ _STARTS = (b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 class BlenderFiles:
     suffixes = (".blend",)
 
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def open(self, path: str) -> Json:

@@ -12,7 +12,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import CheckPort, FacesLook, Json, MeshData, SubdivisionScheme
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import is_brought, refuse_linked, refuse_linked_data
 from callboard_blender.application.names import find, view_layer
 from callboard_blender.parts import modifiers
@@ -25,7 +25,7 @@ _NONE = {"scheme": "none", "levels": 0}
 
 
 class BlenderGeometry:
-    def __init__(self, changes: Changes, checks: CheckPort) -> None:
+    def __init__(self, changes: SceneChanges, checks: CheckPort) -> None:
         self._changes = changes
         self._checks = checks
 
@@ -115,7 +115,7 @@ def mesh_object(name: str) -> bpy.types.Object:
 
 
 @contextmanager
-def own_mesh(changes: Changes, name: str) -> Iterator[Any]:
+def own_mesh(changes: SceneChanges, name: str) -> Iterator[Any]:
     """Yield the object's mesh, after making it the object's own. Other objects keep their mesh."""
     obj = mesh_object(name)
     refuse_linked_data(obj)
@@ -127,7 +127,7 @@ def own_mesh(changes: Changes, name: str) -> Iterator[Any]:
 
 
 def edit_mesh(
-    changes: Changes, name: str, do: Callable[[Any], object], *, same_shape: bool = False
+    changes: SceneChanges, name: str, do: Callable[[Any], object], *, same_shape: bool = False
 ) -> None:
     """Call ``do`` with a BMesh of the object's own mesh, and write it back. Raises HostError for a
     mesh with shape keys, unless ``same_shape`` says that the shape keys stay valid."""

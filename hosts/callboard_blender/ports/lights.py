@@ -10,7 +10,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import POWER, Json, LightKind, refuse_unknown
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked_data
 from callboard_blender.application.names import changed, find, made, objects, view_layer
 from callboard_blender.application.unique_names import refuse_miscounted
@@ -29,7 +29,7 @@ _OWN = {
 
 
 class BlenderLights:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def names(self) -> Mapping[str, str]:

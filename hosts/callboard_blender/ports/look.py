@@ -13,7 +13,7 @@ from mathutils import Matrix
 
 from callboard.errors import HostError
 from callboard.host import Json, Look, Picture, Point, View, decode
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import find, scene, view_layer
 from callboard_blender.application.outside_paths import refuse_used_outside
 from callboard_blender.application.views import View as Shown
@@ -37,7 +37,7 @@ _TYPES = {"solid": "SOLID", "xray": "SOLID", "wireframe": "WIREFRAME", "material
 
 
 class BlenderLook:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def picture(self, asked: Look) -> tuple[Picture, Json]:

@@ -9,7 +9,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, Json, MaterialNotFound, Texture, nearest_names
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked, refuse_linked_data
 from callboard_blender.application.names import find, objects, view_layer
 from callboard_blender.parts import principled, textures
@@ -22,7 +22,7 @@ _SLOTS = (
 
 
 class BlenderMaterials:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def names(self) -> Mapping[str, str]:

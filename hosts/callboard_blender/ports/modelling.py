@@ -13,7 +13,7 @@ from mathutils import Vector
 
 from callboard.errors import HostError
 from callboard.host import CleanedFault, UnwrapMethod
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import is_brought, refuse_linked, refuse_linked_data
 from callboard_blender.application.names import changed, find, view_layer
 from callboard_blender.application.unique_names import refuse_miscounted
@@ -40,7 +40,7 @@ _BESIDE = ("PARTICLE_SYSTEM", "COLLISION", "SURFACE")
 
 
 class BlenderModelling:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def add_modifier(self, name: str, kind: str, values: Mapping[str, object]) -> str:

@@ -12,7 +12,7 @@ import imbuf  # type: ignore[import-not-found,unused-ignore]
 
 from callboard.errors import HostError
 from callboard.host import Json, numbered, orbiting
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import scene, view_layer
 from callboard_blender.application.outside_paths import (
     outputs_inside,
@@ -27,7 +27,7 @@ from callboard_blender.parts.world import bounds
 
 
 class BlenderRender:
-    def __init__(self, changes: Changes, undo: BlenderUndo) -> None:
+    def __init__(self, changes: SceneChanges, undo: BlenderUndo) -> None:
         self._changes = changes
         self._undo = undo
 
@@ -105,7 +105,7 @@ class BlenderRender:
 
 
 @contextmanager
-def _put_back(changes: Changes) -> Iterator[None]:
+def _put_back(changes: SceneChanges) -> Iterator[None]:
     """Ignore changes inside the block, and the restored settings that Blender reports at its next
     update."""
     with changes.unnoticed():

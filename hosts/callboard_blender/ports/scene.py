@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import bpy
 
 from callboard.host import Json
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import (
     Listed,
     children,
@@ -30,7 +30,7 @@ from callboard_blender.parts.world import bounds, doubt
 
 
 class BlenderSceneReader:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def info(self) -> Json:

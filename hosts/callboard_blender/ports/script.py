@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from callboard.host import run_python
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.modes import put_back
 from callboard_blender.application.names import forget
 from callboard_blender.application.undo import marked
@@ -16,7 +16,7 @@ from callboard_blender.application.views import find_view
 
 
 class BlenderScripts:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def languages(self) -> list[str]:

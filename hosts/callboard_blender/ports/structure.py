@@ -8,7 +8,7 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, GroupNotFound, nearest_names
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import (
     changed,
@@ -27,7 +27,7 @@ _HIDING = ("hide_viewport", "hide_render")
 
 
 class BlenderStructure:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def new(self) -> None:

@@ -12,16 +12,16 @@ import bpy
 
 from callboard.errors import HostError
 from callboard.host import (
-    WRITE,
+    USD_WRITE_SUFFIXES,
     Json,
     checked_suffix,
-    exported,
-    metadata,
-    opened,
+    export_result,
+    metadata_result,
+    open_stage,
     refuse_usd_outside,
     replacing,
 )
-from callboard_blender.application.changes import Changes
+from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import find, forget, objects, scene, view_layer
 from callboard_blender.application.outside_paths import refuse_used_outside
 from callboard_blender.application.views import in_a_window
@@ -37,7 +37,7 @@ def usd_is_there() -> bool:
 
 
 class BlenderUsd:
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
     def import_usd(self, path: str, parent: str | None) -> Json:
@@ -72,7 +72,7 @@ class BlenderUsd:
         return {"path": path, "created": [obj.name_full for obj in created]}
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
-        checked_suffix(path, WRITE)
+        checked_suffix(path, USD_WRITE_SUFFIXES)
         layer = view_layer()
         if selected_only and not any(o.select_get(view_layer=layer) for o in layer.objects):
             raise HostError("nothing is selected; select objects, or export everything")
@@ -96,10 +96,10 @@ class BlenderUsd:
                 convert_world_material=False,
             )
             _repaired(written)
-        return exported(path, _opened(path))
+        return export_result(path, _opened(path))
 
     def stage_metadata(self, path: str) -> Json:
-        return metadata(path, _opened_within(path))
+        return metadata_result(path, _opened_within(path))
 
 
 def _instanced_members() -> set[bpy.types.Object]:
@@ -158,7 +158,7 @@ def _opened(path: str) -> Any:
     bpy.utils.expose_bundled_modules()
     from pxr import Sdf, Tf, Usd
 
-    return opened(path, Sdf, Tf, Usd)
+    return open_stage(path, Sdf, Tf, Usd)
 
 
 def _opened_within(path: str) -> Any:

@@ -13,12 +13,12 @@ from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdUtils
 
 from callboard.errors import HostError
 from callboard.host import (
-    WRITE,
+    USD_WRITE_SUFFIXES,
     Json,
     checked_suffix,
-    exported,
-    metadata,
-    opened,
+    export_result,
+    metadata_result,
+    open_stage,
     refuse_usd_outside,
     replacing,
 )
@@ -42,7 +42,7 @@ class HoudiniUsd:
     def export_usd(self, path: str, selected_only: bool) -> Json:
         """Export polygons as they are now, with their colors. Objects without geometry are exported
         for their place in the hierarchy. Raises HostError for geometry that isn't polygons."""
-        checked_suffix(path, WRITE)
+        checked_suffix(path, USD_WRITE_SUFFIXES)
         chosen = objects()
         if selected_only:
             chosen = [node for node in chosen if node.isSelected()]
@@ -60,12 +60,12 @@ class HoudiniUsd:
             except Tf.ErrorException:
                 raise HostError(f"OpenUSD could not write '{Path(path).name}'") from None
             del stage
-        return exported(path, _opened(path))
+        return export_result(path, _opened(path))
 
     def stage_metadata(self, path: str) -> Json:
-        return metadata(path, _opened(path))
+        return metadata_result(path, _opened(path))
 
 
 def _opened(path: str) -> Usd.Stage:
     refuse_usd_outside(path, Ar, Sdf, Tf, Usd, UsdUtils)
-    return opened(path, Sdf, Tf, Usd)
+    return open_stage(path, Sdf, Tf, Usd)

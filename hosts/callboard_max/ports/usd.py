@@ -10,12 +10,12 @@ from pymxs import runtime as rt
 
 from callboard.errors import HostError
 from callboard.host import (
-    WRITE,
+    USD_WRITE_SUFFIXES,
     Json,
     checked_suffix,
-    exported,
-    metadata,
-    opened,
+    export_result,
+    metadata_result,
+    open_stage,
     refuse_usd_outside,
     replacing,
 )
@@ -45,7 +45,7 @@ class MaxUsd:
         return {"path": path, "created": paths_of(made)}
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
-        checked_suffix(path, WRITE)
+        checked_suffix(path, USD_WRITE_SUFFIXES)
         if selected_only and not list(rt.selection):
             raise HostError("nothing is selected; select objects, or export everything")
         with replacing(path) as written, telling(f"export '{Path(path).name}'"):
@@ -53,14 +53,14 @@ class MaxUsd:
             options.FileFormat = rt.Name("binary" if path.lower().endswith(".usdc") else "ascii")
             source = rt.Name("selected" if selected_only else "all")
             rt.USDExporter.ExportFile(written, exportOptions=options, contentSource=source)
-        return exported(path, _open(path))
+        return export_result(path, _open(path))
 
     def stage_metadata(self, path: str) -> Json:
-        return metadata(path, _open(path))
+        return metadata_result(path, _open(path))
 
 
 def _open(path: str) -> Any:
     from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
     refuse_usd_outside(path, Ar, Sdf, Tf, Usd, UsdUtils)
-    return opened(path, Sdf, Tf, Usd)
+    return open_stage(path, Sdf, Tf, Usd)

@@ -1,5 +1,5 @@
-"""Pictures linked to a material's values: a place2dTexture, a file node, and for normals a
-bump2d."""
+"""Pictures that drive an attribute of a material or of the sky dome: a place2dTexture, a file node,
+and for normals a bump2d."""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ from maya import cmds
 
 from callboard.errors import HostError
 from callboard.host import (
-    WRITE,
+    USD_WRITE_SUFFIXES,
     Json,
     checked_suffix,
-    exported,
-    metadata,
-    opened,
+    export_result,
+    metadata_result,
+    open_stage,
     refuse_usd_outside,
     replacing,
 )
@@ -36,16 +36,16 @@ class MayaUsd:
         return {"path": path, "created": [each for each in paths() if each not in before]}
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
-        checked_suffix(path, WRITE)
+        checked_suffix(path, USD_WRITE_SUFFIXES)
         if selected_only and not cmds.ls(selection=True, dagObjects=True):
             raise HostError("nothing is selected; select objects, or export everything")
         binary = {} if path.lower().endswith(".usdc") else {"defaultUSDFormat": "usda"}
         with replacing(path) as written, telling(f"export '{Path(path).name}'"):
             _command("mayaUSDExport")(file=written, selection=selected_only, **binary)
-        return exported(path, _stage(path))
+        return export_result(path, _stage(path))
 
     def stage_metadata(self, path: str) -> Json:
-        return metadata(path, _stage(path))
+        return metadata_result(path, _stage(path))
 
 
 def _command(name: str) -> Any:
@@ -56,4 +56,4 @@ def _stage(path: str) -> Any:
     from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
     refuse_usd_outside(path, Ar, Sdf, Tf, Usd, UsdUtils)
-    return opened(path, Sdf, Tf, Usd)
+    return open_stage(path, Sdf, Tf, Usd)

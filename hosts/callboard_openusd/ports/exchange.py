@@ -10,7 +10,7 @@ from pxr import Sdf, Usd, UsdGeom
 
 from callboard.host import (
     SUFFIXES,
-    WRITE,
+    USD_WRITE_SUFFIXES,
     Axes,
     CheckPort,
     FileFormat,
@@ -49,7 +49,7 @@ class UsdExchange:
             writes = tuple(
                 each
                 for each, one in known.items()
-                if one and each in WRITE and one.SupportsWriting()
+                if one and each in USD_WRITE_SUFFIXES and one.SupportsWriting()
             )
             up = cast(UpAxis, counted.up_axis)
             offered.append(FileFormat(name, reads, writes, counted.meters_per_unit, up))

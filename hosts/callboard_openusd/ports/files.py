@@ -14,8 +14,8 @@ from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
 from callboard.errors import HostError
 from callboard.host import (
-    READ,
-    WRITE,
+    USD_READ_SUFFIXES,
+    USD_WRITE_SUFFIXES,
     Json,
     check_usd_nesting,
     checked_suffix,
@@ -98,7 +98,7 @@ def read_layer(path: str) -> Iterator[Sdf.Layer]:
 def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
     """Write the whole file or none of it, and return its size in bytes. ``folder`` is the base of
     the layer's relative paths."""
-    checked_suffix(path, WRITE)
+    checked_suffix(path, USD_WRITE_SUFFIXES)
     if folder is not None and folder != Path(path).parent:
         moved = Sdf.Layer.CreateAnonymous(".usda")
         moved.TransferContent(layer)
@@ -132,7 +132,7 @@ def _check_readable(written: Path, name: str) -> None:
 
 def _check(file: Path) -> None:
     """Refuse a file that would crash the process."""
-    checked_suffix(str(file), READ)
+    checked_suffix(str(file), USD_READ_SUFFIXES)
     if not file.is_file():
         raise HostError(f"there is no file '{file.name}' at that path")
     check_usd_nesting(str(file))
@@ -144,7 +144,7 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
         return
     for asset in layer.GetCompositionAssetDependencies():
         used = folder / asset
-        if used in seen or used.suffix.lower() not in READ or not used.is_file():
+        if used in seen or used.suffix.lower() not in USD_READ_SUFFIXES or not used.is_file():
             continue
         seen.add(used)
         _check(used)

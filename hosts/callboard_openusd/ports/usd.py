@@ -7,7 +7,14 @@ from pathlib import Path
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom
 
 from callboard.errors import HostError
-from callboard.host import WRITE, Json, checked_suffix, exported, metadata, refuse_outside
+from callboard.host import (
+    USD_WRITE_SUFFIXES,
+    Json,
+    checked_suffix,
+    export_result,
+    metadata_result,
+    refuse_outside,
+)
 from callboard_openusd.application.document import Document, refuse
 from callboard_openusd.application.layout import home, objects_in
 from callboard_openusd.application.specs import copy_spec
@@ -71,7 +78,7 @@ class UsdStages:
 
     def export_usd(self, path: str, selected_only: bool) -> Json:
         """Write the composed scene as one file that refers to no other layer."""
-        checked_suffix(path, WRITE)
+        checked_suffix(path, USD_WRITE_SUFFIXES)
         stage = self._document.stage
         used = (layer.realPath for layer in stage.GetUsedLayers())
         refuse_outside(filter(None, used), self._document.opened.file or "the scene", "exported")
@@ -87,10 +94,10 @@ class UsdStages:
         _leave_out_ours(flat)
         _mark_home(flat, home(stage))
         write_layer(flat, path, None)
-        return exported(path, stage)
+        return export_result(path, stage)
 
     def stage_metadata(self, path: str) -> Json:
-        return metadata(path, open_file(path))
+        return metadata_result(path, open_file(path))
 
 
 def _artists(root: Usd.Prim) -> list[Usd.Prim]:

@@ -12,9 +12,9 @@ from typing import Any, cast
 
 from callboard.errors import HostError
 from callboard.host import (
-    READ,
     SUFFIXES,
-    WRITE,
+    USD_READ_SUFFIXES,
+    USD_WRITE_SUFFIXES,
     Axes,
     FileFormat,
     MaterialsPort,
@@ -123,7 +123,7 @@ class ApplicationExchange(ABC):
     def _usd_format(self) -> FileFormat:
         counted = self._scene_axes()
         there = self._usd() is not None
-        reads, writes = (READ, WRITE) if there else ((), ())
+        reads, writes = (USD_READ_SUFFIXES, USD_WRITE_SUFFIXES) if there else ((), ())
         up = cast(UpAxis, counted.up_axis)
         missing = "" if there else self.no_usd
         return FileFormat("usd", reads, writes, counted.meters_per_unit, up, missing)

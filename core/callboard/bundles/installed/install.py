@@ -22,8 +22,8 @@ from typing import Any
 from callboard.bundles.installed.manifest import (
     BundleManifest,
     ManifestError,
+    check_capabilities,
     folder_name,
-    gate,
     read_manifest,
 )
 from callboard.bundles.installed.unpack import check_name, remove_tree, unpack
@@ -143,7 +143,7 @@ class Bundles:
         unpacked.mkdir()
         unpack(source, unpacked)
         manifest = read_manifest(unpacked)
-        missing = gate(manifest, provided)
+        missing = check_capabilities(manifest, provided)
         require_content(manifest, unpacked)
         home = self.folder / folder_name(manifest.name)
         check_name(PurePosixPath(home.name))

@@ -1,4 +1,5 @@
-"""A bundle's ``manifest.json`` (the MCPB shape), and the check of its host capabilities.
+"""A bundle's ``manifest.json``, in the format of MCP bundles (MCPB), and the check that a host
+offers the capabilities that the bundle needs.
 
 A manifest is read as values and checked completely before anything is installed. Unknown keys are
 ignored, except inside a capability requirement, where a typo would make the requirement optional.
@@ -140,7 +141,7 @@ def folder_name(name: str) -> str:
     return name.lstrip("@").replace("/", "__")
 
 
-def gate(manifest: BundleManifest, provided: Collection[str]) -> tuple[str, ...]:
+def check_capabilities(manifest: BundleManifest, provided: Collection[str]) -> tuple[str, ...]:
     """Return the missing preferred capabilities. Raises CapabilityUnavailable when a required one
     is missing."""
     missing = [name for name in manifest.capabilities if name not in provided]

@@ -33,7 +33,8 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._owner = secrets.token_hex(8)
+        #: The name of this process, under which its lock is held.
+        self._process = secrets.token_hex(8)
         self._lock: int | None = None
 
     def save(self, run: Json, owner: Owner) -> None:
@@ -41,7 +42,7 @@ class RunStore:
         if self._lock is None:
             self._open()
         with replacing(str(self._folder / f"{run['run_id']}.json")) as partial:
-            kept = {**run, "owner": self._owner, "client": _key(owner)}
+            kept = {**run, "process": self._process, "client": _key(owner)}
             text = json.dumps(kept, ensure_ascii=False)
             Path(partial).write_text(text, encoding="utf-8", errors="surrogatepass")
 
@@ -61,12 +62,12 @@ class RunStore:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-            self._lock_file(self._owner).unlink(missing_ok=True)
+            self._lock_file(self._process).unlink(missing_ok=True)
 
     def _open(self) -> None:
         # Results may contain anything, so other users must not read them.
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self._lock_file(self._owner), os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(self._lock_file(self._process), os.O_RDWR | os.O_CREAT, 0o600)
         lock(descriptor)
         self._lock = descriptor
         for old in self._files()[KEPT:]:
@@ -83,27 +84,27 @@ class RunStore:
     def _read(self, path: Path, asker: Owner) -> Json | None:
         try:
             run = json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
-            owner, client = str(run.pop("owner")), run.pop("client", None)
+            process, client = str(run.pop("process")), run.pop("client", None)
         except (OSError, ValueError, KeyError, AttributeError):
             return None
-        if asker.holder != LOCAL and not self._theirs(client, owner, asker):
+        if asker.holder != LOCAL and not self._theirs(client, process, asker):
             return None
-        if run.get("status") == "running" and not self._lives(owner):
+        if run.get("status") == "running" and not self._lives(process):
             run.update(status="interrupted", message=INTERRUPTED)
         return dict(run)
 
-    def _theirs(self, client: object, owner: str, asker: Owner) -> bool:
+    def _theirs(self, client: object, process: str, asker: Owner) -> bool:
         """Return whether the run belongs to the asker. A run of a session whose process is gone
         belongs to every session of the same holder."""
         if not isinstance(client, list) or client[:1] != [asker.holder.id]:
             return False
-        return client in (_key(asker), _key(Owner(asker.holder))) or not self._lives(owner)
+        return client in (_key(asker), _key(Owner(asker.holder))) or not self._lives(process)
 
-    def _lives(self, owner: str) -> bool:
-        if owner == self._owner:
+    def _lives(self, process: str) -> bool:
+        if process == self._process:
             return self._lock is not None
         try:
-            descriptor = os.open(self._lock_file(owner), os.O_RDWR)
+            descriptor = os.open(self._lock_file(process), os.O_RDWR)
         except OSError:
             return False
         try:
@@ -113,11 +114,11 @@ class RunStore:
         finally:
             os.close(descriptor)
         with contextlib.suppress(OSError):
-            self._lock_file(owner).unlink()
+            self._lock_file(process).unlink()
         return False
 
-    def _lock_file(self, owner: str) -> Path:
-        return self._folder / f"{_ID.fullmatch(owner) and owner}.lock"
+    def _lock_file(self, process: str) -> Path:
+        return self._folder / f"{_ID.fullmatch(process) and process}.lock"
 
 
 def _key(owner: Owner) -> list[str]:

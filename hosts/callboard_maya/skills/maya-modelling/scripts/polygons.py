@@ -1,4 +1,5 @@
-"""The tools of the skill ``maya-modelling``. Each compares the mesh before and after."""
+"""The tools of the skill ``maya-modelling``. A tool that changes something checks that Maya really
+did it. If not, it raises HostError, and callboard then undoes the call."""
 
 from __future__ import annotations
 
