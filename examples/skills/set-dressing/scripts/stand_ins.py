@@ -14,10 +14,10 @@ def stand_in(
     position: Vector | None = None,
     kind: Literal["cube", "sphere"] = "cube",
 ) -> Placed:
-    """Places a plain shape until the prop is there.
+    """Places a plain shape as a stand-in until the prop is ready.
 
     Args:
-        position: In scene units; the origin without it.
+        position: In scene units. Defaults to the origin.
     """
     editor = ctx.port("scene.mutate")
     path = editor.create(kind, f"prop_{name}", SIZES[kind])
