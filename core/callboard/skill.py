@@ -27,7 +27,7 @@ _HOMES = {
     "callboard.ports.materials": "Texture",
     "callboard.ports.modelling": "MODIFIERS",
     "callboard.skill_kit.framing": "around_point axes_of corners filled framed",
-    "callboard.skill_kit.import_files": "SHOWN asked_axes counting import_checked",
+    "callboard.skill_kit.import_files": "SHOWN asked_axes axes_as_json import_checked",
     "callboard.skill_kit.pictures": "difference fitted numbers_of sheet shrunk",
     "callboard.skill_kit.read_back": (
         "alike all_near done expect expect_same_bounds expect_that expect_transform "

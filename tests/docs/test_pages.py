@@ -87,9 +87,9 @@ def rest(reader: Reader) -> None:
 
 
 def bundles(reader: Reader) -> None:
-    (manifest,) = (block for block in blocks("docs/bundles.md") if block.language == "json")
+    manifests = [block for block in blocks("docs/bundles.md") if block.language == "json"]
     reader.type("callboard new-bundle shot-notes")
-    write_files(reader.folder, {manifest.words: manifest.text})
+    write_files(reader.folder, {manifest.words: manifest.text for manifest in manifests})
 
 
 def report(reader: Reader) -> None:

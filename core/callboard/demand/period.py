@@ -1,4 +1,5 @@
-"""The period of a report, in words."""
+"""Reads the periods that people write, such as ``7d``, for the commands and pages that read
+records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Python's own parser, from several threads at once. Call it from any thread."""
+"""``ast.parse`` with a retry, because CPython 3.11 sometimes fails when threads parse at once. Call
+it from any thread."""
 
 from __future__ import annotations
 

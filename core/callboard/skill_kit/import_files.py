@@ -1,5 +1,6 @@
 """Imports other programs' files through the port ``exchange``, and checks the result. For bundled
-skills, on the main thread. Paths must be absolute and already checked. Raises HostError."""
+skills, on the main thread. Paths must be absolute, and already checked against the roots. Raises
+HostError."""
 
 from __future__ import annotations
 
@@ -11,13 +12,14 @@ from callboard.errors import HostError, WrongArgument
 from callboard.host_kit.exchange_files import check_file
 from callboard.ports.exchange import UNSTATED, WITH_UVS, Axes, FileFormat, format_of
 
-#: Maximum names that an answer lists. Counts are complete.
+#: Maximum names that an answer lists: of new objects, and of those without UVs. Counts are
+#: complete.
 LISTED, SHOWN = 200, 50
 
 
 def import_checked(
     port: Any,
-    reader: Any,
+    scene_reader: Any,
     path: str,
     parent: str | None = None,
     meters_per_unit: float | None = None,
@@ -27,16 +29,16 @@ def import_checked(
     ``exchange__import``."""
     kind = format_of(path, port.formats(), write=False)
     axes = asked_axes(kind, meters_per_unit, up_axis)
-    above = None if parent is None else reader.get(parent)["path"]
+    above = None if parent is None else scene_reader.get(parent)["path"]
     if kind.name != "usd":  # the ``usd`` port has a stricter check
         check_file(path)
-    before = set(reader.names())
+    before = set(scene_reader.names())
     counted = port.import_file(path, above, axes)
-    created = [each for each in reader.names() if each not in before]
+    created = [each for each in scene_reader.names() if each not in before]
     if not created:
         raise HostError(f"'{Path(path).name}' contains no objects; nothing was imported")
-    entries = [reader.get(each) for each in created[:LISTED]]
-    if above is not None and not any(reader.get(each)["parent"] == above for each in created):
+    entries = [scene_reader.get(each) for each in created[:LISTED]]
+    if above is not None and not any(scene_reader.get(each)["parent"] == above for each in created):
         raise HostError(f"none of the imported objects is below '{parent}'. The change was undone.")
     missing = list(port.without_uvs(created)) if kind.name in WITH_UVS else []
     doubt = next((each["doubt"] for each in entries if each.get("doubt")), None)
@@ -46,7 +48,7 @@ def import_checked(
         "changed": [],
         "created": created[:LISTED],
         "created_count": len(created),
-        **counting(counted),
+        **axes_as_json(counted),
         **({} if counted.stated else {"assumed": True}),
         **({"without_uvs": missing[:SHOWN]} if missing else {}),
         "verified": doubt is None,
@@ -68,5 +70,5 @@ def asked_axes(kind: FileFormat, meters_per_unit: float | None, up_axis: str | N
     return None
 
 
-def counting(axes: Axes) -> Json:
+def axes_as_json(axes: Axes) -> Json:
     return {"meters_per_unit": axes.meters_per_unit, "up_axis": axes.up_axis}

@@ -1,9 +1,9 @@
-"""The proof by which a server shows that it is the instance that a file describes.
+"""The proof by which a server shows that it is the instance that its instance file describes.
 
 A port outlives the process that had it. Another program may be listening on it by now, or the file
 may come from another machine that shares the home. So the client first sends a nonce, with a word
-made from the nonce and the instance's token, and sends nothing else until the right word comes
-back. The words include the port, so that they can't be relayed to an instance elsewhere.
+(a MAC) made from the nonce and the instance's token, and sends nothing else until the right word
+comes back. The words include the port, so that they can't be relayed to an instance elsewhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""``callboard connect``: a bridge to the gateway on another machine."""
+"""``callboard connect``: a bridge from a client's stdin and stdout to the gateway on
+another machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The artist's mode: left for work that needs Object Mode, and restored."""
+"""Leaves the artist's mode, such as Edit Mode, for Object Mode before a change, and restores it
+afterwards."""
 
 from __future__ import annotations
 

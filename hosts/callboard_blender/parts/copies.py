@@ -11,7 +11,7 @@ import bpy
 
 from callboard_blender.application.names import tree, view_layer
 from callboard_blender.application.unique_names import keep_apart
-from callboard_blender.parts.curves import drivers_of, strayed, use_action
+from callboard_blender.parts.curves import drivers_of, unkeyed_channels, use_action
 
 _Copies = dict[Any, Any]
 
@@ -31,7 +31,7 @@ def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Ob
         _own_actions(copy)
         _repoint_all(copy, copies)
     _put_beside(originals, copies, home)
-    _keep_strayed(originals, copies)
+    _keep_unkeyed(originals, copies)
     return copies[top]
 
 
@@ -83,9 +83,11 @@ def _put_beside(
         home.objects.link(copies[original])
 
 
-def _keep_strayed(originals: list[bpy.types.Object], copies: _Copies) -> None:
+def _keep_unkeyed(originals: list[bpy.types.Object], copies: _Copies) -> None:
     """Keep values that were changed without a key, which the copies' own keys would reset."""
-    moved = [(original, channels) for original in originals if (channels := strayed(original))]
+    moved = [
+        (original, channels) for original in originals if (channels := unkeyed_channels(original))
+    ]
     if moved:
         view_layer().update()
     for original, channels in moved:

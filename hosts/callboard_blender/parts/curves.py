@@ -1,4 +1,4 @@
-"""Animation curves and drivers in every supported version of Blender: up to 4.3 an action for each
+"""Animation curves and drivers, in every supported version of Blender: up to 4.3 an action for each
 user, later an action with a slot for each user."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def strip_curves_of(owner: bpy.types.ID) -> list[Any]:
     ]
 
 
-def strayed(obj: bpy.types.Object) -> list[str]:
+def unkeyed_channels(obj: bpy.types.Object) -> list[str]:
     """Return the transform channels that differ from the object's own keys at this frame. Such
     values, set without a key, are lost at the next frame and when the file is opened."""
     data = obj.animation_data

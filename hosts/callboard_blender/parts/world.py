@@ -14,7 +14,7 @@ from callboard.errors import HostError
 from callboard.host import Json
 from callboard_blender.application.names import is_new
 from callboard_blender.parts import transforms
-from callboard_blender.parts.curves import strayed
+from callboard_blender.parts.curves import unkeyed_channels
 
 _EXTENDED = {"MESH", "CURVE", "SURFACE", "META", "FONT", "CURVES", "POINTCLOUD", "VOLUME"}
 
@@ -62,7 +62,7 @@ def causes(obj: bpy.types.Object) -> list[str]:
 
 def doubt(obj: bpy.types.Object) -> str | None:
     """Return why the object isn't, or won't stay, where its own transform puts it, or None."""
-    if channels := strayed(obj):
+    if channels := unkeyed_channels(obj):
         return (
             f"its keys give another {' and '.join(channels)} at this frame; a value set without a"
             " key is lost at the next frame, and when the file is opened again"

@@ -18,7 +18,7 @@ class NamedSets:
         #: Handles, which survive an undo.
         self._before: dict[str, list[int]] | None = None
 
-    def held(self) -> dict[str, list[Node]]:
+    def all_sets(self) -> dict[str, list[Node]]:
         return {str(each.name): list(each) for each in rt.selectionSets}
 
     def write(self, name: str, nodes: Sequence[Node]) -> None:
@@ -37,7 +37,7 @@ class NamedSets:
         if self._before is None or not self.are_changed():
             return
         there = {handle(node): node for node in objects()}
-        for name in self.held():
+        for name in self.all_sets():
             if name not in self._before:
                 rt.deleteItem(rt.selectionSets, name)
         for name, handles in self._before.items():
@@ -45,4 +45,4 @@ class NamedSets:
             rt.selectionSets[name] = rt.Array(*nodes)
 
     def _handles(self) -> dict[str, list[int]]:
-        return {name: [handle(node) for node in nodes] for name, nodes in self.held().items()}
+        return {name: [handle(node) for node in nodes] for name, nodes in self.all_sets().items()}

@@ -49,7 +49,7 @@ class MaxStructure:
         return path_of(node)
 
     def groups(self) -> Mapping[str, str]:
-        return {name: name for name in self._sets.held()}
+        return {name: name for name in self._sets.all_sets()}
 
     def members(self, group: str) -> list[str]:
         return paths_of(self._held(group))
@@ -57,12 +57,12 @@ class MaxStructure:
     def create_group(self, name: str | None) -> str:
         named = name or "Group"
         check_new_name(named)
-        known, free, number = self._sets.held(), named, 1
+        known, free, number = self._sets.all_sets(), named, 1
         while free in known:
             free, number = f"{named}{number:03}", number + 1
         with telling("create a selection set"):
             self._sets.write(free, [])
-        if free not in self._sets.held():
+        if free not in self._sets.all_sets():
             raise HostError(
                 "3ds Max doesn't keep an empty selection set; name objects to put into it"
             )
@@ -83,7 +83,7 @@ class MaxStructure:
         return group
 
     def _held(self, group: str) -> list[Node]:
-        held = self._sets.held()
+        held = self._sets.all_sets()
         if group not in held:
             raise GroupNotFound(group, nearest_names(group, held))
         return held[group]

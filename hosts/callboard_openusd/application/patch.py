@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pxr import Sdf
 
-from callboard_openusd.application.specs import copy_spec
+from callboard_openusd.application.copy_spec import copy_spec
 
 ROOT = Sdf.Path.absoluteRootPath
 

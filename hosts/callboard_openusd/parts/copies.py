@@ -9,8 +9,8 @@ from pathlib import Path
 from pxr import Pcp, Sdf, Usd, UsdUtils
 
 from callboard.errors import HostError
+from callboard_openusd.application.copy_spec import copy_spec
 from callboard_openusd.application.document import OpenStage
-from callboard_openusd.application.specs import copy_spec
 from callboard_openusd.parts.assets import asset_from
 
 

@@ -1,5 +1,6 @@
 """An object's color: its own preview material, and the display color for simpler readers. The
-material is below the object, so that it is copied, renamed and deleted with the object."""
+material is below the object, or beside it for an instance, so that it is copied, renamed
+and deleted with the object."""
 
 from __future__ import annotations
 

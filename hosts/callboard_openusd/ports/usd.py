@@ -15,9 +15,9 @@ from callboard.host import (
     metadata_result,
     refuse_outside,
 )
+from callboard_openusd.application.copy_spec import copy_spec
 from callboard_openusd.application.document import Document, refuse
 from callboard_openusd.application.layout import home, objects_in
-from callboard_openusd.application.specs import copy_spec
 from callboard_openusd.parts import transforms
 from callboard_openusd.parts.copies import retarget, shared_in
 from callboard_openusd.parts.instances import owned_parent

@@ -1,4 +1,5 @@
-"""The application's callbacks, which it calls on its main thread to report what it is doing."""
+"""The callbacks by which an application reports that it is busy, such as saving or rendering. Calls
+that change the scene wait meanwhile. The application calls them on its main thread."""
 
 from __future__ import annotations
 

@@ -52,7 +52,8 @@ class Workflows:
         self._runs: dict[str, WorkflowRun] = {}
 
     async def run(self, call: Call, name: str, inputs: Json, report: ReportProgress) -> Result:
-        """Run a workflow to its end. ``call`` is the call that started it. Raises InvalidParams for
+        """Run a workflow, and return when it has ended. To continue without waiting, a client calls
+        it as a job. ``call`` is the call that started it. Raises InvalidParams for
         an unknown workflow, unknown tools and wrong inputs, before any step runs."""
         if isinstance(call.request, StepRequest):
             raise InvalidParams("a workflow can't run another one; call its tools instead")

@@ -14,7 +14,7 @@ from callboard.skill import (
     Axes,
     FileFormat,
     asked_axes,
-    counting,
+    axes_as_json,
     format_json,
     format_of,
     import_checked,
@@ -73,7 +73,7 @@ def export_file(
         "format": kind.name,
         "bytes": sum(sizes),
         "files": files,
-        **counting(counted),
+        **axes_as_json(counted),
         **({"without_uvs": [*missing][:SHOWN]} if missing else {}),
         "verified": True,
     }

@@ -1,4 +1,4 @@
-"""Copies of a layer's specs to another place."""
+"""``Sdf.CopySpec`` for every layer, also for binary ones, where it fails at targets."""
 
 from __future__ import annotations
 
