@@ -113,7 +113,7 @@ class Wrong(AssertionError):
 
 
 class Agent:
-    """One client, which knows what its own objects must be like."""
+    """One client, which keeps track of the state that its own objects should be in."""
 
     def __init__(self, gui: rig.Gui, letter: str, chance: random.Random, counted: Counter[str]):
         self.client = gui.client()
@@ -197,7 +197,7 @@ class Agent:
             for name, place in list(self.places.items())[:2]:
                 got = self.call("scene__get_object", name=name)
                 if got is None or not close(got["structuredContent"]["translate"], place):
-                    raise Wrong(f"{name} must be at {place}: {got}")
+                    raise Wrong(f"{name} should be at {place}, but the answer is {got}")
 
     def wild(self) -> None:
         """Make a random call on whatever is there."""
@@ -367,7 +367,7 @@ def fuzz(gui: rig.Gui, seconds: float, seed: int) -> None:
                 must = {"Camera", "Cube", "Light"}.union(*(agent.places for agent in agents))
                 places = gui.run(PLACES)
                 if places.keys() != must:
-                    raise Wrong(f"{sorted(places)} must be {sorted(must)}")
+                    raise Wrong(f"the scene has {sorted(places)}, expected {sorted(must)}")
                 for agent in agents:
                     for name, place in agent.places.items():
                         if not close(places[name], place):

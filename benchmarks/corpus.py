@@ -160,7 +160,7 @@ class Trial:
         self._lost = False
 
     def draw(self, count: int, seed: int) -> None:
-        """Make ``count`` changes that the seed draws."""
+        """Make ``count`` random changes, the same for the same seed."""
         draw, tools = random.Random(seed), dict(changing_tools(self.stage.host))
         order: list[str] = []
         for _ in range(count):

@@ -32,7 +32,7 @@ _AIMS = (
 
 
 def markdown(results: Results, system: str) -> str:
-    """Return the tables as Markdown. The aims are for Linux."""
+    """Return the tables as Markdown. The targets apply to Linux."""
     names = list(results)
     figures = [figure for figure in _ABSOLUTE if figure in results[CALLBOARD]]
     lines = [

@@ -1,4 +1,4 @@
-"""A server under measurement: its own process, in its own environment."""
+"""A server being measured: its own process, in its own environment."""
 
 from __future__ import annotations
 

@@ -81,10 +81,10 @@ def check_extension(path: Path, full: bool) -> None:
     if f"wheels/callboard-{version()}-py3-none-any.whl" not in names:
         raise BuildError(f"{path.name} doesn't contain callboard's wheel for version {version()}")
     strays = [n for n in names if not n.startswith(("wheels/", "licenses/")) and "/" in n]
-    if strays or not {"__init__.py", "blender_manifest.toml"} <= set(names):
-        raise BuildError(
-            f"{path.name} has files that don't belong, or is missing some that do: {strays}"
-        )
+    if strays:
+        raise BuildError(f"{path.name} has unexpected files: {', '.join(strays)}")
+    if not {"__init__.py", "blender_manifest.toml"} <= set(names):
+        raise BuildError(f"{path.name} doesn't contain __init__.py and blender_manifest.toml")
     tool = blender_tool()
     if tool is None:
         print(

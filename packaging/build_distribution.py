@@ -98,8 +98,8 @@ def metadata(project: dict[str, Any]) -> bytes:
 
 
 def without_links(readme: str) -> str:
-    """Return the page in a form that a package index can show alone: a link to another of our pages
-    becomes that page's path, and pictures are left out."""
+    """Return the page in a form that a package index can show on its own: a link to another of our
+    pages becomes that page's path, and pictures are left out."""
     return _LINK.sub(
         lambda link: link[1] if link[1] == link[2] else f"{link[1]} ({link[2]})",
         _PICTURE.sub("", readme),

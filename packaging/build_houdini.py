@@ -38,6 +38,7 @@ def build(out: Path, full: bool) -> list[Path]:
     # These folders are on sys.path too, so they must not contain anything else.
     if libs != {f"python{python}libs/uiready.py" for python in PYTHONS}:
         raise BuildError(
-            f"there must be one start-up file for each Python, not {', '.join(sorted(libs))}"
+            f"{path.name} must have a start-up file for each Python ({', '.join(PYTHONS)}) and no "
+            f"other, but has: {', '.join(sorted(libs))}"
         )
     return [path]

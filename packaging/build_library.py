@@ -45,8 +45,8 @@ def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
 
 
 def _imported(others: Files, ours: Files) -> Files:
-    """Return the third-party modules that our modules, or these modules themselves, import, even
-    inside functions. The others, such as Tornado's clients, aren't needed."""
+    """Return the third-party modules that ours import, directly or through other third-party
+    modules, even inside functions. The others, such as Tornado's clients, aren't needed."""
     named: dict[str, str] = {}
     for name in {**others, **ours}:
         if name.endswith(".py"):

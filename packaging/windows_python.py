@@ -123,8 +123,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def run(folder: Path, arguments: Sequence[str]) -> int:
     """Run Python in the current folder, and end it when this process is asked to end. Wine needs
-    pipes for all three standard streams. Wine makes a folder accessible to everyone if the Linux
-    machine's umask does."""
+    pipes for all three standard streams. Wine makes folders accessible to everyone unless the umask
+    prevents it, so a strict one is set."""
     _lead_to_this_checkout(folder)
     process = subprocess.Popen(
         ["wine", str(_python(folder)), *arguments],

@@ -1,7 +1,7 @@
 """Every public name of callboard with its signature, as text.
 
 Skills, bundles, adapters and Python programs import these names. ``tests/public_face.txt`` holds
-the text, so that reviewers see a change of the face. To write it again:
+the text, so that reviewers see a change to the public API. To write it again:
 
     .venv-test/bin/python tests/public_face.py
 

@@ -41,7 +41,7 @@ class WindowedHost(Host):
 
 
 class Ticks:
-    """Measures the delay with which the interface gets its turn."""
+    """Measures how late the timer of the interface's thread fires."""
 
     def __init__(self) -> None:
         self.late: deque[float] = deque(maxlen=1_000_000)

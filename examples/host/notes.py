@@ -1,10 +1,10 @@
-"""A host in one page: a program with a scene of its own, here notes on a board, for agents to read.
+"""A host on one page: a program with a scene of its own, here notes on a board, for agents to read.
 
     python examples/host/notes.py
 
 A host must have ``identity`` and ``post``. All its other abilities are ports, one for each
-capability. This one has only ``scene.read``, so tools that change a scene are listed with the
-missing capability.
+capability. This one has only ``scene.read``, so tools that change a scene are listed as
+unavailable, with the capability that they need.
 """
 
 from __future__ import annotations

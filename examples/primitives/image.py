@@ -36,7 +36,7 @@ def add(server: Callboard) -> None:
             "properties": {"red": byte, "green": byte, "blue": byte},
             "required": ["red", "green", "blue"],
         },
-        # It uses no scene, so it doesn't have to wait for the main thread.
+        # It doesn't touch the scene, so it doesn't have to wait for the main thread.
         affinity="any",
     )
 

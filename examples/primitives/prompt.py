@@ -1,4 +1,4 @@
-"""A prompt: a text that the person picks, with blanks for the client to fill in."""
+"""A prompt: a message template that the user picks, with blanks for the client to fill in."""
 
 from __future__ import annotations
 

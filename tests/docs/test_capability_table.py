@@ -22,6 +22,14 @@ MODULES = {
     "scene.mutate": "edit",
     "filesystem.read": "files",
     "filesystem.write": "files",
+    "script.execute": "script",
+}
+#: Capabilities that the server offers in every host.
+EVERYWHERE = {"network"}
+#: Capabilities that need something of the machine besides the host.
+CONDITIONS = {
+    "usd": "with its USD plug-in, or a build with USD",
+    "viewport": "with a window",
     "script.execute": "while somebody can be asked (in Blender with a window, elsewhere with the "
     "panel open), or with `--allow`",
     "network": "once the artist allows it",

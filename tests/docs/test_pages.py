@@ -150,7 +150,7 @@ STUDIO = {
 
 
 def commands(reader: Reader) -> None:
-    """Prepare one scene, one file that isn't a scene, and a running host."""
+    """Prepare a skill, some scenes, a .blend file that isn't one, and a running host."""
     block = "tools: tools.yaml\nworkflows: '*.workflow.yaml'"
     write_skill(reader.folder / "skills", "studio-publish", block=block, files=STUDIO)
     reader.env["CALLBOARD_SKILL_PATHS"] = str(reader.folder / "skills")

@@ -109,7 +109,9 @@ def looked_up(folder: Path, acknowledged: list[int]) -> Outcome:
     store.close()
     folded = numbers_in(folder)
     if left != folded:
-        raise AssertionError("the store gave other calls before its journal was folded")
+        raise AssertionError(
+            "the store returned different calls before and after its journal was folded"
+        )
     db = sqlite3.connect(folder / DATABASE)
     try:
         if db.execute("PRAGMA integrity_check").fetchone() != ("ok",):

@@ -313,8 +313,8 @@ def work(
 
 
 def forked(work: Callable[[Callable[..., None]], None]) -> Iterator[dict[str, Any]]:
-    """Do ``work`` in a forked process without output. Yield what it tells, and at the end
-    ``status``."""
+    """Run ``work`` in a forked process, with its output discarded. Yield what it reports, and
+    finally its exit ``status``."""
     heard, says = os.pipe()
     if not (pid := os.fork()):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

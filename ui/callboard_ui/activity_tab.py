@@ -40,7 +40,7 @@ TYPING_MS = 200
 #: Width in ems above which the details are shown beside the list.
 _BESIDE = 50.0
 
-#: Maximum ended calls held at a time.
+#: Maximum number of ended calls that are kept.
 MOST = 20_000
 
 #: The reserved tool, which every server answers but doesn't list.
@@ -134,7 +134,7 @@ class ActivityTab(QWidget):
         if self._history is not None:
             self._history.close()
 
-    # -- Qt's -----------------------------------------------------------------------------------
+    # -- Qt's methods ---------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -254,7 +254,7 @@ class CallsModel(QAbstractTableModel):
             return self._running[index.row()]
         return self._past[number] if number < len(self._past) else None
 
-    # -- Qt's -----------------------------------------------------------------------------------
+    # -- Qt's methods ---------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         return 0 if parent.isValid() else len(self._running) + len(self._past)

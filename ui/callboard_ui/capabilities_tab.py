@@ -87,7 +87,7 @@ class CapabilitiesTab(QWidget):
         if self.isVisible():
             self._fill()
 
-    # -- Qt's -----------------------------------------------------------------------------------
+    # -- Qt's methods ---------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

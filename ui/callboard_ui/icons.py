@@ -1,4 +1,5 @@
-"""Icons drawn as strokes in the palette's own colors, so they suit every host and scaling.
+"""Icons drawn as strokes in the palette's own colors, so they fit every
+host's theme and stay sharp at any scale.
 
 A glyph is a list of strokes on a 16 by 16 grid: ``M x y`` begins a stroke, ``L x y`` draws a line,
 ``O x y r`` a ring and ``D x y r`` a disc, and ``Z`` closes the stroke.

@@ -41,7 +41,7 @@ def check_qt() -> None:
         raise HostError(f"couldn't check whether Qt works: {error}") from None
     if probe.returncode == 0:
         return
-    complaint = " ".join(probe.stderr.split())[:300] or "no reason"
+    complaint = " ".join(probe.stderr.split())[:300] or "nothing more"
     if "ModuleNotFoundError" in probe.stderr or "QtBindingsNotFound" in probe.stderr:
         raise HostError("the panel needs Qt: pip install 'PySide6-Essentials!=6.12.0'")
     if sys.platform.startswith("linux"):
@@ -51,7 +51,7 @@ def check_qt() -> None:
             "Qt can't open a window. It needs a display (DISPLAY or WAYLAND_DISPLAY). "
             f"Qt says: {complaint}"
         )
-    raise HostError(f"Qt can't open a window: {complaint}")
+    raise HostError(f"Qt can't open a window. Qt says: {complaint}")
 
 
 class PanelLoop:

@@ -115,7 +115,7 @@ class Panel(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(em(self, 26), em(self, 42))
 
-    # -- Qt's -----------------------------------------------------------------------------------
+    # -- Qt's methods ---------------------------------------------------------------------------
 
     def closeEvent(self, event: QCloseEvent) -> None:
         super().closeEvent(event)

@@ -99,7 +99,7 @@ class RootsTab(QWidget):
         if self.isVisible():
             self._fill()
 
-    # -- Qt's -----------------------------------------------------------------------------------
+    # -- Qt's methods ---------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -288,7 +288,7 @@ class RootsTab(QWidget):
     # -- what the artist does -------------------------------------------------------------------
 
     def _chosen(self) -> int | None:
-        """Return the number of the artist's root that is selected, or None."""
+        """Return the selected root's index among the artist's roots, or None."""
         row = self.model.row(self.view.currentIndex())
         if row is None or row.data is None or row.data[0] != OWN:
             return None

@@ -101,7 +101,7 @@ class RowsModel(QAbstractItemModel):
     def rows(self) -> tuple[Row, ...]:
         return self._rows
 
-    # -- Qt's -----------------------------------------------------------------------------------
+    # -- Qt's methods ---------------------------------------------------------------------------
 
     def index(self, row: int, column: int, parent: Index = _ROOT) -> QModelIndex:
         if row < 0 or not 0 <= column < len(self._headers):

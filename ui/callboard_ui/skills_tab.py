@@ -82,7 +82,7 @@ class SkillsTab(QWidget):
                 self._read_prompts()
                 self._fill()
 
-    # -- Qt's -----------------------------------------------------------------------------------
+    # -- Qt's methods ---------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -120,7 +120,7 @@ def add_printed(result: Json, printed: Mapping[str, str]) -> None:
 
 
 def add_text(result: Json, text: str) -> None:
-    """Add a text to the end of the result."""
+    """Append a text block to the result."""
     result["content"].append({"type": "text", "text": text})
 
 

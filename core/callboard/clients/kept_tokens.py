@@ -43,7 +43,7 @@ def read_token(name: str) -> str:
     token = None if known is None else _kept(known)
     if token is None:
         raise PeerError(
-            f"{name[:80]!r} may not connect, or may no longer do so; "
+            f"{name[:80]!r} isn't allowed to connect, or its access was revoked; "
             "`callboard config CLIENT --name NAME` lets it in"
         )
     return token

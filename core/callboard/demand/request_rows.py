@@ -42,7 +42,8 @@ class RequestRows:
         return self._merged.get(key, key)
 
     def merge(self, wordings: Sequence[str]) -> None:
-        """Put the rows of these wordings into the row of the first one. Raises OSError."""
+        """Merge the rows of these requests, each given by its wording, into the row of the first
+        request. Raises OSError."""
         into, *others = (self.key(wording) for wording in wordings)
         joined = {key for key, target in self._merged.items() if target in others} | {*others}
         self._merged.update(dict.fromkeys(joined - {into}, into))

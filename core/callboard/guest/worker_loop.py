@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 #: The number of threads for our own work that may take long: reading files, starting programs.
 LOOP_WORKERS = 8
-#: Seconds that tasks have to end when the loop is closed.
+#: Seconds that tasks are given to finish when the loop is closed.
 END_PATIENCE = 2.0
 
 

@@ -27,7 +27,8 @@ _FLAGS: dict[str, Topic] = {
 
 
 class Subscriber:
-    """One ``subscriptions/listen`` (2026-07-28, Subscriptions)."""
+    """A client's ``subscriptions/listen`` request, with what it subscribed to (2026-07-28,
+    Subscriptions)."""
 
     def __init__(
         self,

@@ -23,8 +23,8 @@ _SAMPLE = 40_000
 
 
 def shrunk(picture: Picture, longest: int) -> Picture:
-    """Return a picture of at most ``longest`` pixels on the longer side, each the mean of
-    several."""
+    """Return the picture, scaled down to at most ``longest`` pixels on its longer side. Each new
+    pixel is the mean of those that it replaces."""
     by = ceil(max(picture.width, picture.height) / longest)
     if by <= 1:
         return picture

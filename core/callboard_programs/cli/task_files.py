@@ -21,7 +21,7 @@ from callboard_programs.farm.orders import UNSAVED
 
 def described_place(folder: Path | None) -> Json:
     """Return the folder for the report's description of the work. A run with a different folder is
-    different work, because the files of tasks that are already done would be missing in the new
+    different work, because the files of tasks that are already done would be missing from the new
     folder.
     """
     return {} if folder is None else {"out": str(folder.absolute())}

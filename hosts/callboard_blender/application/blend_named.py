@@ -432,7 +432,8 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
                 with _unpacked(plain) as reader:
                     yield reader
             except Exception as error:
-                if type(error).__name__ != "ZstdError":  # either module's, without a common base
+                # Either module's ZstdError; the two share no base class.
+                if type(error).__name__ != "ZstdError":
                     raise
                 raise ValueError(str(error)) from None
         else:

@@ -226,7 +226,8 @@ def _nodes_kept() -> Iterator[None]:
 
 @contextmanager
 def _motion_kept() -> Iterator[None]:
-    """Restore the actions and then the poses, because Blender's glTF exporter plays each action."""
+    """When the block ends, restore the actions and then the poses. Blender's glTF exporter plays
+    each action, which changes both."""
     kept = [
         (owner, name, _value(owner, name))
         for owner, names in _moved()

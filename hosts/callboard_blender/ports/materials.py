@@ -151,7 +151,7 @@ def _own(name: str) -> bpy.types.Material:
 def _refuse(obj: bpy.types.Object, faces: Sequence[int] | None) -> None:
     refuse_linked(obj)
     if not hasattr(obj.data, "materials"):
-        raise HostError(f"'{obj.name}' is of type {obj.type.lower()}, which has no material")
+        raise HostError(f"'{obj.name}' is of type {obj.type.lower()}, which can't have materials")
     if not obj.material_slots:
         refuse_linked_data(obj)
     if faces is None:

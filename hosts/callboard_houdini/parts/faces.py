@@ -48,7 +48,7 @@ def assigned(node: hou.ObjNode) -> dict[str, list[int] | None]:
 def refuse(node: hou.ObjNode, faces: Sequence[int] | None) -> None:
     """Raise HostError when the object can't have a material, or doesn't have all of these faces."""
     if node.parm(_MATERIAL) is None or node.childTypeCategory() != hou.sopNodeTypeCategory():
-        raise HostError(f"'{node.name()}' is of type {type_of(node)}, which has no material")
+        raise HostError(f"'{node.name()}' is of type {type_of(node)}, which can't have materials")
     refuse_keyed(node, [_MATERIAL])
     if faces is None:
         refuse_inside_asset(node, values_only=True)

@@ -22,8 +22,8 @@ _FUNCTIONS = ("Primitive", "Generic", "MappedGeneric", "MappedPrimitive")
 
 
 class MaxDocs(KeptDocs):
-    """Functions, and classes such as ``Box``, whose text is their superclass. 3ds Max doesn't have
-    descriptions of either."""
+    """Entries for functions, and for classes such as ``Box``. 3ds Max has no descriptions of
+    either. So a class's text is the name of its superclass, and a function's text is empty."""
 
     def _read(self) -> Iterator[DocEntry]:
         for line in _printed(rt.showClass, "*"):

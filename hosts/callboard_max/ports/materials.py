@@ -89,7 +89,9 @@ class MaxMaterials:
         nodes = [find(each) for each in objects]
         for node in nodes:
             if not is_geometry(node):
-                raise HostError(f"'{node.name}' is of type {kind_of(node)}, which has no material")
+                raise HostError(
+                    f"'{node.name}' is of type {kind_of(node)}, which can't have materials"
+                )
             if faces is not None:
                 _refuse_faces(node)
         with telling(f"assign '{name}'"):

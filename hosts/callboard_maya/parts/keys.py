@@ -20,7 +20,7 @@ def frames(path: str, channels: Sequence[str]) -> list[float]:
     """Return the frames with a key on any of the channels, in order."""
     keyed: set[float] = set()
     for channel in channels:
-        # The published stubs allow no attribute in a query.
+        # The published stubs don't allow ``attribute`` together with ``query``.
         times = cmds.keyframe(path, attribute=channel, query=True, timeChange=True)  # type: ignore[call-overload]
         keyed.update(float(time) for time in times or [])
     return sorted(keyed)

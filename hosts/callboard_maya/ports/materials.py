@@ -134,7 +134,7 @@ def _shape(path: str) -> str:
     shape = shape_of(path)
     if shape is None or cmds.nodeType(shape) not in COLOURABLE:
         kind = cmds.nodeType(shape or path)
-        raise HostError(f"'{bare(path)}' is of type {kind}, which has no material")
+        raise HostError(f"'{bare(path)}' is of type {kind}, which can't have materials")
     return shape
 
 

@@ -186,7 +186,7 @@ def _rebind(owner: Usd.Prim, old: UsdShade.Material, new: UsdShade.Material) -> 
 def _bind(prim: Usd.Prim, material: UsdShade.Material) -> None:
     if not prim.IsA(UsdGeom.Gprim) and prim.GetTypeName() not in ("Xform", "SkelRoot"):
         kind = str(prim.GetTypeName()).lower()
-        raise HostError(f"'{prim.GetName()}' is of type {kind}, which has no material")
+        raise HostError(f"'{prim.GetName()}' is of type {kind}, which can't have materials")
     for part in _parts(prim):
         UsdShade.MaterialBindingAPI(part).UnbindDirectBinding()
     binding = UsdShade.MaterialBindingAPI.Apply(prim)

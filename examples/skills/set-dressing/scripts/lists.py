@@ -8,5 +8,7 @@ def read_list(path):
     try:
         props = [{"name": r["name"], "position": [float(r[a]) for a in "xyz"]} for r in rows]
     except (KeyError, TypeError, ValueError):
-        raise ValueError("a prop list has the columns name, x, y, z") from None
+        raise ValueError(
+            "a prop list must have the columns name, x, y and z, with numbers in x, y and z"
+        ) from None
     return {"props": props}

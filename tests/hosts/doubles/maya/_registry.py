@@ -15,7 +15,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {}
 #: Each command's flags as the newest Maya has them: short name, modes, types (make_facts.py).
 _FACTS = json.loads((Path(__file__).parents[2] / "facts/maya.json").read_text(encoding="utf-8"))
 
-#: Flags of plug-ins' commands, which are in no stubs. They are from the plug-ins' own
+#: Flags of plug-ins' commands. No stubs cover them, so they come from the plug-ins' own
 #: documentation.
 PLUGIN_FLAGS = {
     "mayaUSDImport": "file f parent p primPath pp readAnimData ani shadingMode shd frameRange fr",
