@@ -215,3 +215,16 @@ def test_a_stronger_glow_keeps_its_picture(rig: Rig) -> None:
     glowing = rig.tool("materials__set", name=made, emission_strength=3)["material"]
     assert glowing["emission_strength"] == 3
     assert glowing["textures"]["emission"]["path"] == picture.filepath_raw
+
+
+def test_objects_that_share_a_mesh_keep_their_own_materials(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Crate")
+    twin = bpy.data.objects.new("Twin", bpy.data.objects["Crate"].data)
+    bpy.context.scene.collection.objects.link(twin)
+    for name, material in (("Crate", "Oak"), ("Twin", "Pine")):
+        rig.tool("materials__create", name=material)
+        rig.tool("materials__assign", name=material, objects=[name])
+    assert list(rig.port("materials").assigned("Crate")) == ["Oak"]
+    assert list(rig.port("materials").assigned("Twin")) == ["Pine"]
