@@ -12,7 +12,11 @@ from typing import Any
 import pytest
 
 from callboard.bundles.files.host_resources import CAPABILITY, advertisement
-from callboard.bundles.installed.manifest import CapabilityUnavailable, gate, read_manifest
+from callboard.bundles.installed.manifest import (
+    CapabilityUnavailable,
+    check_capabilities,
+    read_manifest,
+)
 from serving import Served, served, text_of
 
 DECLARATION = """
@@ -69,13 +73,13 @@ def test_the_declaration_passes_the_gate_of_a_host_that_provides_it(tmp_path: Pa
     declared = read_manifest(manifest(tmp_path))
     assert declared.capabilities == {CAPABILITY: True}
     assert (declared.host_version, declared.icon) == ("1.1", "microscope")
-    assert gate(declared, [CAPABILITY]) == ()
+    assert check_capabilities(declared, [CAPABILITY]) == ()
 
 
 def test_the_declaration_is_refused_where_nobody_provides_it(tmp_path: Path) -> None:
     declared = read_manifest(manifest(tmp_path))
     with pytest.raises(CapabilityUnavailable, match="nimblebrain/host-resources"):
-        gate(declared, [])
+        check_capabilities(declared, [])
 
 
 def read(params: dict[str, Any]) -> dict[str, Any]:
