@@ -13,6 +13,7 @@ from callboard.bundles.running.listed_resources import prompts_of, resources_of
 from callboard.skills.discovery import scan
 from callboard.skills.load import load_skill
 from callboard.skills.reserved_names import is_shipped_prefix
+from callboard.skills.resource_files import read_resources
 from callboard_testing.lint.skill_lint import lint
 from serving import served
 from skills.skill_tree import write_skill
@@ -107,3 +108,13 @@ def test_lists_show_what_nobody_sees_and_lint_says_so(tmp_path: Path) -> None:
         ("error", "tools.yaml", "also"),
         ("error", "tools.yaml", "nothing"),
     ]
+
+
+@pytest.mark.parametrize("scheme", ["instance", "files", "workspace", "report", "skill", "ui"])
+def test_a_skills_resource_takes_no_scheme_that_is_ours(tmp_path: Path, scheme: str) -> None:
+    entry = f"resources:\n  - {{name: a, description: A, uri: '{scheme}://a', file: a.md}}\n"
+    files = {"resources.yaml": entry, "a.md": "text"}
+    folder = write_skill(tmp_path, "rigs", block="resources: resources.yaml", files=files)
+    resources, (failure,) = read_resources(load_skill(folder))
+    assert resources == []
+    assert f"'{scheme}://' is reserved" in failure.message

@@ -16,7 +16,7 @@ _OWN = frozenset(
     )
 )
 #: Schemes whose every address belongs to callboard or the machine.
-_SCHEMES = frozenset(
+SCHEMES = frozenset(
     ("file", "files", "host", "instance", "job", "log", "report", "scene", "workspace")
 )
 #: Schemes in which only the addresses below a package's own name are free, such as
@@ -47,7 +47,7 @@ def is_shipped_prefix(name: str) -> bool:
 def is_reserved_uri(uri: str, name: str) -> bool:
     """Return whether a resource's address is reserved and doesn't belong to ``name``."""
     scheme, _, rest = uri.partition(":")
-    if scheme.lower() in _SCHEMES:
+    if scheme.lower() in SCHEMES:
         return True
     authority = rest.lstrip("/").partition("/")[0]
     return scheme.lower() in _NAMED and authority != name

@@ -12,6 +12,7 @@ from callboard.ports.capability_names import FILESYSTEM_WRITE, SCENE_MUTATE, SCR
 from callboard.protocol.tool_names import is_tool_name
 from callboard.skills import safe_yaml
 from callboard.skills.model import Failure, SkillMetadata, ToolDeclaration
+from callboard.skills.reserved_names import SCHEMES
 from callboard.skills.skill_files import FileProblem, read_text, relative, resolve_inside
 
 MAX_RESOURCES = 200
@@ -20,10 +21,7 @@ KEYS = (
     "required_capabilities",
 )
 #: Schemes that already have a meaning, in callboard or for every client.
-_TAKEN = (
-    *("callboard", "file", "files", "host", "http", "https", "job", "log", "report", "scene"),
-    *("skill", "ui", "workspace"),
-)
+_TAKEN = SCHEMES | {"callboard", "http", "https", "skill", "ui"}
 _URI = re.compile(r"([a-z][a-z0-9+.-]{0,63})://([^\s{}\\\"<>|^`\x00-\x1f\x7f]|\{\+?\w+\})+")
 _VARIABLE = re.compile(r"\{\+?(\w+)\}")
 

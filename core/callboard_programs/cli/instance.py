@@ -43,8 +43,8 @@ def _called(instance: Instance) -> str:
 
 
 class OfferedSkills(NamedTuple):
-    """What a running instance says about its skills: the host capabilities that bundles get there,
-    and why bundles are held back, by the bundle's name."""
+    """A running instance's report on its skills: the host capabilities that bundles get there, and
+    the reason for each bundle that is held back, by the bundle's name."""
 
     instance: Instance
     capabilities: Collection[str]
@@ -52,7 +52,7 @@ class OfferedSkills(NamedTuple):
 
 
 def offered_skills() -> list[OfferedSkills]:
-    """Return what the running instances of this machine say about their skills. Instances that
+    """Return the reports of this machine's running instances on their skills. Instances that
     don't answer, or whose version doesn't say it, are left out."""
     offered = []
     for entry in listed():

@@ -14,14 +14,7 @@ from callboard.skills.new_folder import write_folder
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="lower case, with hyphens: shot-notes")
-    parser.add_argument(
-        "--in",
-        dest="parent",
-        type=Path,
-        default=Path(),
-        metavar="DIR",
-        help="the folder in which to make it; by default the current one",
-    )
+    add_parent(parser)
     parser.add_argument("--json", action="store_true", help="{folder, next}, one JSON object")
 
 
@@ -36,6 +29,18 @@ def run(arguments: argparse.Namespace) -> int:
     }
     tell_made(folder, following, as_json=arguments.json)
     return 0
+
+
+def add_parent(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the folder in which the new one is made."""
+    parser.add_argument(
+        "--in",
+        dest="parent",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="the folder in which to make it; by default the current one",
+    )
 
 
 def tell_made(folder: Path, following: Mapping[str, str], *, as_json: bool) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 from callboard.skills.new_folder import write_folder
-from callboard_programs.cli.new_bundle_command import tell_made
+from callboard_programs.cli.new_bundle_command import add_parent, tell_made
 
 #: The packages that the new skill's tests need, each with the name of its module.
 _FOR_TESTS = {"pytest": "pytest", "usd-core": "pxr"}
@@ -16,14 +15,7 @@ _FOR_TESTS = {"pytest": "pytest", "usd-core": "pxr"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="lower case, with hyphens: shot-tools")
-    parser.add_argument(
-        "--in",
-        dest="parent",
-        type=Path,
-        default=Path(),
-        metavar="DIR",
-        help="the folder in which to make it; by default the current one",
-    )
+    add_parent(parser)
     parser.add_argument(
         "--from-calls",
         nargs="*",

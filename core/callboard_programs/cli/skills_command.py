@@ -41,20 +41,24 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _bundles(project: Path) -> Iterator[dict[str, Any]]:
-    running = offered_skills()
-    for place, scope in places([project]):
-        for bundle in (as_offered(each)[0] for each in place.installed()):
-            held = [
-                {
-                    "instance": one.instance.id,
-                    "host": one.instance.kind,
-                    "why": why,
-                }
-                for one in running
-                if (why := one.held.get(bundle.name)) is not None
-            ]
-            here = {"scope": scope, "not_loaded": trouble_here(bundle), "held_back": held}
-            yield {**bundle.as_json(), **here}
+    installed = [
+        (as_offered(each)[0], scope)
+        for place, scope in places([project])
+        for each in place.installed()
+    ]
+    running = offered_skills() if installed else []
+    for bundle, scope in installed:
+        held = [
+            {
+                "instance": one.instance.id,
+                "host": one.instance.kind,
+                "why": why,
+            }
+            for one in running
+            if (why := one.held.get(bundle.name)) is not None
+        ]
+        here = {"scope": scope, "not_loaded": trouble_here(bundle), "held_back": held}
+        yield {**bundle.as_json(), **here}
 
 
 def _skills() -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""How an agent chooses one of several hosts for its conversation: by a tool of its own, or by an
+"""The choice of one of several hosts for an agent's conversation: by a tool of its own, or by an
 argument of the tools that all of them have.
 
 Some frameworks list the tools once. With several hosts and none chosen, they get the tools that are

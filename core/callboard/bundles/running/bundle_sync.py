@@ -169,7 +169,7 @@ class BundleSync:
             prefix(name): held[bundle.name]
             for bundle in bundles.values()
             if bundle.name in held
-            for name in (bundle.name, getattr(skill_of(bundle), "name", bundle.name))
+            for name in (bundle.name, *_skill_names(bundle))
         }
         self._catalog.held_back = tuple(
             Failure(name, ".", "held", f"this bundle isn't loaded, because {why}")
@@ -372,6 +372,11 @@ class BundleSync:
             forget()
         ends = [self._end(folder, self._servers.pop(folder)) for folder in list(self._servers)]
         await asyncio.gather(*ends, *self._tasks)
+
+
+def _skill_names(bundle: InstalledBundle) -> list[str]:
+    skill = skill_of(bundle)
+    return [] if skill is None else [skill.name]
 
 
 async def _tell_roots(server: BundleServer) -> None:

@@ -42,7 +42,7 @@ class RunStore:
         if self._lock is None:
             self._open()
         with replacing(str(self._folder / f"{run['run_id']}.json")) as partial:
-            kept = {**run, "process": self._process, "client": _key(owner)}
+            kept = {**run, "owner": self._process, "client": _key(owner)}
             text = json.dumps(kept, ensure_ascii=False)
             Path(partial).write_text(text, encoding="utf-8", errors="surrogatepass")
 
@@ -84,7 +84,7 @@ class RunStore:
     def _read(self, path: Path, asker: Owner) -> Json | None:
         try:
             run = json.loads(path.read_text(encoding="utf-8", errors="surrogatepass"))
-            process, client = str(run.pop("process")), run.pop("client", None)
+            process, client = str(run.pop("owner")), run.pop("client", None)
         except (OSError, ValueError, KeyError, AttributeError):
             return None
         if asker.holder != LOCAL and not self._theirs(client, process, asker):
