@@ -27,7 +27,7 @@ SITE = sysconfig.get_path("platlib")
 BLENDER = ("--window-geometry", "0", "0", "800", "700")
 PANEL = "820, 20, 440, 700"
 #: Distances from the sidebar's upper corners: its tab, and a button in it.
-TAB, OPEN = (-14, 174), (105, 118)
+TAB, OPEN = (-14, 174), (90, 98)
 ADDON = "callboard_addon"
 
 RESIDENCE = "from callboard_blender.addon import residence\n"

@@ -107,4 +107,4 @@ def test_it_reaches_a_host_until_it_is_revoked(
         # When the bridge is started again, it isn't admitted automatically.
         refused = anyio.run(created, server)
         assert refused.isError
-        assert "may not connect" in refused.content[0].text
+        assert "isn't allowed to connect" in refused.content[0].text

@@ -48,7 +48,7 @@ def test_the_resources(callboard_skill):
 def test_a_list_with_other_columns(callboard_skill, tmp_path):
     path = tmp_path / "wrong.csv"
     path.write_text("prop\nlamp\n", encoding="utf-8")
-    with pytest.raises(ToolFailed, match="columns name, x, y, z"):
+    with pytest.raises(ToolFailed, match="columns name, x, y and z"):
         callboard_skill.call("read_list", path=str(path))
 
 
