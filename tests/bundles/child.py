@@ -122,7 +122,8 @@ def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
                 message=f"step {step}",
             )
     if name == "tell":
-        notify("notifications/message", level="warning", data="mind the gap")
+        hidden = given.get("hidden", "")
+        notify("notifications/message", level="warning", data=f"mind the gap{hidden}")
     if name == "grumble":
         for stream in (sys.stderr, sys.stdout):
             print(f"{stream.name} {given['text']}", file=stream, flush=True)
@@ -155,8 +156,11 @@ def call(id: Any, params: dict[str, Any]) -> dict[str, Any]:
             arrived.wait_for(lambda: "kept" in answers, 30)
             return text(answers["kept"]["result"])
     if name in ("ask", "ask_twice"):
-        form = {"type": "object", "properties": {"name": {"type": "string"}}}
-        outcome = ask(params, "one", "elicitation/create", message="Who?", requestedSchema=form)
+        hidden = given.get("hidden", "")
+        name_field = {"type": "string", "title": f"Name{hidden}"}
+        form = {"type": "object", "properties": {"name": name_field}}
+        who = f"Who{hidden}?"
+        outcome = ask(params, "one", "elicitation/create", message=who, requestedSchema=form)
         if name == "ask_twice":
             again = ask(params, "two", "elicitation/create", message="Sure?", requestedSchema=form)
             outcome = [outcome, again]

@@ -130,6 +130,23 @@ def test_it_asks_the_person_behind_a_request_that_stands_alone(kid: Kid, era: st
 
 
 @ERAS
+def test_what_it_asks_and_logs_hides_nothing(kid: Kid, era: str) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answer(params: dict[str, Any]) -> dict[str, Any]:
+        asked.append(params)
+        return named(params)
+
+    with kid(era) as running, running.client(FORMS, {"elicitation/create": answer}) as client:
+        client.call("kid__ask", {"hidden": "\u202e"})
+        client.call("kid__tell", {"hidden": "\u202e"})
+        (logged,) = client.wait_for("notifications/message")
+    assert asked[0]["message"] == "kid: Who⟨U+202E⟩?"
+    assert asked[0]["requestedSchema"]["properties"]["name"]["title"] == "Name⟨U+202E⟩"
+    assert logged["params"]["data"] == "mind the gap⟨U+202E⟩"
+
+
+@ERAS
 def test_a_client_that_cannot_be_asked_is_not(kid: Kid, era: str) -> None:
     with kid(era) as running, running.client() as client:
         result = client.call("kid__ask")

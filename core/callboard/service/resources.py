@@ -79,10 +79,8 @@ class ServedResource:
         match."""
         if not self.is_template:
             return {} if uri == self.uri else None
-        parts = _pattern(self.uri).fullmatch(uri)
-        if parts is None:
-            return None
-        return {name: unquote(value) for name, value in parts.groupdict().items()}
+        values = _variables_in(self.uri, uri)
+        return values and {name: unquote(value) for name, value in values.items()}
 
     def describe(self, features: Revision, offer: Offer) -> Json:
         """Return the entry of ``resources/list`` or ``resources/templates/list``."""
@@ -138,18 +136,48 @@ def _served(listed: ListedResource) -> ServedResource:
     )
 
 
-def _pattern(template: str) -> re.Pattern[str]:
+#: Longer URIs match no template.
+_LONGEST_URI = 4096
+
+
+def _variables_in(template: str, uri: str) -> dict[str, str] | None:
+    """Return the values of the template's variables in ``uri``, each as long as possible, or None
+    if the URI doesn't match.
+
+    A regular expression with several variables could take hours for a URI made for that. This takes
+    one pass over the URI for each part of the template.
+    """
     # Level 1 of RFC 6570: a variable stands for one segment, {+name} for several.
-    parts = re.split(r"(\{\+?[A-Za-z_][A-Za-z0-9_]*\})", template)
-    regex = ""
-    for part in parts:
-        if part.startswith("{+"):
-            regex += f"(?P<{part[2:-1]}>.+)"
-        elif part.startswith("{"):
-            regex += f"(?P<{part[1:-1]}>[^/]+)"
+    parts = re.split(r"\{(\+?[A-Za-z_][A-Za-z0-9_]*)\}", template)
+    if len(uri) > _LONGEST_URI or not uri.startswith(parts[0]):
+        return None
+    # From the last part to the first: where a part that starts at a position ends, if the parts
+    # after it match the rest of the URI.
+    ends: list[int | None] = [None] * len(uri) + [len(uri)]
+    all_ends = []
+    for index, part in reversed(list(enumerate(parts))):
+        after, ends = ends, [None] * (len(uri) + 1)
+        if index % 2:
+            for at in reversed(range(len(uri))):
+                if part.startswith("+") or uri[at] != "/":
+                    ends[at] = ends[at + 1] or (None if after[at + 1] is None else at + 1)
         else:
-            regex += re.escape(part)
-    return re.compile(regex)
+            at = uri.find(part)
+            while at >= 0:
+                if after[at + len(part)] is not None:
+                    ends[at] = at + len(part)
+                at = uri.find(part, at + 1)
+        all_ends.append(ends)
+    variables = {}
+    start = 0
+    for index, part in enumerate(parts):
+        end = all_ends[-1 - index][start]
+        if end is None:
+            return None
+        if index % 2:
+            variables[part.lstrip("+")] = uri[start:end]
+        start = end
+    return variables
 
 
 class ResourceRegistry:

@@ -16,6 +16,8 @@ from callboard.skills.reserved_names import SCHEMES
 from callboard.skills.skill_files import FileProblem, read_text, relative, resolve_inside
 
 MAX_RESOURCES = 200
+#: The most variables in one template.
+MAX_VARIABLES = 16
 KEYS = (
     *("name", "uri", "title", "description", "mime_type", "file", "source_file", "affinity"),
     "required_capabilities",
@@ -154,6 +156,8 @@ class _Entry:
                 "each variable of 'uri' needs its own name, which Python accepts as an identifier",
                 "uri",
             )
+        if len(names) > MAX_VARIABLES:
+            self._refuse(f"'uri' has more than {MAX_VARIABLES} variables", "uri")
         return uri
 
     def _capabilities(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from callboard.bundles.files.host_resources import CAPABILITY, METHODS
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.bundles.running.errors import BundleError
 from callboard.calls.call import Call
+from callboard.calls.invisible import shown
 from callboard.content import Json
 from callboard.errors import CallboardError, MethodNotFound
 from callboard.protocol.peer import Ask, AskFailed
@@ -74,6 +75,8 @@ class Caller:
         if method == "elicitation/create":
             # A person who is asked for something must know who asks.
             asked["message"] = f"{self._bundle}: {asked.get('message', '')}"
+        if method in PASSED_ON:
+            asked = shown(asked)
         ask = Ask(method, asked)
         key = self._key(ask)
         answer = (await request.ask_all({key: ask}))[key]

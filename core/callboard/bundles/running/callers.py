@@ -13,6 +13,7 @@ from time import monotonic
 from callboard.bundles.files.host_resources import METHODS
 from callboard.bundles.files.workspaces import Workspaces
 from callboard.bundles.running.caller import ROOTS, Caller, roots_answer
+from callboard.calls.invisible import shown
 from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import MethodNotFound, PeerError
@@ -128,7 +129,7 @@ class Callers:
         """Pass ``notifications/message`` on to the client if it can be for only one, or else to our
         log."""
         data, level = params.get("data"), params.get("level")
-        text = (data if isinstance(data, str) else str(data))[:4000]
+        text = shown((data if isinstance(data, str) else str(data))[:4000])
         peers = {one.call.request.peer for one in self._possible()}
         if self._waiting and len(peers) == 1 and isinstance(level, str):
             next(reversed(self._waiting.values())).call.send_log(level, text, {})

@@ -17,6 +17,7 @@ from callboard.content import Json, Resource
 from callboard.skills.prompts.prompt import Argument, Prompt
 from callboard.skills.prompts.registry import FunctionPrompt, Messages
 from callboard.skills.reserved_names import is_reserved_uri
+from callboard.skills.resource_files import MAX_VARIABLES
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +96,7 @@ def resources_of(bundle: str, entries: list[Any], ask: AskServer) -> list[Listed
     resources: dict[str, ListedResource] = {}
     for entry in entries:
         uri = _text(entry, "uri") or _text(entry, "uriTemplate")
-        if uri is None or hides(uri) or not _URI.fullmatch(uri) or "{" in _VARIABLE.sub("", uri):
+        if uri is None or hides(uri) or not _URI.fullmatch(uri) or not _is_usable(uri):
             log.warning("%s: resource %.80r isn't served: its URI has no known form", bundle, uri)
             continue
         if is_reserved_uri(uri, folder_name(bundle)):
@@ -103,11 +104,17 @@ def resources_of(bundle: str, entries: list[Any], ask: AskServer) -> list[Listed
                 "%s: resource %.80r isn't served: its URI belongs to callboard", bundle, uri
             )
             continue
-        resources.setdefault(uri, _resource(uri, entry, ask))
+        resources.setdefault(uri, _resource(bundle, uri, entry, ask))
     return list(resources.values())
 
 
-def _resource(uri: str, entry: Mapping[str, Any], ask: AskServer) -> ListedResource:
+def _is_usable(uri: str) -> bool:
+    """Return whether each variable of a URI has its own name."""
+    names = [name for _, name in _VARIABLE.findall(uri)]
+    return len(set(names)) == len(names) <= MAX_VARIABLES and "{" not in _VARIABLE.sub("", uri)
+
+
+def _resource(bundle: str, uri: str, entry: Mapping[str, Any], ask: AskServer) -> ListedResource:
     is_template = "uri" not in entry
 
     async def read(*, ctx: AsyncToolContext, **variables: str) -> list[Resource]:
@@ -119,7 +126,7 @@ def _resource(uri: str, entry: Mapping[str, Any], ask: AskServer) -> ListedResou
         contents = answer.get("contents")
         if not isinstance(contents, list):
             raise BundleError("the bundle sent a resource without contents")
-        return [_content(one) for one in contents]
+        return [_content(bundle, one) for one in contents]
 
     return ListedResource(
         uri,
@@ -131,12 +138,14 @@ def _resource(uri: str, entry: Mapping[str, Any], ask: AskServer) -> ListedResou
     )
 
 
-def _content(entry: Any) -> Resource:
+def _content(bundle: str, entry: Any) -> Resource:
     from base64 import b64decode
 
     uri, text, blob = _text(entry, "uri"), _text(entry, "text"), _text(entry, "blob")
     if uri is None or (text is None and blob is None):
         raise BundleError("the bundle sent a resource with neither text nor blob")
+    if is_reserved_uri(uri, folder_name(bundle)):
+        raise BundleError("the bundle sent a resource under a URI that belongs to callboard")
     try:
         content = text if text is not None else b64decode(blob or "", validate=True)
     except ValueError:
