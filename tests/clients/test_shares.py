@@ -75,7 +75,8 @@ def test_a_body_of_very_many_values_is_refused_and_a_long_text_is_not(path: str)
     with served() as server, server.client() as client:
         server.tool("take", lambda text="", **more: len(text))
         many = {f"k{n}": n for n in range(MOST_VALUES + 1)}
-        for given, status in ((many, 413), ({"text": ",x" * LIGHT}, 200)):
+        hidden = {"text": "⟨U+200B⟩" * MOST_VALUES}
+        for given, status in ((many, 413), (hidden, 413), ({"text": ",x" * LIGHT}, 200)):
             call = {"name": "take", "tool": "take", "arguments": given}
             message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
             del call["name" if path == "/v1/call" else "tool"]

@@ -8,6 +8,7 @@ such names can still be named.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 #: A pattern as a string, which re compiles when it is first used. Most servers never use it.
@@ -76,7 +77,13 @@ def _escape(matched: re.Match[str]) -> str:
 
 
 def _unescape(matched: re.Match[str]) -> str:
-    code = int(matched[1], 16)
+    return _character(matched[1]) or matched[0]
+
+
+@lru_cache(256)
+def _character(digits: str) -> str | None:
+    """Return an invisible character by its number, or None for any other."""
+    code = int(digits, 16)
     # Only for invisible characters; others need no such notation.
     character = chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else ""
-    return character if character and re.fullmatch(_INVISIBLE, character) else matched[0]
+    return character if character and re.fullmatch(_INVISIBLE, character) else None

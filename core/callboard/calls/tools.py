@@ -19,6 +19,7 @@ from callboard.calls.listed_entry import short_annotations, short_schema
 from callboard.changes import Changes
 from callboard.content import Json
 from callboard.errors import UNKNOWN_TOOL, InvalidParams
+from callboard.ground.nearest_names import close_matches
 from callboard.ports.capability_names import FILESYSTEM_WRITE, LOOK, RENDER, SCENE_MUTATE, SCRIPT
 from callboard.ports.host import Work
 from callboard.protocol.revisions import Revision
@@ -337,16 +338,14 @@ class ToolRegistry:
     def _nearest(self, name: str) -> list[str]:
         """Return similar names. A name without a skill's prefix is compared with the tools' names
         without their prefixes."""
-        import difflib  # only for errors
-
         if "__" in name:
-            return difflib.get_close_matches(name, self._tools, n=3)
+            return close_matches(name, self._tools, 3)
         own: dict[str, list[str]] = {}
         for whole in self._tools:
             own.setdefault(whole.rpartition("__")[2], []).append(whole)
-        close = difflib.get_close_matches(name.replace("-", "_"), own, n=3)
+        close = close_matches(name.replace("-", "_"), own, 3)
         close_whole = [whole for last in close for whole in own[last]]
-        return close_whole[:3] or difflib.get_close_matches(name, self._tools, n=3)
+        return close_whole[:3] or close_matches(name, self._tools, 3)
 
     def register(
         self,

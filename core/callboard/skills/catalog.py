@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from callboard.changes import Changes
 from callboard.errors import SkillError
+from callboard.ground.nearest_names import close_matches
 from callboard.skills.dependencies import dependency_failures, dependents, load_order
 from callboard.skills.discovery import BUNDLED, scan, search_paths, site_skills
 from callboard.skills.discovery_cache import DiscoveryCache
@@ -156,11 +157,9 @@ class SkillCatalog:
             if skill is None and (other := self._other(name)) is not None:
                 raise SkillError(f"skill '{other.name}' is for {other.dcc}, not for {self._dcc}")
             if skill is None:
-                import difflib  # only for errors
-
-                near = difflib.get_close_matches(name, self._known, 3, 0.5)
+                near = close_matches(name, self._known, 3, 0.5)
                 hint = f"nearest: {', '.join(near)}" if near else "search for another"
-                raise SkillError(f"no skill is called '{name}'; {hint}")
+                raise SkillError(f"no skill is called '{name[:200]}'; {hint}")
             return skill
 
     def why_absent(self, tool: str) -> str | None:

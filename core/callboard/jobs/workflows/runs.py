@@ -17,6 +17,7 @@ from callboard.calls.json_schema import BadSchema, SchemaViolation, Validator
 from callboard.clients.owner import Owner, may_see
 from callboard.content import Json, Result
 from callboard.errors import CallboardError, InvalidParams
+from callboard.ground.nearest_names import close_matches
 from callboard.jobs.jobs import JobRequest, Jobs
 from callboard.jobs.workflows import RUN
 from callboard.jobs.workflows.find import not_read, workflows_of
@@ -156,9 +157,7 @@ class Workflows:
             return by_name[bare[name][0]]
         if name in bare:
             raise InvalidParams(f"several workflows have this name; use {' or '.join(bare[name])}")
-        import difflib  # needed only for unknown names
-
-        near = difflib.get_close_matches(name, [*by_name, *bare], 5) or sorted(by_name)[:5]
+        near = close_matches(name, [*by_name, *bare], 5) or sorted(by_name)[:5]
         hint = f"available: {', '.join(near)}" if near else "no loaded skill has a workflow"
         broken = [
             f"; not read: {line}" for skill in self._catalog.loaded for line in not_read(skill)

@@ -10,12 +10,15 @@ import re
 LIGHT = 64 * 1024
 #: Maximum values in one body.
 MOST_VALUES = 50_000
+_NOTATION = ("⟨U+".encode(), rb"\u27e8U+", rb"\u27E8U+")
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 def is_too_much(body: bytes) -> bool:
-    """Return whether a JSON body contains too many values. Commas inside strings don't count. Call
-    it from any thread."""
+    """Return whether a JSON body contains too many values, or too many characters in the notation
+    of ``calls/invisible.py``. Commas inside strings don't count. Call it from any thread."""
+    if sum(map(body.count, _NOTATION)) >= MOST_VALUES:
+        return True
     if body.count(b",") < MOST_VALUES:
         return False
     values = at = 0
