@@ -25,6 +25,7 @@ from callboard.clients.holder import TokenHolder, new_token
 from callboard.config import McpHttpConfig
 from callboard.demand.live_report import LiveReport
 from callboard.ground.folders import cache_folder, data_folder
+from callboard.ground.live_process import start_ticks
 from callboard.ground.version import __version__
 from callboard.guest.loop import GuestLoop
 from callboard.jobs.jobs import Jobs
@@ -357,7 +358,10 @@ class Callboard:
     def _instance(self) -> instances.Instance:
         who, paths = self.host.identity, tuple(map(str, self.catalog.paths))
         about = (self.id, who.kind, who.name, self.url, self.token, who.pid, self._started)
-        return instances.Instance(*about, self._scene.file, paths, opened=self._scene.opened)
+        ticks = start_ticks(who.pid)
+        return instances.Instance(
+            *about, self._scene.file, paths, opened=self._scene.opened, ticks=ticks
+        )
 
     def _tell(self, topic: Topic) -> None:
         self.guest.loop.call_soon_threadsafe(self.endpoint.subscriptions.list_changed, topic)

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from callboard.ground.live_process import start_ticks
 from callboard.transport.instances import Instance, announce, announced, folder, listed
 from callboard.transport.process_age import began_at
 from callboard_programs.relay.finder import HostFinder
@@ -120,6 +121,22 @@ def test_one_that_is_late_is_busy_and_no_other_is_taken_for_it() -> None:
         finder.connected(meant)
         assert finder.find() is None
         assert f"{meant.id} ({meant.kind}) is busy" in finder.reason
+
+
+@pytest.mark.skipif(not start_ticks(os.getpid()), reason="this system counts no ticks")
+@pytest.mark.parametrize("away", [-86_400, 0, 86_400])
+def test_one_stays_listed_when_the_clock_jumps(away: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as late:
+        url = f"http://127.0.0.1:{late.getsockname()[1]}/mcp"
+        about = ("maya", "maya", url, None, os.getpid(), time.time() + away)
+        ticks = start_ticks(os.getpid())
+        announce(Instance("a" * 16, *about, ticks=ticks))
+        # Its process is gone, and another one has its id.
+        announce(Instance("b" * 16, *about, ticks=ticks - 1))
+        assert [(one.instance.id[0], one.state) for one in listed()] == [("a", "busy")]
+    with served(announce=True) as server:
+        (here,) = (one for one in announced(folder()) if one.id == server.app.id)
+        assert here.ticks == ticks
 
 
 def test_when_a_process_began_is_known() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from callboard.calls.invisible import half_a_character
@@ -144,13 +145,14 @@ def _sentence(rule: str, path: str, wrong: JsonSchemaValueException) -> str | No
 
 
 def _unknown(definition: Mapping[str, Any], value: Mapping[str, Any]) -> list[str]:
-    """Return the names in an object that its schema doesn't declare."""
+    """Return the names in an object that its schema doesn't declare, or the first of very many."""
     known, patterns = definition.get("properties", {}), definition.get("patternProperties", {})
-    return [
+    unknown = (
         name
         for name in value
         if name not in known and not any(re.search(pattern, name) for pattern in patterns)
-    ]
+    )
+    return list(islice(unknown, _LONGEST))
 
 
 def _listed(names: Any) -> str:

@@ -15,13 +15,24 @@ def is_process_alive(pid: int) -> bool:
         return False
     except (PermissionError, OverflowError):
         return True
+    # A process that has ended stays listed until its parent reads its status.
+    return _fields(pid)[:1] != ["Z"]
+
+
+def start_ticks(pid: int) -> int:
+    """Return when a process began, in clock ticks since the machine started, or 0 when unknown.
+    Only Linux reports it. It doesn't change when the clock is set."""
+    fields = _fields(pid)
+    return int(fields[19]) if len(fields) > 19 else 0
+
+
+def _fields(pid: int) -> list[str]:
     try:
-        # A process that has ended stays listed until its parent reads its status. Names may hold
-        # brackets.
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:
-        return True
-    return not stat.rpartition(")")[2].startswith(" Z")
+        return []
+    # The name, in brackets, may itself hold brackets.
+    return stat.rpartition(")")[2].split()
 
 
 def _alive_on_windows(pid: int) -> bool:

@@ -15,6 +15,8 @@ from callboard.ground.private_file import write_private
 
 #: Days for which reports are kept.
 _KEPT = 30
+#: Old reports are deleted once there are files from this many later days.
+_DAYS = 3
 #: Maximum failures that every status includes, and maximum characters of each.
 _FIRST, _MOST_TEXT = 5, 500
 #: Maximum bytes of one page, and of one result on it.
@@ -63,8 +65,10 @@ class Reports:
         path = self.tasks(run)
         write_private(path, "".join(json.dumps(row) + "\n" for row in rows))
         old = time.time() - _KEPT * 86_400
-        for other in self._folder.glob("map-*"):
-            if other.stat().st_mtime < old:
+        written = {other: other.stat().st_mtime for other in self._folder.glob("map-*")}
+        # After a clock has jumped ahead, the reports of all earlier days look old.
+        if len({at // 86_400 for at in written.values() if at >= old}) >= _DAYS:
+            for other in (other for other, at in written.items() if at < old):
                 other.unlink(missing_ok=True)
         return path
 

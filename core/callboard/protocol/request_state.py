@@ -14,7 +14,7 @@ import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
-from time import time
+from time import monotonic
 
 from callboard.content import Json
 from callboard.errors import InvalidParams
@@ -28,7 +28,7 @@ MEMORY = 10_000
 class RequestStates:
     """Makes and opens states with a key that lives as long as the process."""
 
-    def __init__(self, clock: Callable[[], float] = time) -> None:
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._key = secrets.token_bytes(32)
         self._used: OrderedDict[str, float] = OrderedDict()

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from callboard.content import Json
 from callboard.ground.folders import data_folder
-from callboard.ground.live_process import is_process_alive
+from callboard.ground.live_process import is_process_alive, start_ticks
 from callboard.ground.private_file import read_private, write_private
 from callboard.transport import instance_proof
 from callboard.transport.machine import this_boot, this_machine
@@ -60,6 +60,8 @@ class Instance:
     #: The number of other scenes opened since the instance's start; -1 when unknown. Saving under
     #: another name doesn't count.
     opened: int = -1
+    #: When its process began, in ticks since the machine started; 0 when unknown.
+    ticks: int = 0
 
     @property
     def is_here(self) -> bool:
@@ -204,6 +206,7 @@ def _is_whole(instance: Instance) -> bool:
         and isinstance(instance.machine, str)
         and isinstance(instance.boot, str)
         and type(instance.opened) is int
+        and type(instance.ticks) is int
     )
     try:
         return whole and urlsplit(instance.url).port != 0
@@ -234,9 +237,11 @@ def is_alive(instance: Instance) -> bool:
     restarted = instance.boot and this_boot() and instance.boot != this_boot()
     if restarted or not is_process_alive(instance.pid):
         return False
+    # The system reuses the id of a process that is gone.
+    if instance.ticks:
+        return start_ticks(instance.pid) in (instance.ticks, 0)
     from callboard.transport.process_age import began_at  # a server never needs it
 
-    # The system reuses the id of a process that is gone.
     began = began_at(instance.pid)
     return began is None or began <= instance.started + CLOCK_SLACK
 

@@ -9,6 +9,8 @@ import time
 from datetime import datetime
 from pathlib import Path
 
+from callboard.ground.live_process import start_ticks
+
 #: Windows counts tenths of microseconds from 1601.
 _TO_1970 = 11_644_473_600.0
 
@@ -27,10 +29,10 @@ def began_at(pid: int) -> float | None:
 
 
 def _on_linux(pid: int) -> float:
-    # The name in brackets may itself hold brackets.
-    fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+    if not (ticks := start_ticks(pid)):
+        raise ValueError(f"no process {pid}")
     up = float(Path("/proc/uptime").read_text("ascii").split()[0])
-    return time.time() - up + int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    return time.time() - up + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _by_ps(pid: int) -> float:

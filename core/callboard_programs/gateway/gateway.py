@@ -12,6 +12,7 @@ from callboard.clients.artist_key import make_artist_key
 from callboard.clients.book import ClientBook
 from callboard.clients.holder import TokenHolder, new_token
 from callboard.errors import HostError
+from callboard.ground.live_process import start_ticks
 from callboard.protocol.subscriptions import Topic
 from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.listener import Listener
@@ -126,10 +127,9 @@ class Gateway:
         await self._listener.start(self._access)
         self._watching = asyncio.ensure_future(self._watch(ending))
         announcement = Announcement(running_gateway.folder())
-        started = time()
-        announcement.begin(
-            Instance(self.id, GATEWAY, "Gateway", self.url, self.token, os.getpid(), started)
-        )
+        pid = os.getpid()
+        about = (self.id, GATEWAY, "Gateway", self.url, self.token, pid, time())
+        announcement.begin(Instance(*about, ticks=start_ticks(pid)))
         try:
             ready()
             await ending.wait()
