@@ -3,6 +3,7 @@ killed process."""
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import signal
@@ -453,11 +454,19 @@ def test_a_workflow_does_not_run_itself(tmp_path):
         assert "another" in run["message"]
 
 
-def test_a_stopped_server_leaves_an_interrupted_run(tmp_path):
-    text = "steps:\n" + add("a") + "  - {id: b, tool: s__forever}\n"
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_stopped_server_leaves_an_interrupted_run(tmp_path, caplog, parallel):
+    text = "steps:\n" + add("a")
+    if parallel:
+        text += "  - id: both\n    parallel:\n      - {id: b, tool: s__forever}\n"
+        text += "      - {id: c, tool: s__forever}\n"
+    else:
+        text += "  - {id: b, tool: s__forever}\n"
     with server(tmp_path, text) as running, running.client() as client:
         id = start(client)
         poll(client, id, begun("b"))
+    gc.collect()
+    assert "never retrieved" not in caplog.text
     with server(tmp_path, text) as running, running.client() as client:
         run = client.call("workflows__status", {"run_id": id})["structuredContent"]
         assert run["status"] == "interrupted"

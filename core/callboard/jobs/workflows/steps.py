@@ -75,7 +75,13 @@ async def call_in_time(
     # The call has its own task, because the dispatcher ends a late call by cancelling its task.
     task = asyncio.get_running_loop().create_task(dispatcher.call(request, tool, arguments))
     stop = dispatcher.ended.watch(request.call_ended)
-    task.add_done_callback(lambda _: stop())
+
+    def over(_: object) -> None:
+        stop()
+        if not task.cancelled():
+            task.exception()  # asyncio logs one that nobody reads, as when the run was cancelled
+
+    task.add_done_callback(over)
     try:
         await asyncio.wait({task}, timeout=step.timeout_secs)
     finally:
