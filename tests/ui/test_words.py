@@ -37,7 +37,6 @@ SNAPSHOTS = {
     "asked twice": replace(SERVING, questions=(QUESTION, QUESTION), clients=(CLIENT, CLIENT)),
     "busy": replace(SERVING, calls=(CALL,)),
     "held": replace(SERVING, calls=(replace(CALL, held_by="dragging Cube"),)),
-    "lost": replace(SERVING, clients=(CLIENT, replace(CLIENT, id="2", name="codex", lost=True))),
     "titles": replace(SERVING, questions=(QUESTION,), tools=(TOOL,)),
     "busy with a title": replace(SERVING, calls=(replace(CALL, tool=TOOL.name),), tools=(TOOL,)),
     "busier": replace(SERVING, calls=(CALL, CALL, CALL)),

@@ -9,7 +9,7 @@ from functools import partial
 from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
-from callboard.panel.status import ClientStatus, GrantStatus, Snapshot, TokenStatus, living
+from callboard.panel.status import ClientStatus, GrantStatus, Snapshot, TokenStatus
 from callboard_ui.labels import Elided, as_tip, plain, tint
 from callboard_ui.link import Link
 from callboard_ui.shown_text import clock, one_line
@@ -56,7 +56,7 @@ class ClientsBox(QWidget):
             if shown_row is None:
                 shown_row = self.rows[name] = ClientRow(name, self._link, self.say, self)
                 self._box.insertWidget(at, shown_row)
-            clients = [one for one in living(snapshot.clients) if one.holder == name]
+            clients = [one for one in snapshot.clients if one.holder == name]
             grants = [one for one in snapshot.grants if one.client == name]
             shown_row.show_client(tokens.get(name), clients, grants, titles)
         self._empty.setVisible(not names)

@@ -9,7 +9,7 @@ from qtpy.QtCore import QEvent, Qt, QTimer
 from qtpy.QtGui import QGuiApplication
 from qtpy.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
-from callboard.panel.status import Snapshot, living
+from callboard.panel.status import Snapshot
 from callboard_ui import texts
 from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.icons import icon
@@ -124,7 +124,7 @@ class Header(QWidget):
             self.show_snapshot(self._snapshot, again=True)
 
     def _show_clients(self) -> None:
-        clients = living(self._snapshot.clients)
+        clients = self._snapshot.clients
         tip = [texts.client(one) for one in clients]
         who = texts.clients(self._snapshot, self.tr)
         self.clients.show_text(who, "\n".join(tip) if tip else None)

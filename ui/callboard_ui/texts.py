@@ -31,7 +31,7 @@ from callboard.host import (
     USD,
     VIEWPORT,
 )
-from callboard.panel.status import ClientStatus, QuestionStatus, Snapshot, UndoAnswer, living
+from callboard.panel.status import ClientStatus, QuestionStatus, Snapshot, UndoAnswer
 from callboard_ui.shown_text import duration, one_line
 
 #: Milliseconds up to which a busy main thread isn't reported.
@@ -118,7 +118,7 @@ def client(one: ClientStatus) -> str:
 
 def clients(shown: Snapshot, tr: Translate = str) -> str:
     """Return the connected clients' names."""
-    here = living(shown.clients)
+    here = shown.clients
     if not here:
         return tr("No client is connected")
     names = ", ".join(dict.fromkeys(one_line(one.name) for one in here))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -30,7 +30,6 @@ __all__ = [
     "ToolStatus",
     "UndoAnswer",
     "agents_turn",
-    "living",
 ]
 
 
@@ -57,8 +56,6 @@ class ClientStatus:
     roots_problem: str | None = None
     #: The name of its token.
     holder: str = ""
-    #: True when its connection broke and the client hasn't returned.
-    lost: bool = False
 
 
 @dataclass(frozen=True)
@@ -269,11 +266,6 @@ class Snapshot:
     changes: tuple[SceneChange, ...] = ()
     #: Number of calls that ended, so that a view knows when to read the records again.
     ended_calls: int = 0
-
-
-def living(clients: Sequence[ClientStatus]) -> tuple[ClientStatus, ...]:
-    """Return the clients that are connected."""
-    return tuple(one for one in clients if not one.lost)
 
 
 class StatusFeed:

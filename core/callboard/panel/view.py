@@ -87,6 +87,8 @@ class ServedView:
         """Return the present state. ``scene`` is the open scene's file."""
         identity, dispatcher, roots = self._host.identity, self._dispatcher, self._roots
         stall, served = dispatcher.main.stall(), self._serving()
+        # A client whose connection broke counts again once it comes back.
+        here = (one for one in self._endpoint.sessions if not one.lost)
         return Snapshot(
             host_kind=identity.kind,
             host_name=identity.name,
@@ -99,7 +101,7 @@ class ServedView:
             stalled_ms=stall["stalled_ms"],
             stalled_by=self._host.blocked_by() or stall.get("call"),
             queued=stall["queued"],
-            clients=(*map(self._client, self._endpoint.sessions), *self._recent_clients()),
+            clients=(*map(self._client, here), *self._recent_clients()),
             roots=tuple(map(root_status, (*roots.artist, *roots.project))),
             roots_policy=roots.policy,
             capabilities=served.capabilities,
@@ -144,7 +146,6 @@ class ServedView:
             tuple(map(root_status, roots)),
             "; ".join(filter(None, (known.problem, *ignored))) or None,
             session.holder.name,
-            session.lost,
         )
 
     def _questions(self) -> tuple[QuestionStatus, ...]:

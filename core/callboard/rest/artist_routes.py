@@ -22,7 +22,6 @@ from callboard.panel.status import (
     RootStatus,
     Snapshot,
     UndoAnswer,
-    living,
 )
 from callboard.protocol.jsonrpc import encode
 from callboard.rest.problems import NotFound, Unacceptable
@@ -164,9 +163,8 @@ def snapshot_as_json(snapshot: Snapshot) -> Json:
         ],
         "clients": [
             {"id": one.id, "name": one.name, "version": one.version, "holder": one.holder}
-            | {"lost": one.lost, "roots": list(map(_root, one.roots))}
-            | {"problem": one.roots_problem}
-            for one in living(snapshot.clients)
+            | {"roots": list(map(_root, one.roots)), "problem": one.roots_problem}
+            for one in snapshot.clients
         ],
         "calls": [
             {"id": one.id, "tool": one.tool, "client": one.client, "state": one.state}

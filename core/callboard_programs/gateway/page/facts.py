@@ -31,7 +31,7 @@ _SHAPE: Mapping[str, Any] = {
         | {"plug_in": _TEXT, "advice": _TEXT}
     ],
     "clients": [
-        {"id": _TEXT, "name": _TEXT, "version": _TEXT, "holder": _TEXT, "lost": _FLAG}
+        {"id": _TEXT, "name": _TEXT, "version": _TEXT, "holder": _TEXT}
         | {"roots": [_ROOT], "problem": _TEXT}
     ],
     "calls": [
