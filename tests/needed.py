@@ -40,6 +40,7 @@ PROGRAMS = {
     "npm": ("npm", "nodejs-npm"),
     "chromium": ("chromium", "chromium"),
     "blender": ("blender", "blender"),
+    "freecad": ("freecad", "freecad"),
     "Xvfb": ("xvfb", "xorg-x11-server-Xvfb"),
     "xdotool": ("xdotool", "xdotool"),
 }

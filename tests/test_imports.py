@@ -224,13 +224,14 @@ FACES = {
 @pytest.mark.parametrize("whose", FACES)
 def test_adapters_and_skills_import_public_faces_alone(whose: str) -> None:
     inner = []
-    for path in sorted(PROJECT.glob("core/callboard/skills/bundled/*/scripts/*.py")) + sorted(
-        (PROJECT / "hosts").rglob("*.py")
-    ):
+    roots = [PROJECT / "core", PROJECT / "hosts", PROJECT / "examples/host/freecad"]
+    for path in sorted(PROJECT.glob("core/callboard/skills/bundled/*/scripts/*.py")) + [
+        path for root in roots[1:] for path in sorted(root.rglob("*.py"))
+    ]:
         if ("scripts" in path.parts) != (whose == "skills"):
             continue
-        root = PROJECT / ("core" if path.is_relative_to(PROJECT / "core") else "hosts")
-        own = path.relative_to(root).parts[0] if root.name == "hosts" else "-"
+        root = next(root for root in roots if path.is_relative_to(root))
+        own = path.relative_to(root).parts[0] if root.name != "core" else "-"
         inner += [
             f"{path.relative_to(PROJECT)}, line {line}: {name}"
             for line, name in imported(path, root)

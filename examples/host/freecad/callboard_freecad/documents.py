@@ -1,0 +1,54 @@
+"""FreeCAD's documents: which of them is the scene, and the objects in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import FreeCAD
+
+from callboard_qt import only_one
+
+
+def current() -> Any | None:
+    """Return the document that the artist works in, or None when none is open."""
+    return FreeCAD.ActiveDocument
+
+
+def required() -> Any:
+    """Return the current document. Make one when none is open, as FreeCAD's own tools do."""
+    return current() or FreeCAD.newDocument()
+
+
+def view_of(document: Any) -> Any:
+    """Return what FreeCAD's windows know about a document or an object."""
+    import FreeCADGui
+
+    return FreeCADGui.getDocument(document.Name)
+
+
+def objects() -> Iterator[Any]:
+    """Yield the current document's objects that have a place in space."""
+    document = current()
+    for each in document.Objects if document is not None else ():
+        if hasattr(each, "Placement") and each.isDerivedFrom("App::GeoFeature"):
+            yield each
+
+
+def path_of(one: Any) -> str:
+    return f"/{one.Label}"
+
+
+def find(name: str) -> Any:
+    """Return the object with that label or path. Raises ObjectNotFound, AmbiguousName."""
+    wanted = name.removeprefix("/")
+    fitting = [each for each in objects() if each.Label == wanted]
+    return only_one(name, fitting, lambda: [each.Label for each in objects()], path_of)
+
+
+def working() -> str | None:
+    """Return the work of FreeCAD's own, during which it runs Qt's loop, or None."""
+    if FreeCAD.isRestoring():
+        return "opening a document"
+    documents = FreeCAD.listDocuments().values()
+    return "recomputing" if any(each.Recomputing for each in documents) else None

@@ -1,0 +1,70 @@
+"""callboard as a part of FreeCAD: its panel in a dock, its start and its end."""
+
+from __future__ import annotations
+
+import logging
+
+import FreeCAD
+from qtpy.QtCore import Qt, QTimer
+from qtpy.QtWidgets import QApplication, QDockWidget, QMainWindow
+
+from callboard_freecad.host import FreeCADHost
+from callboard_qt import Options, QtPlugIn
+
+
+class Preferences(Options):
+    def read(self, name: str) -> int | None:
+        value = FreeCAD.ParamGet("User parameter:Plugins/Callboard").GetInt(name, -1)
+        return None if value < 0 else int(value)
+
+    def write(self, name: str, value: int) -> None:
+        FreeCAD.ParamGet("User parameter:Plugins/Callboard").SetInt(name, value)
+
+
+class FreeCADPlugIn(QtPlugIn):
+    dock: QDockWidget | None = None
+
+    def has_artist(self) -> bool:
+        return bool(FreeCAD.GuiUp)
+
+    def arrive(self) -> None:
+        # FreeCAD runs Qt's loop already while it starts; it is complete with its first workbench.
+        _main_window().workbenchActivated.connect(self._complete)
+        QApplication.instance().aboutToQuit.connect(self.unload)
+
+    def _complete(self, *_: object) -> None:
+        _main_window().workbenchActivated.disconnect(self._complete)
+        QTimer.singleShot(0, self.ready)
+
+    def ready(self) -> None:
+        self.show_panel()
+        super().ready()
+
+    def depart(self) -> None:
+        dock, self.dock = self.dock, None
+        if dock is not None:
+            dock.close()
+            dock.deleteLater()
+
+    def show_panel(self) -> None:
+        if self.dock is None:
+            window = _main_window()
+            self.dock = QDockWidget("Callboard", window)
+            self.dock.setObjectName("CallboardDock")  # FreeCAD keeps its place under this name
+            self.dock.setWidget(self.make_panel())
+            window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
+        self.dock.show()
+        self.dock.raise_()
+
+    def say(self, text: str, level: int) -> None:
+        tell = FreeCAD.Console.PrintMessage if level <= logging.INFO else FreeCAD.Console.PrintError
+        tell(f"{text}\n")
+
+
+def _main_window() -> QMainWindow:
+    import FreeCADGui
+
+    return FreeCADGui.getMainWindow()
+
+
+plug_in = FreeCADPlugIn("FreeCAD", FreeCADHost, Preferences())

@@ -1,0 +1,70 @@
+"""The contrast of each text in a panel, from the pixels of a picture of it. FreeCAD imports this
+file too, so it needs nothing but Qt and the panel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from qtpy.QtCore import QPoint, QRect
+from qtpy.QtGui import QColor, QImage
+from qtpy.QtWidgets import QAbstractButton, QAbstractItemView, QLabel, QTabBar, QWidget
+
+from callboard_ui.theme import contrast
+
+#: Pixels at a button's or a tab's edge, where its frame is drawn.
+_FRAME = 4
+
+
+def least(panel: Any) -> list[tuple[float, str]]:
+    """Return each text of the panel's tabs with its contrast, the lowest first. What is disabled
+    may be pale (WCAG 2.2, 1.4.3)."""
+    shown, found = panel.tabs.currentIndex(), {}
+    for index in range(panel.tabs.count()):
+        panel.tabs.setCurrentIndex(index)
+        picture = panel.grab().toImage()
+        for text, where in texts(panel):
+            found[text] = min(found.get(text, 21.0), _measured(picture, where))
+    panel.tabs.setCurrentIndex(shown)
+    return sorted((ratio, text) for text, ratio in found.items())
+
+
+def texts(panel: QWidget) -> Iterator[tuple[str, QRect]]:
+    """Yield each visible text and its place in the panel."""
+    for widget in panel.findChildren(QWidget):
+        if widget.isVisible() and widget.isEnabled():
+            for text, rect, of in _of(widget):
+                seen = rect.intersected(of.visibleRegion().boundingRect())
+                if text.strip() and seen.width() >= 8 and seen.height() >= 8:
+                    yield text, seen.translated(of.mapTo(panel, QPoint(0, 0)))
+
+
+def _of(widget: Any) -> Iterator[tuple[str, QRect, QWidget]]:
+    if isinstance(widget, QTabBar):
+        for n in range(widget.count()):
+            yield widget.tabText(n), _inside(widget.tabRect(n)), widget
+    elif isinstance(widget, QAbstractItemView):
+        model = widget.model()
+        for n in range(model.rowCount()):
+            index = model.index(n, 0)
+            yield str(index.data()), widget.visualRect(index), widget.viewport()
+    elif isinstance(widget, QLabel):
+        yield widget.text(), widget.rect(), widget
+    elif isinstance(widget, QAbstractButton):
+        yield widget.text(), _inside(widget.rect()), widget
+
+
+def _inside(rect: QRect) -> QRect:
+    return rect.adjusted(_FRAME, _FRAME, -_FRAME, -_FRAME)
+
+
+def _measured(picture: QImage, where: QRect) -> float:
+    """Return the contrast between the most frequent color, which is the ground, and the color that
+    differs most from it, which is the middle of a stroke."""
+    by = picture.devicePixelRatio()
+    corner, size = where.topLeft() * by, where.size() * by
+    part = picture.copy(QRect(corner, size)).convertToFormat(QImage.Format.Format_RGB32)
+    seen = Counter(memoryview(part.constBits()).cast("B").cast("I"))
+    ground, *others = (QColor(pixel & 0xFFFFFF) for pixel, _ in seen.most_common())
+    return max((contrast(ground, other) for other in others), default=1.0)
