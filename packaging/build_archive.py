@@ -9,7 +9,8 @@ from pathlib import Path
 
 #: The earliest time that a zip can store.
 _DATE = (1980, 1, 1, 0, 0, 0)
-_COMPRESSED = (".whl", ".png")
+#: Compressed already. A wheel isn't listed, because its two tables of names shrink by half.
+_COMPRESSED = (".png",)
 
 Files = dict[str, bytes]
 

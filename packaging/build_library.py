@@ -29,6 +29,9 @@ PANEL = ["qtpy", "packaging"]
 #: the strings that every SDK for capability requests shares, in
 #: ``callboard/demand/mcpeye_strings.py``.
 QUOTED = ["mcpeye"]
+#: Modules that the packages import only on systems without our hosts, for type checkers, or to read
+#: a command line.
+UNUSED = ["tornado.options", "watchdog.tricks", "platformdirs.android", "platformdirs.ios"]
 #: The oldest Python of the hosts.
 OLDEST_PYTHON = "3.10"
 
@@ -52,7 +55,7 @@ def _imported(others: Files, ours: Files) -> Files:
         if name.endswith(".py"):
             named[name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")] = name
     to_do = [module for module, name in named.items() if name in ours]
-    seen = set(to_do)
+    seen = {*to_do, *(f"{NAMESPACE}.{module}" for module in UNUSED)}
     while to_do:
         module = to_do.pop()
         name = named[module]
@@ -61,7 +64,7 @@ def _imported(others: Files, ours: Files) -> Files:
         fresh = {each for each in _names_in(source, inside) if each in named} - seen
         seen |= fresh
         to_do += fresh
-    kept = {named[module] for module in seen}
+    kept = {named[module] for module in seen if not module.endswith(tuple(UNUSED))}
     return {name: data for name, data in others.items() if name in kept or name[-3:] != ".py"}
 
 
