@@ -340,7 +340,10 @@ class Callboard:
             self.resources.add(skills.files())
         self.tools.add(*job_tools(self.jobs))
         self.resources.add(job_results(self.jobs))
-        self.resources.add(*live_resources(self.host, self.capabilities, self.catalog, self.log))
+        left_out = self.roots.left_out
+        self.resources.add(
+            *live_resources(self.host, self.capabilities, self.catalog, self.log, left_out)
+        )
         self.resources.add(waiting_calls(self.dispatcher.consent), *views(self.host))
         if self._report is not None:
             self.resources.add(reports(self._report))
@@ -404,7 +407,9 @@ def _why_no_farm(tool: str) -> str | None:
 def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillScope]]:
     if not config.skills:
         return []
-    return scoped_paths(host.identity.kind, config.skill_paths, shipped=host.skill_paths)
+    paths = scoped_paths(host.identity.kind, config.skill_paths, shipped=host.skill_paths)
+    # Each bundled tool needs a port, whatever capabilities a program declares.
+    return paths if host.ports else [each for each in paths if each[1] != "bundled"]
 
 
 def _cache_file(config: McpHttpConfig) -> Path | None:

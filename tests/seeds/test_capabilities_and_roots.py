@@ -273,5 +273,14 @@ def test_a_server_starts_again_and_a_taken_port_leaves_nothing_running() -> None
         assert client.call("later")["structuredContent"] == {"result": 1}
 
 
+def test_a_server_without_a_scene_lists_no_tools_that_need_one() -> None:
+    config = McpHttpConfig(declared_capabilities=["scene.read", "scene.mutate"], announce=False)
+    with callboard.create_skill_server("maya", config).start() as handle, client_of(handle) as one:
+        tools = [tool["name"] for tool in one.request("tools/list")["result"]["tools"]]
+        assert "scene__" not in one.initialize()["result"]["instructions"]
+    assert "skills__search" in tools
+    assert not [name for name in tools if name.startswith("scene__")]
+
+
 def client_of(handle: Any) -> FakeClient:
     return FakeClient(handle.url, handle.token)

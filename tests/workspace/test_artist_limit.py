@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,12 @@ def seen(client: FakeClient) -> Any:
     return client.call("see").get("structuredContent", {}).get("result")
 
 
+def left_out(client: FakeClient) -> list[str]:
+    read = client.request("resources/read", {"uri": "host://roots"})["result"]["contents"][0]
+    reasons: list[str] = json.loads(read["text"])["left_out"]
+    return reasons
+
+
 def attend(server: Served) -> None:
     server.app.controls.attend()
     until(lambda: server.app.dispatcher.consent.attended, "an artist to attend")
@@ -89,13 +96,38 @@ def test_a_whole_disk_is_no_root_where_the_artist_named_none(tmp_path: Path) -> 
         offer(server)
         with naming(server, Path(tmp_path.anchor)) as client:
             assert seen(client) is None
+            assert left_out(client) == [f"{tmp_path.anchor} isn't used: it is a whole disk"]
 
 
 def test_a_root_outside_counts_for_nothing_where_nobody_is_there(
     named: Served, tmp_path: Path
 ) -> None:
-    with naming(named, tmp_path / "elsewhere") as client:
+    elsewhere = tmp_path / "elsewhere"
+    with naming(named, elsewhere) as client:
         assert seen(client) == [str(tmp_path / "show")]
+        assert left_out(client) == [f"{elsewhere} isn't used: it is outside the artist's roots"]
+
+
+def test_a_clients_root_that_is_no_uri_is_left_out_and_told(tmp_path: Path) -> None:
+    with served() as server:
+        offer(server)
+        named = {"roots": [{"uri": str(tmp_path)}]}
+        with server.client({"roots": {}}, {"roots/list": lambda params: named}) as client:
+            assert seen(client) is None
+            assert left_out(client) == [f"root 1: '{tmp_path}' isn't a URI; write file://…"]
+
+
+def test_who_can_bring_a_clients_folder_back_is_its_client(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    with served() as server:
+        offer(server)
+        with naming(server, gone) as client:
+            assert seen(client) == [str(gone)]
+            gone.rmdir()
+            asked = {"name": "save", "arguments": {"path": "workspace://a.usd"}}
+            refused = client.request("tools/call", asked)["error"]["message"]
+    assert "restore it, or open another folder in your client" in refused
 
 
 @pytest.mark.parametrize("decision", ["allow", "allow_session", "refuse"])

@@ -263,6 +263,8 @@ def test_client_roots_keep_what_is_good_and_say_what_is_not() -> None:
             {"uri": 5},
             {"uri": "https://example.com"},
             {"uri": "file:///three", "name": 3},
+            {"uri": "/four"},
+            {"uri": "C:\\five"},
         ],
         flavour="posix",
     )
@@ -277,6 +279,8 @@ def test_client_roots_keep_what_is_good_and_say_what_is_not() -> None:
         "root 4 has no uri",
         "root 5 has no uri",
         "root 6",
+        "root 8",
+        "root 9",
     ]
 
 

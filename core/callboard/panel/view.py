@@ -135,16 +135,13 @@ class ServedView:
     def _client(self, session: Session) -> ClientStatus:
         known = self._roots.known(session)
         roots = known.roots.roots if known.roots is not None else ()
-        ignored = [
-            f"{path} isn't used: it is outside your roots" for path in self._roots.ignored(session)
-        ]
         return ClientStatus(
             session.id[:8],
             session.client.title or session.client.name,
             session.client.version,
             session.features.name,
             tuple(map(root_status, roots)),
-            "; ".join(filter(None, (known.problem, *ignored))) or None,
+            "; ".join(self._roots.left_out(session)) or None,
             session.holder.name,
         )
 

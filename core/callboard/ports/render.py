@@ -19,7 +19,9 @@ class RenderPort(Protocol):
 
     def turntable(self, pattern: str, width: int, height: int, frames: int) -> Iterator[Json]:
         """Orbit the camera once around the scene; yield ``{path, frame}`` per frame written.
-        Restore the camera at the end, after a failure and when the iterator is closed."""
+        In the file name of ``pattern``, a run of # stands for the frame's number with as many
+        digits: the first file of ``turn_####.png`` is ``turn_0001.png``. Restore the camera at the
+        end, after a failure and when the iterator is closed."""
 
 
 class MakesSmall(Protocol):

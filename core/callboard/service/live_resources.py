@@ -21,6 +21,7 @@ from callboard.jobs.tools import RESULT
 from callboard.ports.capability_names import FILESYSTEM_READ, SCENE_READ
 from callboard.ports.host import Host
 from callboard.ports.scene import ObjectNotFound
+from callboard.protocol.peer import Peer
 from callboard.service.resources import ServedResource
 from callboard.skills.catalog import SkillCatalog
 from callboard.skills.model import SKILL_FILE
@@ -37,11 +38,15 @@ OBJECT = "scene://object/{+name}"
 
 
 def live_resources(
-    host: Host, capabilities: Capabilities, catalog: SkillCatalog, log: RecentLog
+    host: Host,
+    capabilities: Capabilities,
+    catalog: SkillCatalog,
+    log: RecentLog,
+    left_out: Callable[[Peer], list[str]],
 ) -> list[ServedResource]:
     """Return ``host://capabilities``, ``host://roots``, ``log://recent`` and
     ``skill://{name}/SKILL.md``, and also ``scene://current`` and ``scene://object/{name}`` if the
-    host can read its scene."""
+    host can read its scene. ``left_out`` returns why roots of a client don't count."""
 
     def recent(ctx: BaseContext) -> str:
         return _text(log.entries(call_of(ctx).request.peer.owner))
@@ -58,7 +63,7 @@ def live_resources(
         return _starting(typed, (known.skill.name for known in catalog.known))
 
     resources = [
-        *_host_resources(host, capabilities),
+        *_host_resources(host, capabilities, left_out),
         ServedResource(
             "log://recent",
             "recent log",
@@ -82,15 +87,17 @@ def live_resources(
     return resources
 
 
-def _host_resources(host: Host, capabilities: Capabilities) -> list[ServedResource]:
+def _host_resources(
+    host: Host, capabilities: Capabilities, left_out: Callable[[Peer], list[str]]
+) -> list[ServedResource]:
     def offered() -> str:
         return _text(_offered(host, capabilities))
 
-    def roots(_workspace_roots: WorkspaceRoots | None = None) -> str:
+    def roots(ctx: BaseContext, _workspace_roots: WorkspaceRoots | None = None) -> str:
         known = () if _workspace_roots is None else _workspace_roots.roots
         folders = (root for root in known if root.path is not None)
         reported = [{"path": r.path, "name": r.name, "read_only": r.read_only} for r in folders]
-        return _text({"roots": reported})
+        return _text({"roots": reported, "left_out": left_out(call_of(ctx).request.peer)})
 
     return [
         ServedResource(
@@ -106,7 +113,8 @@ def _host_resources(host: Host, capabilities: Capabilities) -> list[ServedResour
             "roots",
             roots,
             title="Where you may work",
-            description="The folders that your paths are held to; the first is workspace://.",
+            description="The folders that your paths are held to; the first is workspace://. "
+            "left_out says why roots of your client don't count.",
             mime_type=JSON_TYPE,
             required_capabilities=(FILESYSTEM_READ,),
         ),

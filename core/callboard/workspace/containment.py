@@ -157,6 +157,9 @@ class WorkspaceRoots:
                 problems.append(f"root {number} has no uri")
                 continue
             name = entry.get("name")
+            if is_windows_absolute(uri) or uri.startswith("/"):
+                problems.append(f"root {number}: {shown(uri)} isn't a URI; write file://…")
+                continue
             try:
                 root = parse_root(
                     uri,
@@ -234,9 +237,11 @@ class WorkspaceRoots:
         """Raise WorkspaceResolveError if the root that holds an admitted path is gone."""
         for root in self._innermost_roots(path):
             if root is not None and not self._os_path.isdir(root.path):
+                advice = "ask the artist to restore it, or to choose another root"
+                if root.source == "client":
+                    advice = "restore it, or open another folder in your client"
                 raise WorkspaceResolveError(
-                    f"the root {shown(root.name)} is gone: its folder no longer exists; "
-                    "ask the artist to restore it, or to choose another root"
+                    f"the root {shown(root.name)} is gone: its folder no longer exists; {advice}"
                 )
 
     def contains(self, path: str) -> bool:

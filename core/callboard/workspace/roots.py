@@ -120,12 +120,25 @@ class RootsBook:
             entry = self._known[peer] = ClientRoots()
         return entry
 
-    def ignored(self, peer: Peer) -> tuple[str, ...]:
-        """Return the peer's folders that don't count, as determined at its last call."""
-        judged = self.known(peer).judged
-        outside = judged.outside if judged is not None and self.artist else ()
+    def left_out(self, peer: Peer) -> list[str]:
+        """Return why roots that the peer named don't count, as determined at its last call."""
+        entry = self.known(peer)
+        named = () if entry.roots is None else entry.roots.roots
+        outside = entry.judged.outside if entry.judged is not None and self.artist else ()
         allowed = self._allowed(peer)
-        return tuple(str(root.path) for root in outside if root.path not in allowed)
+        return [
+            *([entry.problem] if entry.problem else ()),
+            *(
+                f"{root.path} isn't used: it is a whole disk"
+                for root in named
+                if is_whole_disk(root)
+            ),
+            *(
+                f"{root.path} isn't used: it is outside the artist's roots"
+                for root in outside
+                if root.path not in allowed
+            ),
+        ]
 
     def forget(self, peer: Peer) -> None:
         asking = self.known(peer).asking
