@@ -18,29 +18,17 @@ Needs Blender, Xvfb and xdotool; ``CALLBOARD_BLENDER_ROOM`` names another Blende
 from __future__ import annotations
 
 import argparse
-import http.client
-import json
 import random
-import sys
 import tempfile
-import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
-PROJECT = Path(__file__).resolve().parent.parent
-for source in ("core", "hosts", "tests", "packaging"):
-    sys.path.insert(0, str(PROJECT / source))
+import window_clients
+from window_clients import HANG, Agent, Window, Wrong, rig
 
-from callboard_testing import fake_client  # noqa: E402
-from hosts import blender_gui_rig as rig  # noqa: E402
-
-#: Seconds without an answer that count as a hang.
-HANG = 120.0
-fake_client.DEADLINE = HANG
-#: Calls of each client in a round.
-COUNT = 8
 #: The artist's keys, one act a line. ``>`` moves the mouse, ``!`` types a name, ``<`` clicks.
 HARMLESS = (
     "g > > Escape",
@@ -105,81 +93,11 @@ HELD = """
 import gc, sys
 answer = [sys.getallocatedblocks(), len(bpy.data.objects), len(bpy.data.meshes)]
 """
-Places = dict[str, list[float]]
 
 
-class Wrong(AssertionError):
-    """The scene or an answer isn't as it must be."""
-
-
-class Agent:
-    """One client, which keeps track of the state that its own objects should be in."""
-
-    def __init__(self, gui: rig.Gui, letter: str, chance: random.Random, counted: Counter[str]):
-        self.client = gui.client()
-        self.client.initialize()
-        self.client.notify("notifications/initialized")
-        self.gui, self.letter, self.chance, self.counted = gui, letter, chance, counted
-        self.forget()
-
-    def forget(self) -> None:
-        self.places: Places = {}
-        self.before: list[Places] = []
-        self.count = 0
-
-    def call(self, tool: str, **arguments: Any) -> dict[str, Any] | None:
-        """Call a tool. Return its result if it did what it was asked."""
-        answer = self.client.request("tools/call", {"name": tool, "arguments": arguments})
-        if "error" in answer:
-            code, message = answer["error"]["code"], answer["error"]["message"]
-            self.counted[f"{tool}: {code} {message[:60]}"] += 1
-            if code not in (-31001, -31003, -32001):
-                raise Wrong(f"{tool} {arguments}: {answer}")
-            return None
-        result: dict[str, Any] = answer["result"]
-        if result.get("isError"):
-            self.counted[f"{tool}: {result['content'][0]['text'][:60]}"] += 1
-            return None
-        self.counted[tool] += 1
-        return result
-
-    def own(self) -> None:
-        """Make a random call on an object of one's own, and keep what must follow."""
-        now, tool = dict(self.places), self.chance.randrange(10)
-        name = self.chance.choice([*self.places, ""])
-        spot = [round(self.chance.uniform(-3, 3), 3) for _ in range(3)]
-        if tool < 2 or not name:
-            self.count += 1
-            name = f"{self.letter} {self.count}"
-            done = self.call("scene__create_primitive", kind="cube", name=name, translate=spot)
-            now[name] = spot
-        elif tool == 2:
-            done = self.call("scene__transform", name=name, translate=spot)
-            now[name] = spot
-        elif tool == 3:
-            done = self.call("scene__delete", names=[name])
-            now.pop(name)
-        elif tool == 4:
-            self.count += 1
-            new = f"{self.letter} renamed {self.count}"
-            done = self.call("scene__rename", name=name, new_name=new)
-            now[new] = now.pop(name)
-        elif tool == 5:
-            done = self.call("scene__set_material_color", name=name, color=[1, 0, 0])
-        elif tool == 6 and self.before:
-            done = self.call("scene__undo")
-            if done is not None:
-                undone = done["structuredContent"]["undone"]
-                if len(undone) != 1:
-                    raise Wrong(f"one step was to be undone, not {undone}")
-                self.places = self.before.pop()
-            return
-        else:
-            self.harmless()
-            return
-        if done is not None:
-            self.before.append(self.places)
-            self.places = now
+class BlenderAgent(Agent):
+    saved = "saved.blend"
+    asking: ClassVar = {"name": "script__execute", "arguments": {"code": "pass"}}
 
     def harmless(self) -> None:
         """Read, look, render, or ask the artist and cancel."""
@@ -194,74 +112,7 @@ class Agent:
         elif act == 3:
             self.call("scene__save_file", path=str(self.gui.folder / f"{self.letter}.blend"))
         else:
-            for name, place in list(self.places.items())[:2]:
-                got = self.call("scene__get_object", name=name)
-                if got is None or not close(got["structuredContent"]["translate"], place):
-                    raise Wrong(f"{name} should be at {place}, but the answer is {got}")
-
-    def wild(self) -> None:
-        """Make a random call on whatever is there."""
-        listed = self.call("scene__list_objects")
-        names = [one["name"] for one in (listed or {"structuredContent": {"objects": []}})
-                 ["structuredContent"]["objects"]] or ["Nothing"]  # fmt: skip
-        name, act = self.chance.choice(names), self.chance.randrange(11)
-        spot = [self.chance.uniform(-3, 3) for _ in range(3)]
-        if act == 0:
-            self.call("scene__create_primitive", kind="sphere", name="Made", radius=1)
-        elif act == 1:
-            self.call("scene__transform", name=name, translate=spot)
-        elif act == 2:
-            self.call("scene__delete", names=[name])
-        elif act == 3:
-            self.call("scene__duplicate", name=name)
-        elif act == 4:
-            self.call("scene__select", names=[name])
-        elif act == 5:
-            self.call("scene__set_material_color", name=name, color=[0, 1, 0])
-        elif act == 6:
-            self.call(self.chance.choice(("scene__undo", "scene__redo")))
-        elif act == 7:
-            path = str(self.gui.folder / "saved.blend")
-            self.call("scene__open_file", path=path, discard_changes=True)
-        else:
-            self.harmless_wild(act)
-
-    def harmless_wild(self, act: int) -> None:
-        if act == 8:
-            self.ask()
-        elif act == 9:
-            self.call("viewport__capture", width=32, height=32)
-        else:
-            path = str(self.gui.folder / f"{self.letter}.png")
-            self.call("render__still", path=path, width=16, height=16)
-
-    def ask(self) -> None:
-        """Ask the artist, and cancel a moment later."""
-        id = self.chance.randrange(10**6, 10**9)
-        params = {"name": "script__execute", "arguments": {"code": "pass"}}
-        body = json.dumps({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
-
-        def post() -> None:
-            try:
-                self.client.send("POST", body.encode())
-            except (OSError, http.client.HTTPException) as broken:
-                self.counted[f"asked: {broken!r}"[:60]] += 1
-
-        thread = threading.Thread(target=post, daemon=True)
-        thread.start()
-        thread.join(self.chance.uniform(0.2, 0.7))
-        # On a busy machine the call arrives after its cancellation, which then counts for nothing.
-        deadline = time.monotonic() + HANG
-        while thread.is_alive():
-            self.client.notify("notifications/cancelled", {"requestId": id})
-            thread.join(3.0)
-            if time.monotonic() > deadline:
-                raise Wrong("a cancelled question got no answer")
-        self.counted["asked and cancelled"] += 1
-
-
-def close(one: list[float], other: list[float]) -> bool:
-    return all(abs(a - b) < 1e-3 for a, b in zip(one, other, strict=True))
+            self.check()
 
 
 def act(gui: rig.Gui, chance: random.Random, acts: tuple[str, ...]) -> None:
@@ -290,28 +141,7 @@ def let_go(gui: rig.Gui) -> None:
         gui.run("")
 
 
-def together(gui: rig.Gui, agents: list[Agent], artist: random.Random, wild: bool) -> int:
-    """Play one round. Return the number of the artist's acts."""
-
-    def calls(agent: Agent) -> None:
-        for _ in range(COUNT):
-            agent.wild() if wild else agent.own()
-
-    joins = [rig.in_background(lambda a=agent: calls(a), COUNT * HANG) for agent in agents]
-    threads = [t for t in threading.enumerate() if t.name.endswith("(run)")]
-    count = 0
-    while any(thread.is_alive() for thread in threads):
-        if gui.process.poll() is not None:
-            raise Wrong(f"Blender ended after {count} acts: {gui.output()}")
-        act(gui, artist, CHANGING if wild else HARMLESS)
-        count += 1
-    for join in joins:
-        join()
-    let_go(gui)
-    return count
-
-
-def fresh(gui: rig.Gui, agents: list[Agent]) -> None:
+def fresh(gui: rig.Gui, agents: Sequence[Agent]) -> None:
     """Open the saved scene by a client, in a window in which nothing is held."""
     path = str(gui.folder / "saved.blend")
     for _ in range(20):
@@ -325,69 +155,26 @@ def fresh(gui: rig.Gui, agents: list[Agent]) -> None:
         agent.forget()
 
 
-def exact_undo(gui: rig.Gui, agent: Agent) -> int:
-    """Make three changes and take them back one by one. The scene must be what it was."""
-    scenes = [gui.run(SCENE)]
-    name = f"U{agent.chance.randrange(10**6)}"
-    steps = [
-        lambda: agent.call("scene__create_primitive", kind="sphere", name=name, radius=1),
-        lambda: agent.call("scene__transform", name="Cube", translate=[1, 2, 3]),
-        lambda: agent.call("scene__set_material_color", name=name, color=[0, 0, 1]),
-        lambda: agent.call("scene__duplicate", name="Cube"),
-        lambda: agent.call("scene__delete", names=["Cube"]),
-    ]
-    for step in (steps[0], *agent.chance.sample(steps[1:3], 2), *steps[3:]):
-        if step() is None:
-            raise Wrong("a change failed though nothing is held")
-        scenes.append(gui.run(SCENE))
-    for index in range(len(scenes) - 2, -1, -1):
-        before = scenes[index]
-        if index % 2:
-            gui.key("ctrl+z")
-            gui.run("")
-        elif agent.call("scene__undo") is None:
-            raise Wrong("an undo failed though nothing else changed")
-        deadline = time.monotonic() + 20
-        while (now := gui.run(SCENE)) != before:
-            if time.monotonic() > deadline:
-                raise Wrong(f"undo {index}: {now} is not {before}")
-    return len(scenes) - 1
-
-
 def fuzz(gui: rig.Gui, seconds: float, seed: int) -> None:
     counted: Counter[str] = Counter()
-    agents = [Agent(gui, x, random.Random(f"{seed} {x}"), counted) for x in "ABC"]
-    artist, end = random.Random(f"{seed} artist"), time.monotonic() + seconds
-    acts = rounds = undone = 0
-    try:
-        while time.monotonic() < end:
-            wild = rounds % 2 == 1
-            acts += together(gui, agents, artist, wild)
-            if not wild:
-                must = {"Camera", "Cube", "Light"}.union(*(agent.places for agent in agents))
-                places = gui.run(PLACES)
-                if places.keys() != must:
-                    raise Wrong(f"the scene has {sorted(places)}, expected {sorted(must)}")
-                for agent in agents:
-                    for name, place in agent.places.items():
-                        if not close(places[name], place):
-                            raise Wrong(f"{name} must be at {place}, not {places[name]}")
-            fresh(gui, agents)
-            undone += exact_undo(gui, agents[rounds % 3])
-            fresh(gui, agents)
-            rounds += 1
-            print(f"round {rounds}: {acts} acts, {sum(counted.values())} answers", flush=True)
-    finally:
-        for what, times in sorted(counted.items()):
-            print(f"  {times:6} {what}")
-        print(
-            f"{rounds} rounds, {acts} acts, {sum(counted.values())} answers, {undone} exact undos"
-        )
+    agents = [BlenderAgent(gui, x, random.Random(f"{seed} {x}"), counted) for x in "ABC"]
+    artist = random.Random(f"{seed} artist")
+    window = Window(
+        gui,
+        agents,
+        act=lambda wild: act(gui, artist, CHANGING if wild else HARMLESS),
+        let_go=lambda: let_go(gui),
+        fresh=lambda: fresh(gui, agents),
+        scene=SCENE,
+        places=PLACES,
+        saved=frozenset({"Camera", "Cube", "Light"}),
+    )
+    window_clients.fuzz(window, seconds, counted)
 
 
 def opens(gui: rig.Gui, seconds: float, seed: int) -> None:
     counted: Counter[str] = Counter()
-    asks, opener = (Agent(gui, x, random.Random(f"{seed} {x}"), counted) for x in "AB")
+    asks, opener = (BlenderAgent(gui, x, random.Random(f"{seed} {x}"), counted) for x in "AB")
     end = time.monotonic() + seconds
 
     def ask() -> None:
@@ -436,7 +223,7 @@ MOVED = "answer = bpy.data.objects['Cube'].matrix_basis != rest"
 
 def drags(gui: rig.Gui, seconds: float, seed: int) -> None:
     chance, waited = random.Random(seed), 0
-    agent = Agent(gui, "A", chance, Counter())
+    agent = BlenderAgent(gui, "A", chance, Counter())
     for number in range(DRAGS):
         by_mouse = number % 2 == 1
         x, y = chance.randint(60, 200), chance.randint(520, 640)
@@ -496,7 +283,7 @@ def memory(gui: rig.Gui, seconds: float, seed: int, without: bool) -> None:
     again."""
     counted: Counter[str] = Counter()
     chance, end = random.Random(seed), time.monotonic() + seconds
-    agent = None if without else Agent(gui, "M", chance, counted)
+    agent = None if without else BlenderAgent(gui, "M", chance, counted)
     gui.run(PLAIN)
     began, next_line, number = time.monotonic(), 0.0, 0
     print("seconds,MiB,Python's blocks,objects,meshes,changes", flush=True)

@@ -79,10 +79,45 @@ from callboard_ui.panel import Panel
 from legible_text import least
 panel = plug_in.dock.findChild(Panel)
 """
+#: A widget of the artist's: dragging it moves ``Dragged``, in a transaction as FreeCAD's own drags
+#: do.
+MOVER = """
+class Mover(QtWidgets.QWidget):
+    begun = moves = 0
+    held = False
+    def mousePressEvent(self, event):
+        self.begun, self.held = self.begun + 1, True
+        FreeCAD.setActiveTransaction("Drag")
+    def mouseMoveEvent(self, event):
+        document = FreeCAD.ActiveDocument
+        one = document and document.getObject("Dragged")
+        if one:
+            self.moves += 1
+            one.Placement.Base.x += 1
+    def mouseReleaseEvent(self, event):
+        self.held = False
+        FreeCAD.closeActiveTransaction()
+
+mover = Mover(FreeCADGui.getMainWindow())
+mover.setGeometry(200, 200, 300, 200)
+mover.show()
+"""
 
 
 class FreeCAD(Gui):
     """One FreeCAD. Call ``run`` from one thread at a time."""
+
+    def key(self, *keys: str) -> None:
+        """Press keys in the open dialog, or over the view."""
+        window = self.run(
+            "window = FreeCADGui.getMainWindow()\n"
+            "dialog = QtWidgets.QApplication.activeModalWidget()\n"
+            "if dialog is None: window.centralWidget().setFocus()\n"
+            "answer = int((dialog or window).winId())"
+        )
+        self.xdotool("windowfocus", str(window))
+        self.run("")
+        self.xdotool("key", *keys)
 
     def output(self) -> str:
         return (self.folder / "freecad.txt").read_text("utf-8", "replace")[-3000:]
@@ -93,6 +128,11 @@ class FreeCAD(Gui):
         tried = f"try:\n{indent(ready, '    ')}\nexcept (ImportError, AttributeError): pass"
         self.wait(lambda: self.run(tried), "server")
         self.run(PARTS)
+        # The Python console takes the keys.
+        self.run(
+            "for each in FreeCADGui.getMainWindow().findChildren(QtWidgets.QDockWidget):\n"
+            "    if each.widget().objectName() == 'Python console': each.close()"
+        )
 
     def client(self) -> FakeClient:
         url, token = self.run("answer = [plug_in.server.url, plug_in.server.token]")

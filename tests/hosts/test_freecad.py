@@ -9,29 +9,13 @@ import pytest
 
 from callboard.errors import HOST_OFFLINE, REFUSED_BY_ARTIST
 from hosts.blender_gui_rig import screen
-from hosts.freecad_rig import THEMES, FreeCAD, freecad
+from hosts.freecad_rig import MOVER, THEMES, FreeCAD, freecad
 from needed import needs
 
 LEGIBLE = 4.5
 
 pytestmark = [pytest.mark.slow, needs("freecad", "Xvfb", "xdotool")]
 
-#: A widget of the artist's: dragging it moves a box, in a transaction as FreeCAD's own drags do.
-_MOVER = """
-class Mover(QtWidgets.QWidget):
-    def mousePressEvent(self, event):
-        FreeCAD.ActiveDocument.openTransaction("Drag")
-    def mouseMoveEvent(self, event):
-        FreeCAD.ActiveDocument.Dragged.Placement.Base.x += 1
-    def mouseReleaseEvent(self, event):
-        FreeCAD.ActiveDocument.commitTransaction()
-
-FreeCAD.ActiveDocument.addObject("Part::Box", "Dragged")
-FreeCAD.ActiveDocument.recompute()
-mover = Mover(FreeCADGui.getMainWindow())
-mover.setGeometry(200, 200, 300, 200)
-mover.show()
-"""
 #: An object that runs Qt's loop for as long as it is recomputed, as long work in FreeCAD does.
 _SLOW = """
 class Slow:
@@ -79,7 +63,11 @@ def test_the_contract_holds(app: FreeCAD) -> None:
 
 
 def test_a_change_waits_for_the_drag_which_stays_undoable(app: FreeCAD) -> None:
-    app.run(_MOVER)
+    app.run(
+        "FreeCAD.ActiveDocument.addObject('Part::Box', 'Dragged')\n"
+        "FreeCAD.ActiveDocument.recompute()"
+    )
+    app.run(MOVER)
     x, y = app.run("answer = middle(mover)")
     with app.client() as client:
         app.xdotool("mousemove", str(x), str(y), "mousedown", "1")

@@ -20,14 +20,14 @@ _FRAME = 4
 def least(panel: Any) -> list[tuple[float, str]]:
     """Return each text of the panel's tabs with its contrast, the lowest first. What is disabled
     may be pale (WCAG 2.2, 1.4.3)."""
-    shown, found = panel.tabs.currentIndex(), {}
+    shown, ratios = panel.tabs.currentIndex(), {}
     for index in range(panel.tabs.count()):
         panel.tabs.setCurrentIndex(index)
         picture = panel.grab().toImage()
         for text, where in texts(panel):
-            found[text] = min(found.get(text, 21.0), _measured(picture, where))
+            ratios[text] = min(ratios.get(text, 21.0), _measured(picture, where))
     panel.tabs.setCurrentIndex(shown)
-    return sorted((ratio, text) for text, ratio in found.items())
+    return sorted((ratio, text) for text, ratio in ratios.items())
 
 
 def texts(panel: QWidget) -> Iterator[tuple[str, QRect]]:

@@ -6,7 +6,7 @@ import logging
 
 import FreeCAD
 from qtpy.QtCore import Qt, QTimer
-from qtpy.QtWidgets import QApplication, QDockWidget, QMainWindow
+from qtpy.QtWidgets import QApplication, QDockWidget, QMainWindow, QSplashScreen
 
 from callboard_freecad.host import FreeCADHost
 from callboard_qt import Options, QtPlugIn
@@ -28,13 +28,20 @@ class FreeCADPlugIn(QtPlugIn):
         return bool(FreeCAD.GuiUp)
 
     def arrive(self) -> None:
-        # FreeCAD runs Qt's loop already while it starts; it is complete with its first workbench.
         _main_window().workbenchActivated.connect(self._complete)
         QApplication.instance().aboutToQuit.connect(self.unload)
 
     def _complete(self, *_: object) -> None:
         _main_window().workbenchActivated.disconnect(self._complete)
-        QTimer.singleShot(0, self.ready)
+        self._wait_for_start()
+
+    def _wait_for_start(self) -> None:
+        """FreeCAD runs Qt's loop already while it shows its splash screen. A document that is
+        closed that early makes it crash."""
+        if any(isinstance(each, QSplashScreen) for each in QApplication.topLevelWidgets()):
+            QTimer.singleShot(50, self._wait_for_start)
+        else:
+            self.ready()
 
     def ready(self) -> None:
         self.show_panel()
