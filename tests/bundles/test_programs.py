@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.bundles.running.programs import as_called_here
+from callboard.bundles.installed.programs import as_called_here
 
 POSIX_PATHS = pytest.mark.skipif(sys.platform == "win32", reason="on Windows folders contain ':'")
 

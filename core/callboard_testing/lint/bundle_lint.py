@@ -20,7 +20,7 @@ from callboard.bundles.installed.manifest import (
     check_capabilities,
     read_manifest,
 )
-from callboard.bundles.running.programs import as_called_here
+from callboard.bundles.installed.programs import as_called_here
 from callboard_testing.lint.manifest_lines import MANIFEST, ManifestLines, Place, field_of
 from callboard_testing.lint.skill_lint import Finding, lint
 

@@ -6,8 +6,8 @@ import shutil
 
 from callboard.bundles.installed.install import InstalledBundle
 from callboard.bundles.installed.manifest import ManifestError
+from callboard.bundles.installed.programs import as_called_here
 from callboard.bundles.installed.user_config import how_to_answer, unanswered, values_of
-from callboard.bundles.running.programs import as_called_here
 from callboard.skills.load import load_skill
 from callboard.skills.model import SkillMetadata, is_usable
 from callboard.skills.syntax_tree import syntax_error
