@@ -21,6 +21,7 @@ from qtpy.QtWidgets import QDockWidget, QLabel, QWidget
 from callboard.host import Host
 from callboard_qt.plug_in import QtPlugIn
 from needed import missing, need
+from serving import remember_skills
 
 
 class Rig(ABC):
@@ -403,6 +404,7 @@ RIGS = {"maya": MayaRig, "houdini": HoudiniRig, "3dsmax": MaxRig}
 def new_rig(application_name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a new rig of that application, with the artist's files below ``folder``."""
     monkeypatch.setenv("CALLBOARD_HOME", str(folder / "home"))
+    remember_skills()
     monkeypatch.setattr(sys, "path", list(sys.path))
     application()
     return RIGS[application_name](folder)

@@ -12,6 +12,7 @@ import pytest
 from callboard.errors import CapabilityMissing, HostError, InvalidParams, SkillError
 from callboard_testing.skill_bench import SkillBench, ToolFailed, host_for_tests, skill_folder
 from needed import need
+from serving import remember_skills
 from skills.skill_tree import write_skill
 
 need("pxr")
@@ -53,6 +54,7 @@ FILES = {
 @pytest.fixture
 def bench(tmp_path, monkeypatch):
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    remember_skills()
     folder = write_skill(tmp_path / "skills", "my-skill", files=FILES)
     with SkillBench(folder) as bench:
         yield bench
@@ -182,6 +184,7 @@ def test_every_bench_begins_with_an_empty_scene_unless_it_keeps_the_last_one(
 ):
     need("bpy" if host == "blender" else "pxr")
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    remember_skills()
     folder = write_skill(tmp_path / "skills", "my-skill", files=FILES)
     with SkillBench(folder, host=host) as first:
         assert first.call("count") == {"count": 0}
