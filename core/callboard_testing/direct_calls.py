@@ -7,7 +7,9 @@ undo step that is rolled back when the tool fails. There is no client, so paths 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +64,6 @@ class DirectCaller:
         self._tools: dict[str, tuple[ToolDeclaration, SkillScripts]] = {}
         #: The latest answer's blocks, such as pictures. Empty if it had none.
         self.content: Sequence[Block | str] = ()
-        #: The validators of each tool's arguments and answer.
-        self._checks: dict[str, tuple[Validator, Validator | None]] = {}
         self._entries: dict[str, Entry] = {}
         #: The undo step of the last call that opened one, or None if that call changed nothing.
         self.undo_id: str | None = None
@@ -96,7 +96,9 @@ class DirectCaller:
             declared = sorted(self._host.ports)
             raise CapabilityMissing(name, tool.required_capabilities, missing, declared)
         given = dict(arguments or {})
-        arguments_check, answer_check = self._checked(name, tool)
+        arguments_check, answer_check = _checks(
+            json.dumps(tool.input_schema), json.dumps(tool.output_schema)
+        )
         arguments_check.check(given)
         entry = self._entry(name)
         ctx = DirectContext(self._host, tool)
@@ -127,12 +129,15 @@ class DirectCaller:
             self._entries[name] = scripts.entry(tool)
         return self._entries[name]
 
-    def _checked(self, name: str, tool: ToolDeclaration) -> tuple[Validator, Validator | None]:
-        if name not in self._checks:
-            schema = tool.output_schema
-            answer = Validator(schema, name="answer") if schema is not None else None
-            self._checks[name] = Validator(tool.input_schema, whole_characters=True), answer
-        return self._checks[name]
+
+@lru_cache(maxsize=1000)
+def _checks(arguments: str, answer: str) -> tuple[Validator, Validator | None]:
+    """Return the validators for two schemas, as JSON: of a tool's arguments, and of its answer.
+    They are kept for the callers of other hosts and scenes: compiling them takes longer than most
+    checks."""
+    of_answer = json.loads(answer)
+    check = Validator(of_answer, name="answer") if of_answer is not None else None
+    return Validator(json.loads(arguments), whole_characters=True), check
 
 
 def _exhaust(slices: Any, ctx: DirectContext, each_slice: Callable[[DirectContext], None]) -> Any:

@@ -74,7 +74,8 @@ def test_compliance_on_qts_loop(name: str, rig: Rig, tmp_path: Path) -> None:
     (check,) = (each for each in checks() if each.id == name)
     main = QtMainThread()
     host = rig.host(main.post, main.blocked_by)
-    bench = Bench(host, tmp_path.resolve())
+    (tmp_path / "files").mkdir()
+    bench = Bench(host, tmp_path.resolve() / "files")
     done: Future[None] = Future()
 
     def run() -> None:
