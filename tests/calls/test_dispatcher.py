@@ -514,8 +514,8 @@ def test_a_coroutines_visits_to_the_main_thread_are_one_undo_step(
         return made
 
     server.tool("build", build, **MUTATES)
-    result = client.call("build", {"count": 300})
-    assert len(result["structuredContent"]["result"]) == 300
+    result = client.call("build", {"count": 50})
+    assert len(result["structuredContent"]["result"]) == 50
     assert server.host.undo_stack.steps == ["Callboard: build"]
 
 

@@ -351,6 +351,20 @@ def test_the_cache_is_used_while_the_stamps_hold(tmp_path, add):
     assert cached(tmp_path).known[0].skill.tools[0].description == "Goes."
 
 
+def test_the_cache_is_written_only_when_what_it_keeps_changes(tmp_path, add):
+    folder = add("a")
+    add("broken", **{"tools.yaml": "tools: 3"})
+    settle(tmp_path / "skills")
+    cached(tmp_path)
+    file = tmp_path / "c" / "cache.json"
+    os.utime(file, (0, 0))
+    cached(tmp_path)
+    assert file.stat().st_mtime == 0
+    folder.rename(tmp_path / "elsewhere")
+    cached(tmp_path)
+    assert json.loads(file.read_text())["skills"] == {}
+
+
 def test_a_script_that_appears_is_seen(tmp_path, add):
     folder = add("a", **{"tools.yaml": TWO_TOOLS})
     assert cached(tmp_path).known[0].skill.tools[0].script is None

@@ -47,19 +47,19 @@ class DiscoveryCache:
         began = time.time_ns()
         skill = load_skill(folder)
         stamps = _stamps(folder, skill)
-        self._changed = True
         # A problem may be fixed in a place that no stamp covers.
         if not skill.failures and settled(stamps, began):
             self._known[key] = (stamps, skill)
-        else:
-            self._known.pop(key, None)
+            self._changed = True
+        elif self._known.pop(key, None) is not None:
+            self._changed = True
         return skill
 
     def save(self) -> None:
         """Write the file if anything changed, leaving out folders that haven't been loaded since
         the last save. Errors while writing are ignored."""
-        if self._used != self._known.keys():
-            self._known = {key: self._known[key] for key in self._used & self._known.keys()}
+        for key in self._known.keys() - self._used:
+            del self._known[key]
             self._changed = True
         self._used = set()
         if self._file is None or not self._changed:
