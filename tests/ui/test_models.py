@@ -14,9 +14,7 @@ from qtpy.QtCore import QPersistentModelIndex, Qt
 from callboard_ui.calls_model import CallRow, CallsModel
 from callboard_ui.rows import Row, RowsModel
 
-QUIET = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+QUIET = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 names = st.lists(st.sampled_from("abcdef"), unique=True, max_size=5)
 trees = st.dictionaries(st.sampled_from("uvwxyz"), st.tuples(names, st.integers(0, 2)), max_size=5)
 
