@@ -3,10 +3,12 @@ callboard."""
 
 from __future__ import annotations
 
+import atexit
 import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +85,7 @@ SAMPLES: dict[str, Callable[[Bench], str]] = {
     LAYERED: lambda bench: _opened(bench, "hero.usda", _LAYERS, "/World/Hero"),
 }
 
-#: Prints the content of files, as a reader without callboard sees it.
+#: Prints the content of the files that each line names, as a reader without callboard sees it.
 _LOOK = """
 import json, sys
 from pxr import Usd, UsdGeom, UsdShade
@@ -111,20 +113,31 @@ def look(path):
         }
     return found
 
-print(json.dumps([look(path) for path in sys.argv[1:]]))
+for line in sys.stdin:
+    print(json.dumps([look(path) for path in json.loads(line)]), flush=True)
 """
+
+
+@cache
+def _reader() -> subprocess.Popen[str]:
+    """Return the process that reads the files of every test: importing OpenUSD takes longer than
+    reading."""
+    reader = subprocess.Popen(
+        [sys.executable, "-c", _LOOK],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(reader.communicate)
+    return reader
 
 
 def as_saved(*paths: str) -> list[dict[str, Json]]:
     """Return for each file every transformable prim by path, including instances' content: ``{type,
     world, bounds, color}``, read by another process."""
-    done = subprocess.run(
-        [sys.executable, "-c", _LOOK, *paths],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    files_read: list[dict[str, Json]] = json.loads(done.stdout)
+    reader = _reader()
+    assert reader.stdin is not None
+    assert reader.stdout is not None
+    print(json.dumps(paths), file=reader.stdin, flush=True)
+    files_read: list[dict[str, Json]] = json.loads(reader.stdout.readline())
     return files_read

@@ -66,7 +66,7 @@ def test_the_artists_views_are_as_before(bench: Bench, shading: str, from_camera
     rt.setSaveRequired(False)
     before = state()
     for asked in ({"camera": "Shot"}, {"angles": ["front"]}, {"frames": [0, 5]}):
-        looked_at(bench, shading=shading, **asked)
+        looked_at(bench, shading=shading, width=24, height=16, **asked)
         assert state() == before, asked
 
 
