@@ -119,6 +119,12 @@ def test_a_person_merges_rows_and_splits_them_again(rows: Callable[[], RequestRo
     assert rows().key(gravel) == rows().key(rocks)
 
 
+def test_what_was_merged_follows_its_row_into_another(rows: Callable[[], RequestRows]) -> None:
+    rows().merge(["scatter rocks", "distribute stones"])
+    rows().merge(["pour gravel", "scatter rocks"])
+    assert rows().key("distribute stones") == rows().key("scatter rocks") == key_of("pour gravel")
+
+
 def test_rows_that_nobody_can_read_are_left_out(
     tmp_path: Path, rows: Callable[[], RequestRows], caplog: pytest.LogCaptureFixture
 ) -> None:

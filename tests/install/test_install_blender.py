@@ -68,6 +68,7 @@ def test_the_library_of_sound_makes_no_folder_in_the_home(
         monkeypatch.delenv(variable, raising=False)
     user, archive = tmp_path / "3.6", some_archive(tmp_path)
     assert main(["install", "blender", "--dir", str(user), "--archive", str(archive)]) == 0
+    assert (user / "scripts/addons/callboard_addon/__init__.py").read_text() == "one"
     assert list(home.iterdir()) == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,22 @@ def test_all_is_back_byte_for_byte(run: Run, home: Path, times: int) -> None:
     assert contents(home) == before
     assert "nothing to undo" in run("--undo", "--yes")[1]
     assert "nothing to undo" in run("--undo")[1]  # and nothing to ask about
+
+
+def test_a_person_at_the_terminal_is_asked_before_all_is_put_back(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = contents(home)
+    assert run("--yes", "--no-trial")[0] == 0
+    as_set_up = contents(home)
+    for answer, status, left in (("n", 1, as_set_up), ("y", 0, before)):
+        terminal = StringIO(f"{answer}\n")
+        monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr(sys, "stdin", terminal)
+        code, _, err = run("--undo")
+        assert code == status
+        assert "restore everything? [y/N]" in err
+        assert contents(home) == left
 
 
 def test_with_the_gateway_each_token_is_where_only_the_user_reads(run: Run, home: Path) -> None:

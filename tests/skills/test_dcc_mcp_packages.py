@@ -90,6 +90,18 @@ def test_lint_finds_imports_that_lead_nowhere(tmp_path: Path) -> None:
     assert any("'nowhere_at_all'" in line for line in told)
 
 
+def test_lint_follows_every_form_of_import_to_the_scripts_beside(tmp_path: Path) -> None:
+    files = {
+        "tools.yaml": "tools: [go]",
+        "scripts/go.py": "import _one\nfrom _two import name\nfrom ._three import name\n",
+        **{f"scripts/_{each}.py": "import nowhere_at_all\n" for each in ("one", "two", "three")},
+    }
+    write_skill(tmp_path, "greeter", files=files)
+    told = imports_missed(tmp_path / "greeter")
+    where = {f"scripts/_{each}.py:1" for each in ("one", "two", "three")}
+    assert {line.partition(": ")[0] for line in told} == where
+
+
 def test_cancelling_reaches_a_script_that_asks_as_dcc_mcps_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,6 +143,7 @@ def test_what_applications_on_posix_read_differently_is_refused() -> None:
         ("file:///projects/hero/a%5Cb", "write /"),
         ("//projects/hero/a", "two slashes"),
         ("//nas/home/a", "two slashes"),
+        ("shots/" + "\u00e9" * 128, "more than 255 bytes"),
     ]:
         for roots in [posix(HERO), posix()]:
             with pytest.raises(WorkspaceResolveError, match=reason):
