@@ -1,12 +1,12 @@
-"""The ways out of a call that doesn't end, in Blender's real window, as a table.
+"""Measures how a call that doesn't end can be stopped in Blender's real window.
 
     python benchmarks/blender_ends.py [--hold loop …] [--way escape …]
 
-A loop, an operator that loops, a sleep, a render by a tool and a render by a script are each ended
-by Escape (held by xdotool), by ``callboard stop``, by the end of the client's session and by the
-limit of 30 s. Columns: seconds until the client was answered and until the window draws again with
-the change undone, the answer, how long another client waited to be refused as busy, and how late
-the machine let a thread run that only slept.
+A loop, an operator that loops, a sleep, a render by a tool and a render by a script are each
+stopped by Escape (held by xdotool), by ``callboard stop``, by the end of the client's session and
+by the limit of 30 s. Columns: seconds until the client was answered and until the window draws
+again with the change undone, the answer, how long another client waited to be refused as busy, and
+how late a thread that only sleeps was woken.
 
 Needs Blender, Xvfb and xdotool; ``CALLBOARD_BLENDER_ROOM`` names another Blender's folder.
 """
@@ -61,19 +61,19 @@ HOLDS = {
     "render in a script": "bpy.ops.render.render()",
 }
 WAYS = ("escape", "stop", "session", "limit")
-#: Seconds that each way has, after the limit's own.
+#: Seconds that each way may take, after the limit of the call, and the limit itself.
 PATIENCE, LIMIT = 20.0, 30.0
 RENDERS = "answer = bpy.app.is_job_running('RENDER')"
 FREE = f"{RENDERS}\nanswer = not answer and bpy.data.objects['Cube'].location.x == 0"
 
 
 class Beside:
-    """Another client, which reads the scene again and again, and a thread that only sleeps."""
+    """A second client, which reads the scene again and again, and a thread that only sleeps."""
 
     def __init__(self, client: FakeClient) -> None:
         self.client, self.over = client, threading.Event()
         self.answers: Counter[str] = Counter()
-        #: Seconds of the answers that refused a call because another client's held Blender.
+        #: Seconds until each call was refused because another client's call kept Blender busy.
         self.refused: list[float] = []
         self.machine = 0.0
         self._joins = [rig.in_background(self._read), rig.in_background(self._sleep)]
@@ -126,7 +126,7 @@ def one(gui: rig.Gui, hold: str, way: str) -> bool:
     holder.initialize(), other.initialize()
     held = holder.start("tools/call", asked)
     if hold == "render__still":
-        with suppress(TimeoutError):  # 3.4 stands still while it renders
+        with suppress(TimeoutError):  # Blender 3.4 doesn't respond while it renders.
             until(lambda: gui.run(RENDERS, 5), "", seconds=5)
     else:
         gui.wait(began.exists, "the script")

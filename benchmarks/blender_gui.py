@@ -1,4 +1,5 @@
-"""Calls into Blender's real user interface: callboard's and blender-mcp's add-ons in one session.
+"""Measures calls into Blender's real user interface, with callboard's and blender-mcp's add-ons in
+one session.
 
     python benchmarks/blender_gui.py [--calls N]
 
@@ -55,7 +56,7 @@ bpy.app.timers.register(tick, persistent=True)
 
 
 class Caller:
-    """Calls ``tools/call`` of ``scene__list_objects`` over one connection."""
+    """Calls the tool ``scene__list_objects`` over one connection."""
 
     def __init__(self, url: str, token: str) -> None:
         address = url.removeprefix("http://").removesuffix("/mcp")
@@ -105,7 +106,7 @@ class TheirCaller:
 
 
 def timed(call: Callable[[], None], count: int) -> list[float]:
-    """Return the milliseconds of each call."""
+    """Return the duration of each call in milliseconds."""
     latencies = []
     for _ in range(count):
         started = perf_counter()

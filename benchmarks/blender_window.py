@@ -1,4 +1,5 @@
-"""Hours in Blender's real window: three clients and an artist at random, and what memory does.
+"""Tests Blender's real window for hours: three clients and an artist act at random, and memory is
+measured.
 
     python benchmarks/blender_window.py fuzz [--seconds 1800] [--seed N]
     python benchmarks/blender_window.py opens [--seconds 600] [--seed N]
@@ -74,7 +75,7 @@ scene.render.engine = "CYCLES"
 scene.render.resolution_x = scene.render.resolution_y = 64
 scene.cycles.samples, scene.cycles.use_denoising = 16, False
 """
-#: Everything about the scene that a call of these may change.
+#: Everything in the scene that the clients' calls may change.
 SCENE = """
 def told(o):
     slots = [s.material for s in o.material_slots]
@@ -100,7 +101,7 @@ class BlenderAgent(Agent):
     asking: ClassVar = {"name": "script__execute", "arguments": {"code": "pass"}}
 
     def harmless(self) -> None:
-        """Read, look, render, or ask the artist and cancel."""
+        """Make a call that changes nothing: read, capture, render, or ask the artist and cancel."""
         act = self.chance.randrange(5)
         if act == 0:
             self.ask()
@@ -149,7 +150,7 @@ def fresh(gui: rig.Gui, agents: Sequence[Agent]) -> None:
         if agents[0].call("scene__open_file", path=path, discard_changes=True) is not None:
             break
     else:
-        raise Wrong("the scene can't be opened though nothing is held")
+        raise Wrong("the scene can't be opened, although nothing is being dragged")
     gui.run(SETTINGS)
     for agent in agents:
         agent.forget()
@@ -238,7 +239,7 @@ def drags(gui: rig.Gui, seconds: float, seed: int) -> None:
             gui.xdotool("mousemove", str(x + 12 * step), str(y + 9 * step))
         gui.run(READER)
         if not by_mouse:
-            # A key that finds nothing selected begins no drag.
+            # The key starts no drag if nothing is selected.
             gui.wait(lambda: gui.run(MOVED), "a drag that moves the cube")
         join = rig.in_background(lambda: agent.call("scene__delete", names=["Cube"]), HANG)
         words = gui.wait(lambda: gui.run(WAITS) or "Cube" not in gui.names(), "the call")
@@ -256,7 +257,7 @@ def drags(gui: rig.Gui, seconds: float, seed: int) -> None:
     print(f"{waited} of {DRAGS} waited")
 
 
-#: What one step of ``memory`` does, by Blender's own Python.
+#: One step of ``memory``, written with Blender's own Python API.
 PLAIN = """
 import random
 def plain_step(number, spot):

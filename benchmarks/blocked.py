@@ -1,8 +1,8 @@
-"""The answers clients get while a tool holds the main thread for ten seconds.
+"""The answers that clients get while a tool holds the main thread for ten seconds.
 
-The tool sleeps, runs an operator that leaves the interpreter to other threads, or spins in Python.
-With ``--bpy``, if Blender's module is installed, it also makes one Cycles render. Meanwhile one
-client pings, one lists tools and one calls a second tool, which has to wait.
+The tool sleeps, runs an operator that releases the interpreter's lock, or spins in Python. With
+``--bpy``, if Blender's module is installed, it also makes one Cycles render. Meanwhile one client
+pings, one lists tools and one calls a second tool, which has to wait.
 
     python benchmarks/blocked.py [--seconds 10] [--bpy]
 """

@@ -1,4 +1,5 @@
-"""Tries every changing tool, with seeds, on each file of a folder: does it lose anything?
+"""Tries every tool that changes something on each file of a folder, and reports anything that is
+lost.
 
     python benchmarks/corpus.py FOLDER [--changes N] [--seed N] [--files N] [--match TEXT]
         [--host HOST] [--jobs N] [--deadline SECONDS] [--python PYTHON] [--keep FOLDER]
@@ -20,9 +21,9 @@ without callboard then reads the saved file. A failure is one of:
 
 Each failure is tried again with fewer calls, and then with fewer objects. The shortest sequence
 that still fails is reported with its file and its calls, for ``--replay``. Prints counts, the
-doubts, and the refusals by reason, and exits with 1 if anything failed. A new changing tool is
-tried without being named here. A tool that removes something on purpose must be listed in ``MAY``
-in its host's module.
+doubts, and the refusals by reason, and exits with 1 if anything failed. A new tool is tried without
+being named here. A tool that removes something on purpose must be listed in ``MAY`` in its host's
+module.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def changing_tools(host: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 class Arguments:
-    """Arguments that a schema allows, drawn from the scene's contents."""
+    """Draws arguments that a schema allows from the scene's contents."""
 
     def __init__(self, draw: random.Random, pools: Mapping[str, Sequence[str]]) -> None:
         self._draw = draw
@@ -247,8 +248,8 @@ def changes(before: Any, after: Any) -> Iterator[tuple[str, str, str | None, str
 
 
 def alike(before: Any, after: Any) -> bool:
-    """Return whether both are equal, apart from newly linked data, which the application keeps,
-    unused, after undo."""
+    """Return whether both are equal, apart from newly linked data, which the application keeps
+    after undo although nothing uses it."""
     kept = after.linked - before.linked
     return {key: each for key, each in after.values.items() if key not in kept} == before.values
 

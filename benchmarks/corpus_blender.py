@@ -75,8 +75,8 @@ BLOCKS = {"FLOAT", "INT", "BOOLEAN"}
 WEIGHED = 20_000
 DEPTH = 9
 
-#: The purpose of tools: a pattern of names, and a pattern of the values that such tools may remove
-#: from existing datablocks, or change in linked datablocks and outside of the scene.
+#: What tools are meant to do: a pattern of names, and a pattern of the values that such tools may
+#: remove from existing datablocks, or change in linked datablocks and outside of the scene.
 MAY = {
     "scene__delete": "",
     "structure__remove_from_group": r"Collection\.(objects|collection_objects)",
@@ -85,7 +85,7 @@ MAY = {
     "materials__.*|scene__set_material_color": r"\w+\.(materials|material_slots|node_tree\.links)",
     "cameras__set": r"Scene\.camera$|Camera\.dof\.focus_object",
     "scene__set_parent": r"Object\.parent",
-    # Blender's own, too, ends the instancing: the overrides stand in its place.
+    # Blender's own command also ends the instancing, because the overrides replace the instance.
     "blender_library__make_override": r"Object\.instance_collection",
     "(geometry|blender_modelling)__remove_modifier": r"Object\.modifiers",
     "animation__.*keys|animation__bake": r"(Object|Action)\.(animation_data|fcurves|layers|groups)",
@@ -243,7 +243,7 @@ def members(struct: Any) -> list[tuple[str, str, bool]]:
 
 def label(struct: Any) -> str:
     if isinstance(struct, bpy.types.MaterialSlot):
-        return ""  # named as its material
+        return ""  # named after its material
     if isinstance(struct, bpy.types.FCurve):
         return f"{struct.data_path}:{struct.array_index}"
     if isinstance(struct, bpy.types.NodeSocket):
@@ -252,7 +252,8 @@ def label(struct: Any) -> str:
 
 
 def as_block(values: Any) -> str:
-    """Return a digest of a collection of numbers. Empty if the items hold anything else."""
+    """Return a digest of a collection of numbers, or an empty text if the items hold anything
+    else."""
     inside = [each for each in members(values[0]) if each[0] not in ("groups", "vertices", "area")]
     numbers = [prop for prop in inside if prop[1] in BLOCKS or prop[1] == "ENUM"]
     if len(numbers) != len(inside) or not numbers or len(values) < 4:

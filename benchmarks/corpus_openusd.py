@@ -18,7 +18,8 @@ from typing import Any
 from corpus import Refused, changes
 from pxr import Sdf, Usd, UsdGeom, UsdLux, UsdShade
 
-#: The purpose of tools: a pattern of names, and a pattern of the paths that such tools may remove.
+#: What tools are meant to do: a pattern of names, and a pattern of the paths that such tools may
+#: remove.
 MAY = {
     "scene__(delete|rename|set_parent)": "",
     "structure__.*": r".*\.collection:|.* prims$",
@@ -48,7 +49,9 @@ class Contents:
                     if name not in ("timeSamples", "specifier", "subLayerOffsets")
                 }
                 if known := Sdf.ValueTypeNames.Find(self.values[key].get("typeName", "")):
-                    self.values[key]["typeName"] = str(known)  # a name of old may stand for it
+                    self.values[key]["typeName"] = str(
+                        known
+                    )  # The file may use the type's old name.
                 if samples := layer.ListTimeSamplesForPath(path):
                     told = [(time, layer.QueryTimeSample(path, time)) for time in samples]
                     self.values[key]["timeSamples"] = str(told)

@@ -1,4 +1,4 @@
-"""The path of a request through core: modules crossed, switches between them, Python calls.
+"""Counts the modules, the switches between modules and the Python calls of a request in core.
 
     python benchmarks/crossings.py [--tree DIR]
 

@@ -109,7 +109,7 @@ class Life:
                     raise
 
     def end(self) -> str:
-        """Kill the program or stop it. Return the word for what was done."""
+        """Kill the program, or ask it to end. Return "killed" or "ended"."""
         if self._chance.random() < 0.5:
             self._program.kill()
             return "killed"
@@ -257,7 +257,7 @@ class Storm:
                 sleep(0.1)
 
     def blow(self) -> None:
-        """End or halt the gateway, a host, or several at once."""
+        """Kill, stop or halt the gateway, a host, or several at once."""
         what = self._chance.choice(["gateway", "host", "halt", "many"])
         if what == "halt":
             self._chance.choice([self.gateway, *self.hosts]).halt()
@@ -275,7 +275,8 @@ class Storm:
         self.suffered[what] += 1
 
     def judged(self) -> Counter[str]:
-        """Return the faults in the changes, according to the hosts' records."""
+        """Return the number of changes, and of each fault in them, according to the hosts'
+        records."""
         verdict: Counter[str] = Counter()
         scenes = {change: str(each.scene) for each in self.workers for change in each.asked}
         made: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Two hostile clients and an honest one: nobody reads, answers, cancels or undoes another's work.
+"""Checks that two hostile clients can't read, answer, cancel or undo an honest client's work.
 
     python benchmarks/hostile_clients.py [--seconds N] [--seed N] [--pause N]
 
@@ -46,8 +46,8 @@ Json = dict[str, Any]
 HONEST, HOSTILE = "ada", ("mallory", "trudy")
 #: Seconds of a turn, and seconds at its beginning in which the hostile clients are quiet.
 TURN, QUIET = 20.0, 5.0
-#: Seconds at the beginning of each part that aren't measured, because requests of the part before
-#: end in them.
+#: Seconds at the beginning of each part that aren't measured, because requests of the previous part
+#: may still end then.
 SETTLING = 1.0
 MARK = re.compile(r"mark-([a-z]+)-")
 CAPABILITIES: Json = {"elicitation": {"form": {}}, "extensions": {TASKS: {}}}

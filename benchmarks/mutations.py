@@ -1,4 +1,4 @@
-"""Makes small mistakes in the code: how many of a hundred do the tests notice?
+"""Makes a hundred small mistakes in the code, and counts those that the tests notice.
 
     python benchmarks/mutations.py FOLDER [--count 100] [--seed 1] [--limit 60]
     python benchmarks/mutations.py FOLDER --at REV --missed OTHER
@@ -44,7 +44,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 _PICKING = Lock()
 #: The clones, one for each process.
 WORKERS = ("tree", "tree2")
-#: What `test --changed` runs of the files that it picks.
+#: The tests that `test --changed` runs in the files that it picks.
 QUICK = "not slow and not sweep"
 #: Operators, each of which is replaced with the other of its pair.
 PAIRS = [
@@ -324,7 +324,7 @@ class Run:
                 return "caught", output.strip().splitlines()[-1][:100]
             if self.chosen([by])[0] == 0:
                 return "caught", by
-            # It fails now and then on a busy machine.
+            # The test sometimes fails on a busy machine, even without the mistake.
             left.remove(by)
         return None
 
@@ -394,7 +394,7 @@ def main() -> None:
     runs: Queue[Run] = Queue()
     for tree in WORKERS:
         runs.put(Run(folder, (folder / tree).resolve(), plan, asked.limit))
-    # From the clone, because it knows the clone's files.
+    # Import ``touched`` from the clone, because it lists the clone's files.
     sys.path.insert(0, str(folder / WORKERS[0] / "tests"))
     if not (folder / "hits").exists():
         runs.queue[0].trace(asked.words)

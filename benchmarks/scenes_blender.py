@@ -226,8 +226,8 @@ def _batch(host: BlenderHost) -> Callable[[int], object]:
 
 
 def _reading_200(call: DirectCaller) -> Callable[[int], object]:
-    """Return a function that, in one call, reads twenty lights, and objects with a material and a
-    key each."""
+    """Return a function that reads 180 meshes, each with a material and two keys, and 20 lights in
+    one call."""
     for number in range(180):
         obj = bpy.data.objects.new(f"Look{number}", bpy.data.meshes.new("Own"))
         obj.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])

@@ -181,7 +181,7 @@ print(json.dumps({"discovery": seconds * 1000, "memory": resident() - before,
 """
 
 
-# -- the whole ------------------------------------------------------------------------------------
+# -- all figures ----------------------------------------------------------------------------------
 
 
 def fresh(command: list[str], home: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Two hundred clients connect, call and drop at random. Afterwards no trace of them may be left.
+"""Lets 200 clients connect, call and disconnect at random, and checks that nothing of them is left.
 
     python benchmarks/soak.py [--seconds 60] [--clients 200]
 

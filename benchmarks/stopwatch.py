@@ -1,5 +1,5 @@
-"""Times of one piece of work, in milliseconds, with garbage collection off, and the program that
-prints such times for scenes of several sizes."""
+"""Measures one piece of work, in milliseconds, with garbage collection off. It also contains the
+program that prints such times for scenes of several sizes."""
 
 from __future__ import annotations
 

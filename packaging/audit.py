@@ -1,4 +1,4 @@
-"""Asks with pip-audit whether any package that constraints.txt pins has a known vulnerability.
+"""Uses pip-audit to check the packages that constraints.txt pins for known vulnerabilities.
 
     python packaging/audit.py
 
@@ -22,8 +22,8 @@ from packaging.requirements import Requirement
 
 from build_requirements import PROJECT
 
-#: The tool. It gets an environment of its own, because it needs packages that nothing else here
-#: needs.
+#: The tool's package. The tool gets an environment of its own, because it needs packages that
+#: nothing else here needs.
 TOOL = "pip-audit==2.10.1"
 HOME = PROJECT / "build" / "audit"
 #: A package with a vulnerability that has been known since 2021. A service that doesn't report that
@@ -118,7 +118,7 @@ def asked(tool: Path, service: str, pinned: Sequence[str]) -> list[Finding]:
         if "skip_reason" in each:
             raise CantTell(each["skip_reason"])
     if len(answers) != len(pinned):
-        raise CantTell(f"{len(answers)} answers to {len(pinned)} questions")
+        raise CantTell(f"{service} answered about {len(answers)} of {len(pinned)} packages")
     return [each for each in answers if each["vulns"]]
 
 

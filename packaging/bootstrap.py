@@ -10,8 +10,8 @@ The first run creates .venv beside this project, or .venv-test for all but serve
 exact versions of constraints.txt; later runs find it ready and start at once. This program's own
 output goes to stderr, because stdout belongs to the program that it starts.
 
-This file also runs under Pythons too old or too new for callboard, to find or name one that fits:
-keep its syntax at 3.7 and its imports to the standard library.
+This file also runs under Pythons that are too old or too new for callboard, so that it can find a
+suitable one. Keep its syntax at 3.7, and import only the standard library.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def say(text: str) -> None:
     print("callboard: " + text, file=sys.stderr, flush=True)
 
 
-# --- how far the set-up has come ------------------------------------------------------
+# --- progress of the set-up -----------------------------------------------------------
 
 
 def fingerprint() -> str:
@@ -146,8 +146,8 @@ def run(command: Sequence[str], lock: int) -> int:
 
 
 def empty(venv: Path) -> None:
-    """Remove everything inside, and the state last, so that a partly removed environment can still
-    be recognized as ours."""
+    """Remove everything in the environment except the state file, by which this program recognizes
+    an environment as its own."""
     for child in venv.iterdir():
         if child.name != STATE_FILE:
             if child.is_dir() and not child.is_symlink():
@@ -252,8 +252,9 @@ def test_options() -> argparse.ArgumentParser:
     ours = argparse.ArgumentParser(
         prog="bootstrap.py test",
         usage="bootstrap.py test [--all | --changed [REV]] [arguments of pytest]",
-        description="Runs the quick tests, which takes about two minutes on two processors.",
-        epilog="Test files that are named run whole, in one process: tests/calls/test_batch.py -s",
+        description="Runs the quick tests. This takes about two minutes on two processors.",
+        epilog="If you name test files, all of their tests run, in one process: "
+        "tests/calls/test_batch.py -s",
         allow_abbrev=False,
     )
     ours.add_argument("--all", action="store_true", help="every test, the slow ones as well")
@@ -290,15 +291,15 @@ def tell_what_is_missing(arguments: Sequence[str], python: str) -> None:
 
 
 def keep_bytecode(venv: Path, variables: MutableMapping[str, str]) -> None:
-    """Move the bytecode into the environment if the user wants none beside the sources. Otherwise
-    each of the tests' hundreds of processes would compile everything again."""
+    """Move the bytecode into the environment if the user doesn't want any beside the sources.
+    Otherwise each of the tests' hundreds of processes would compile everything again."""
     if variables.pop("PYTHONDONTWRITEBYTECODE", None):
         variables.setdefault("PYTHONPYCACHEPREFIX", str(venv / "bytecode"))
 
 
 def start(command: list[str]) -> NoReturn:
-    """Replace this process with the command. Where that is impossible, wait for the command and
-    exit with its code."""
+    """Replace this process with the command. On systems where that is impossible, wait for the
+    command and exit with its code."""
     if not WINDOWS:
         os.execv(command[0], command)
     child = subprocess.Popen(command)
@@ -311,7 +312,8 @@ def start(command: list[str]) -> NoReturn:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="bootstrap.py",
-        description="Sets up callboard in .venv, then runs it; all but serve runs in .venv-test.",
+        description="Sets up callboard in .venv, then runs it. Commands other than serve use "
+        ".venv-test.",
         epilog="`test` runs the quick tests, `test --all` every test, `test --changed` those "
         "affected by your changes.",
     )

@@ -1,4 +1,4 @@
-"""Builds the archives for the hosts: the same bytes every time, checked.
+"""Builds and checks the archives for the hosts, with the same bytes every time.
 
 python packaging/bootstrap.py build [HOST ...] [--full] [--out DIR]
 """

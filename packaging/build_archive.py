@@ -1,4 +1,4 @@
-"""Archives with the same bytes every time: names in order, one date, one mode, no owner."""
+"""Writes archives with the same bytes every time: sorted names, one date, one mode, no owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blender's two archives: the extension for 4.2 and later, the add-on for 3.4 to 4.1."""
+"""Builds Blender's two archives: the extension for 4.2 and later, and the add-on for 3.4 to 4.1."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _qt() -> list[Path]:
 def _manifest(names: list[str]) -> bytes:
     text = (HERE / "blender_manifest.toml").read_text("utf-8")
     if f'\nversion = "{version()}"\n' not in text:
-        raise BuildError(f"blender_manifest.toml doesn't say version {version()}")
+        raise BuildError(f"blender_manifest.toml doesn't give the version as {version()}")
     listed = "".join(f'  "./{name}",\n' for name in names if name.endswith(".whl"))
     return text.replace("\n[permissions]", f"\nwheels = [\n{listed}]\n\n[permissions]").encode()
 
@@ -142,7 +142,7 @@ def _entry() -> bytes:
     text = (HERE / "addon_init.py").read_text("utf-8")
     numbers = ", ".join(version().split("."))
     if f'"version": ({numbers})' not in text:
-        raise BuildError(f"addon_init.py doesn't say version ({numbers})")
+        raise BuildError(f"addon_init.py doesn't give the version as ({numbers})")
     return text.encode()
 
 

@@ -1,5 +1,6 @@
-"""Archives for Maya, Houdini and 3ds Max. They are unpacked into a folder that the host searches.
-Each contains one folder of ours and, if the host needs one to find our folder, a file next to it.
+"""Builds the archives for Maya, Houdini and 3ds Max. They are unpacked into a folder that the host
+searches. Each contains one folder of ours and, if the host needs one to find our folder, a file
+next to it.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def _check(layout: Layout, path: Path) -> None:
         if name.endswith(".py"):
             check_imports(name, data)
         if _VERSION in data:
-            raise BuildError(f"{name} doesn't say its version")
+            raise BuildError(f"{name} still has the placeholder instead of its version")
     needed = {*layout.beside, *(f"{within}{package}/__init__.py" for package in layout.packages)}
     if lacking := needed.difference(files):
         raise BuildError(f"{path.name} is missing {', '.join(sorted(lacking))}")

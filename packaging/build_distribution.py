@@ -1,6 +1,6 @@
-"""The wheel and the source archive that pip, pipx and uv install, with the same bytes every time.
-Both carry the archives that `callboard install` puts into hosts, so nothing else is needed, not
-even a source checkout."""
+"""Builds the wheel and the source archive that pip, pipx and uv install, with the same bytes every
+time. Both carry the archives that `callboard install` puts into hosts, so nothing else is needed,
+not even a source checkout."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The files that bundles add to interpreters with many plug-ins: our packages, and, under a private
-name, the packages that they import. The same files serve every machine, and Python 3.10 and later.
+"""The files that archives add to interpreters with many plug-ins: our packages, and the packages
+that they import, under a private name. The same files serve every machine, and Python 3.10 and
+later.
 """
 
 from __future__ import annotations

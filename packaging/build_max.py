@@ -29,7 +29,9 @@ def build(out: Path, full: bool) -> list[Path]:
     entries = list(package.iter("ComponentEntry"))
     versions = {package.get("AppVersion"), *(entry.get("Version") for entry in entries)}
     if versions != {version()}:
-        raise BuildError(f"PackageContents.xml says version {versions}")
+        raise BuildError(
+            f"PackageContents.xml must give only version {version()}, but gives {versions}"
+        )
     for entry in entries:
         module = (entry.get("ModuleName") or "").removeprefix("./")
         if f"callboard/{module}" not in names:

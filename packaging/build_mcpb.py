@@ -47,8 +47,8 @@ def manifest() -> dict[str, Any]:
         "description": "Maya, 3ds Max, Houdini and Blender for AI clients",
         "long_description": (
             "A bridge to callboard inside the applications that run on this machine. callboard "
-            "is installed into each of them separately. Hosts may come and go; among several the "
-            "agent chooses."
+            "is installed into each of them separately. Hosts may start and quit at any time. "
+            "If there are several, the agent chooses one."
         ),
         "author": {"name": "The callboard authors"},
         "license": "MIT",

@@ -1,4 +1,4 @@
-"""A bundle's contents for programs: a bill of materials in CycloneDX's JSON."""
+"""A bill of materials, in CycloneDX's JSON, of the packages that an archive carries."""
 
 from __future__ import annotations
 

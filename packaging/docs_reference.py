@@ -31,7 +31,7 @@ SKILLS = {
 }
 #: The modules that other projects import, with their purpose.
 MODULES = {
-    "callboard": "servers of one's own",
+    "callboard": "your own servers",
     "callboard.host": "adapters",
     "callboard.skill": "skills",
     "callboard.content": "what tools answer with",

@@ -84,7 +84,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="bootstrap.py docs", description="Makes the docs' pages.")
     parser.add_argument("--out", type=Path, default=PROJECT / "build" / "docs")
     parser.add_argument(
-        "--outside", action="store_true", help="ask for each link to another site; makes no pages"
+        "--outside",
+        action="store_true",
+        help="request each link to another site, and make no pages",
     )
     chosen = parser.parse_args(arguments)
     if chosen.outside:

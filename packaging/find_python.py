@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14", "3.10")
-"""The versions that callboard runs on, best first: only 3.11 has Blender as a module."""
+"""The versions that callboard runs on, best first: Blender as a module needs 3.11."""
 BLENDER_VERSIONS = ("3.11",)
 WINDOWS = os.name == "nt"
 

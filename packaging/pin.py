@@ -1,4 +1,4 @@
-"""Writes constraints.txt: one exact version of every package for Python 3.10 to 3.14.
+"""Writes constraints.txt, which gives one exact version of every package for Python 3.10 to 3.14.
 
 Run it with any Python that has `uv` (`pip install uv`):
 

@@ -1,4 +1,4 @@
-"""Makes everything that is published, and tries it where nothing else of callboard is installed.
+"""Makes everything that is published, and tries it in environments without another callboard.
 
     python packaging/bootstrap.py release [--out DIR] [--unchecked]
 

@@ -105,7 +105,7 @@ def _environment() -> Iterator[tuple[str, Path]]:
 
 
 def _run(command: list[str], home: Path | None = None, told: str = "") -> str:
-    """Run a command, and return its output. ``told`` is its input. Raises BuildError when it
+    """Run a command, and return its output. ``told`` is its input. Raises BuildError if it
     fails."""
     done = subprocess.run(
         command,

@@ -1,4 +1,4 @@
-"""A real Windows Python on a Debian machine, under Wine, with everything that the tests need.
+"""Makes a real Windows Python on a Debian machine, under Wine, with everything that the tests need.
 
     python3.11 packaging/windows_python.py try
     python3.11 packaging/windows_python.py make FOLDER
@@ -114,7 +114,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if asked.what == "try":
         return 0
     if folder.exists() and any(folder.iterdir()) and not (folder / MADE).exists():
-        print(f"{folder} holds something else, or is incomplete: move it away, or delete it")
+        print(f"{folder} contains something else, or is incomplete: move it away, or delete it")
         return 1
     if not _is_made(folder):
         make(folder)

@@ -1,4 +1,5 @@
-"""A host whose views are predictable: each object of its scene is one column of the picture."""
+"""A host whose pictures are predictable, because each object of its scene is one column of the
+picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings for every test: which tests are slow, and the installed Qt.
+"""Settings for every test: the marks of slow tests, and the installed Qt.
 
 pytest-qt is loaded only if a Qt loads. Without one, the tests that need it are skipped and all
 others run.
@@ -66,7 +66,7 @@ def _links_that_are_links() -> Iterator[None]:
             if link.name.endswith("current"):
                 raise
             pytest.skip(f"this user may not make links: {error}")
-        # pytest makes a link of its own, and can do without it.
+        # pytest makes a link of its own, but doesn't need it.
         if not link.is_symlink() and not link.name.endswith("current"):
             pytest.skip("this system claims to have made a link, but hasn't")
 
@@ -98,8 +98,8 @@ def client(server: Served) -> Iterator[FakeClient]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection() -> None:
-    """Turn the garbage collector off while modules are imported and tests collected: everything
-    made then stays to the end, so the collector needn't go through it again and again."""
+    """Turn the garbage collector off while modules are imported and tests are collected. Everything
+    made then stays until the end, so collecting would find nothing."""
     gc.disable()
 
 

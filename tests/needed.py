@@ -73,7 +73,8 @@ def missing(wanted: str) -> str | None:
         return "bpy is not installed"
     if wanted in LINKS and (libraries := _lacking(LINKS[wanted])):
         return f"{TOLD[wanted]} can't be loaded without {', '.join(libraries)}"
-    if wanted == "bpy":  # takes seconds to load, which its users do
+    # This package takes seconds to load, so only the tests that use it load it.
+    if wanted == "bpy":
         return None
     try:
         for module in ("qtpy.QtWidgets", "pytestqt.plugin") if wanted == "qt" else (wanted,):
@@ -102,7 +103,7 @@ def _no_terminals() -> str | None:
 
 def advice(programs: Iterable[str]) -> str:
     """Return a sentence about the tests that will be skipped, with the command that installs the
-    system's missing packages."""
+    missing system packages."""
     lacked, packages = [], []
     for name in filter(missing, LINKS):
         if name == "bpy" and find_spec(name) is None:

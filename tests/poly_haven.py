@@ -1,5 +1,5 @@
-"""A server on this machine that speaks Poly Haven's API and nothing else: a request that the real
-server would not understand fails the test."""
+"""A server on this machine that speaks only Poly Haven's API. A request that the real server would
+not understand fails the test."""
 
 from __future__ import annotations
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 
 def python_path() -> str:
-    """Return a value for ``PYTHONPATH``, without the folders that Blender put in front when a test
-    loaded it here: their ``bpy`` is incomplete, and another Python mustn't find it first."""
+    """Return a value for ``PYTHONPATH``. It leaves out the folders that Blender put in front when a
+    test loaded it here, because their ``bpy`` is incomplete, and another Python must not find it
+    first."""
     try:
         inside = Path(str(distribution("bpy").locate_file("bpy")))
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Some scenes, a skill that looks at them, and mishaps for it, to test batches and farms."""
+"""Scenes, a skill that looks at them, and mishaps for the skill, to test batches and farms."""
 
 from __future__ import annotations
 

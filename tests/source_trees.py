@@ -1,5 +1,6 @@
 """The contents of the project's own modules, each parsed once for every test that reads them. The
-trees aren't kept: with half a million more nodes, each of the collector's rounds would be slow.
+trees aren't kept, because half a million more nodes would slow down each round of the garbage
+collector.
 """
 
 from __future__ import annotations

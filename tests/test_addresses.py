@@ -13,7 +13,7 @@ from pathlib import Path
 
 from docs.prose import PAGES, PROJECT, prose
 
-#: The sites to which our pages and code send readers and programs.
+#: The sites that our pages and code refer to.
 SITES = {
     "api.polyhaven.com": "what `assets` asks",
     "cdn.polyhaven.com": "its previews",

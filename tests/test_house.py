@@ -1,5 +1,4 @@
-"""Rules that keep the code readable: one name for one thing, and functions that can be read in one
-go."""
+"""Rules that keep the code readable, such as one name for one thing, and short functions."""
 
 from __future__ import annotations
 
@@ -45,10 +44,10 @@ CALLED_BY = {
     },
     "the published bundle SDK": {"model_validate"},
     "watchdog": {"on_any_event"},
-    # The order of tabs. Each member gives a number, and the code uses none by name.
+    # The members give the order of the tabs, and the code uses none of them by name.
     "nobody": {"LACKING"},
 }
-#: The same function in places that can't share one.
+#: Functions that are the same in places that can't share one.
 TWICE = {
     "_load": "Houdini runs the file that lies in the folder of its own Python",
     "set": "each skill is a folder of its own, and its script knows its own port",
@@ -65,8 +64,9 @@ def sources(*roots: str) -> list[Path]:
 @pytest.mark.sweep
 @pytest.mark.filterwarnings("default::UserWarning")
 @pytest.mark.parametrize("root", ["core", "hosts", "ui"])
-def test_functions_are_taken_in_at_once(root: str) -> None:
-    """A long module is a question, not a fault. CONTRIBUTING says why."""
+def test_functions_are_short(root: str) -> None:
+    """Functions that are too long fail the test. Long modules only cause a warning, as CONTRIBUTING
+    explains."""
     for path in sources(root):
         if facts(path).lines > MANY_LINES:
             warnings.warn(
@@ -106,7 +106,7 @@ def test_names_say_what_a_value_is(root: str) -> None:
     ] == []
 
 
-def test_what_a_machine_is_missing_is_asked_in_one_way() -> None:
+def test_tests_ask_in_one_way_for_what_a_machine_is_missing() -> None:
     """An installed package may still be missing a system library, which `needed.py` knows."""
     asked = re.compile(r"pytest\.importorskip\(|find_spec\(\W*(bpy|pxr|PySide6|qtpy)\b")
     assert [

@@ -1,4 +1,4 @@
-"""Imports point down, and importing core costs a host nothing but time."""
+"""Imports point down, and importing core has no effects in a host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from source_trees import PROJECT, facts
 
 #: The rooms of each package, lowest first. A room imports rooms below it, never one beside it.
 LAYERS = {
-    # Packages that live in an application, or in a host without windows.
+    # Packages that run inside an application, or in a headless host.
     "callboard": (
         {"errors"},
         {"changes", "content"},
@@ -32,10 +32,10 @@ LAYERS = {
         {"rest"},
         {"app"},
         {"headless", "skill_server"},
-        # The face. Its names are from every layer, and are resolved on first use.
+        # The face has names from every layer, which are resolved on first use.
         {"__init__", "__main__"},
     ),
-    # Packages that people start.
+    # Programs that people start.
     "callboard_programs": (
         {"__init__", "client", "install"},
         {"relay"},
@@ -43,7 +43,7 @@ LAYERS = {
         {"setup"},
         {"cli"},
     ),
-    # For authors of adapters and skills. Its whole folder is one room.
+    # This package is for authors of adapters and skills. Its whole folder is one room.
     "callboard_testing": ({"lint"}, {"__init__"}),
 }
 #: The packages of core that each may import. Code in an application imports no program.
@@ -147,7 +147,7 @@ def test_imports_inside_a_host_point_down(host: Path) -> None:
 
 
 def modules(*roots: str) -> dict[str, tuple[Path, Path]]:
-    """Return dotted name -> (file, source root)."""
+    """Return the file and the source root of each module, by dotted name."""
     files = {}
     for root in (PROJECT / name for name in roots):
         for path in sources(root):
@@ -210,7 +210,7 @@ def test_hosts_and_ui_import_core_and_never_a_host(root: str) -> None:
 
 
 #: The imports from callboard that adapters and shipped skills may have beside their own package.
-#: Other people's may have the same.
+#: Other people's adapters and skills may import the same names.
 FACES = {
     "adapters": (
         *("callboard.app", "callboard.changes", "callboard.content", "callboard.errors"),
@@ -238,7 +238,7 @@ def test_adapters_and_skills_import_public_faces_alone(whose: str) -> None:
             if name.split(".")[0] in ("callboard", "callboard_qt")
             and name.split(".")[0] != own
             and not name.startswith("callboard.skills.bundled.")
-            # A face, or a name of one. The panel's face is a room of modules.
+            # This is a face, or a name of one. The panel's face is a room of modules.
             and not any(name == face or name.rpartition(".")[0] == face for face in FACES[whose])
             and not (whose == "adapters" and name.startswith("callboard.panel."))
         ]

@@ -8,7 +8,7 @@ from needed import needs
 from public_face import COMMAND, SNAPSHOT, described
 
 
-@needs("qt")  # for the face of Qt's hosts
+@needs("qt")  # The face of Qt's hosts needs Qt.
 def test_the_public_face_is_what_the_snapshot_says() -> None:
     kept, now = SNAPSHOT.read_text("utf-8"), described()
     changes = difflib.unified_diff(kept.splitlines(), now.splitlines(), "kept", "now", lineterm="")

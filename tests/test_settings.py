@@ -1,4 +1,4 @@
-"""Settings as a studio makes them: in variables and files, with a site's file above all others."""
+"""A studio's settings in variables and files. A site's file overrides all others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_who_stands_nearer_counts(
     write_files(tmp_path / "home", {"settings.yaml": "port: 2\n"})
     assert config_from({}).port == 2
     monkeypatch.setenv("CALLBOARD_PROJECT", "sh_010")
-    assert config_from({}).port == 2  # not every project has a file
+    assert config_from({}).port == 2  # Not every project has a file.
     write_files(site, {"projects/sh_010.yaml": "port: 3\n"})
     assert config_from({}).port == 3
     write_files(tmp_path, {"package.yaml": "port: 4\n"})
@@ -139,10 +139,10 @@ def test_doctor_shows_who_decided(
     main(["doctor"])
     out = capsys.readouterr().out
     assert f"settings from environment, {file}: callboard doctor --settings shows them" in out
-    assert str(site / "skills") not in out  # a site needs no skills
+    assert str(site / "skills") not in out  # A site may have no skills.
 
 
-def test_doctor_tells_of_a_folder_that_holds_no_skill(
+def test_doctor_reports_a_folder_without_skills(
     site: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A folder that only contains the variants' folders holds no skill itself."""
@@ -162,13 +162,13 @@ def test_doctor_tells_of_a_folder_that_holds_no_skill(
     main(["doctor"])
     out = capsys.readouterr().out
     assert "skill path" not in out
-    assert "stamp" not in out  # each is for a different host
+    assert "stamp" not in out  # Each variable is for a different host.
 
 
 PIN = "---\nname: intake\ndescription: Takes in.\nmetadata: {dcc-mcp: {version: VERSION}}\n---\n"
 
 
-def test_a_pinned_folder_that_isnt_there_is_told_with_its_line(
+def test_a_missing_pinned_folder_is_reported_with_its_line(
     site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Doctor reports the missing folder, and so does the server, which uses the other version
@@ -190,7 +190,7 @@ def test_a_pinned_folder_that_isnt_there_is_told_with_its_line(
         assert (failure.skill, failure.kind) == ("intake/0.9.9", "missing")
         assert "this skill path doesn't exist" in failure.message
         monkeypatch.delenv("CALLBOARD_PROJECT")
-        assert main(["doctor"]) == 1  # in a shell that knows nothing about the project
+        assert main(["doctor"]) == 1  # This shell doesn't know the project.
         assert ": intake/0.9.9: this skill path doesn't exist" in capsys.readouterr().out
 
 
@@ -203,7 +203,7 @@ def test_a_project_without_a_file_is_told_with_those_that_have_one(
     monkeypatch.setenv("CALLBOARD_PROJECT", "owll")
     arguments = Namespace(skills=[], roots=[])
     warn_of_folders(arguments)
-    assert main(["doctor", "--settings"]) == 0  # no project has settings here
+    assert main(["doctor", "--settings"]) == 0  # The project has no settings here.
     write_files(site, {"projects/owl.yaml": "port: 3\n", "projects/otter.yaml": ""})
     says = "CALLBOARD_PROJECT is owll, for which the site has no file"
     capsys.readouterr()

@@ -1,4 +1,4 @@
-"""The helper for every poll in these tests."""
+"""The helper with which these tests poll."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_it_gives_what_came() -> None:
 
 
 def test_what_never_comes_is_named() -> None:
-    with pytest.raises(TimeoutError, match="in vain for the bus"):
+    with pytest.raises(TimeoutError, match="for the bus without success"):
         until(lambda: False, "the bus", seconds=0.01)
 
 

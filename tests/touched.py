@@ -113,7 +113,7 @@ def likelihood(goals: Iterable[Path]) -> dict[Path, float]:
 
     def from_here(path: Path) -> float:
         if path not in known:
-            known[path] = 0.0  # in case a cycle leads back to this file
+            known[path] = 0.0  # A cycle may lead back to this file.
             ahead = [from_here(one) for one in leads_to(path)]
             known[path] = sum(ahead) / len(ahead) if ahead else 0.0
         return known[path]
@@ -169,7 +169,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         changed = asked.files or differing(asked.since)
     except subprocess.CalledProcessError as error:
-        return error.returncode  # git has printed the reason
+        return error.returncode  # git has printed the reason.
     picked = touched(changed) if changed else {}
     reasons = Counter(picked.values())
     what = ", ".join(str(path.resolve().relative_to(PROJECT)) for path in changed[:3])

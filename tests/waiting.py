@@ -1,5 +1,5 @@
-"""The one way to wait for something that sends no event: ask again and again, up to a deadline. An
-event, a future or a condition is better, where there is one.
+"""Waits for something that sends no event, by asking again and again until a deadline. Use an
+event, a future or a condition if there is one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def until(
     while not (outcome := condition()):
         if monotonic() >= end:
             awaited = what if isinstance(what, str) else what()
-            raise TimeoutError(f"waited {seconds:g} s in vain for {awaited}")
+            raise TimeoutError(f"waited {seconds:g} s for {awaited} without success")
         sleep(pause)
     return outcome
 

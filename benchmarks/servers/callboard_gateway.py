@@ -1,4 +1,4 @@
-"""The gateway, on any port."""
+"""The gateway, on a free port number."""
 
 from __future__ import annotations
 

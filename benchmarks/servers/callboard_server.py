@@ -46,8 +46,8 @@ def echo(value: int) -> dict[str, Any]:
 
 
 def block(how: str, seconds: float) -> dict[str, Any]:
-    """Hold the main thread by sleeping, running an operator (native code that leaves the
-    interpreter to other threads), rendering with Cycles, or spinning in Python."""
+    """Hold the main thread by sleeping, running an operator (native code that releases the
+    interpreter's lock), rendering with Cycles, or spinning in Python."""
     began = time.monotonic()
     if how == "asleep":
         time.sleep(seconds)

@@ -1,4 +1,4 @@
-"""callboard on Qt's main thread, as inside a host with windows, with or without the panel."""
+"""callboard on Qt's main thread, as inside a host with a GUI, with or without the panel."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TICK_MS = 10
 
 
 class WindowedHost(Host):
-    """A host with windows and nothing else."""
+    """A host with a GUI and no ports."""
 
     def __init__(self, main: QtMainThread) -> None:
         super().__init__()
@@ -81,7 +81,10 @@ def main() -> None:
         return {"late_ms": ticks.take(), "bytes": process_facts.resident()}
 
     app.tools.register(
-        "inside", inside, "How late the interface was, and memory.", annotations=reads
+        "inside",
+        inside,
+        "Reports how late the interface's timer fired, and the memory in use.",
+        annotations=reads,
     )
     app.start()
     panel: Any = make_panel(app) if arguments.panel else None

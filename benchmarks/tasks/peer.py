@@ -21,7 +21,7 @@ THEIRS = "mcp-for-blender==2.2.4"
 
 
 def source() -> str:
-    """Return the source of the module that registers the tools. Raises SystemExit when pip can't
+    """Return the source of the module that registers the tools. Raises SystemExit if pip can't
     fetch it."""
     CACHE.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]

@@ -1,5 +1,5 @@
-"""An agent's work, as a program: it builds a small scene, looks at it, checks it, fixes what the
-check reports, and renders it. It prints each step, and writes the pictures into a folder.
+"""Does an agent's work as a program. It builds a small scene, looks at it, checks it, fixes what
+the check reports, and renders it. It prints each step, and writes the pictures into a folder.
 
     pip install mcp
     python examples/agent/still_life.py URL TOKEN FOLDER
@@ -73,7 +73,7 @@ async def still_life(agent: Agent) -> None:
         why = f"The {finding['object']}: {finding['why']}. The table is 0.05 high."
         await agent.does(why, "scene__transform", name="Ball", translate=[0, 0, 0.25])
     if await misplaced(agent, "And now?"):
-        raise SystemExit("something is still where it can't be")
+        raise SystemExit("the check still reports objects that float, are sunk or intersect")
     await agent.does("The picture.", "render__still", path="still.png", **SMALL)
 
 

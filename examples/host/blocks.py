@@ -188,7 +188,7 @@ class Table:
         self.blocks[path].color = [*map(float, color)]
         return path
 
-    # -- for the undo, and inside -------------------------------------------------------------
+    # -- for undo, and internals ---------------------------------------------------------------
 
     def snapshot(self) -> tuple[dict[str, Block], list[str]]:
         """Return the whole state as an independent value."""

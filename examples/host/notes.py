@@ -1,4 +1,4 @@
-"""A host on one page: a program with a scene of its own, here notes on a board, for agents to read.
+"""A host on one page. The program's scene is a board with notes, which agents can read.
 
     python examples/host/notes.py
 

@@ -1,4 +1,4 @@
-"""The compliance suite that ships with callboard: a host that passes it is finished.
+"""Runs the compliance suite that ships with callboard. A host that passes it is finished.
 
 pytest examples/host
 """

@@ -15,7 +15,7 @@ SHOTS = {
 
 
 def shot(sequence: str, shot: str) -> str | None:
-    """Return a shot. None means that there is no such resource."""
+    """Return a shot. Return None if there is no such resource."""
     found = SHOTS.get(sequence, {}).get(shot)
     return None if found is None else json.dumps(found)
 

@@ -1,4 +1,4 @@
-"""3ds Max without windows, under ``3dsmaxbatch``. Its main thread waits for posted functions and
+"""3ds Max without a GUI, under ``3dsmaxbatch``. Its main thread waits for posted functions and
 runs them.
 
 3dsmaxbatch runs a single script file and then exits. The bundle contains such a script. The

@@ -1,4 +1,4 @@
-"""Maya without windows, under ``mayapy``. Its main thread waits for posted functions and runs
+"""Maya without a GUI, under ``mayapy``. Its main thread waits for posted functions and runs
 them."""
 
 from __future__ import annotations

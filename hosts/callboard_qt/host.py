@@ -18,7 +18,7 @@ Dialog = Callable[[], str | None]
 
 class QtHost(host.Host):
     """A host in a Qt application. ``post`` runs functions on the main thread. ``dialog`` returns
-    the open modal dialog; pass ``no_dialog`` without windows. ``skills`` is the folder of the
+    the open modal dialog; pass ``no_dialog`` without a GUI. ``skills`` is the folder of the
     host's own skills, if it has any. Make and close it on the main thread."""
 
     def __init__(
@@ -94,7 +94,7 @@ class QtHost(host.Host):
 
 def held_button() -> str | None:
     """Return a description of the mouse button that the artist holds down, or None."""
-    from qtpy.QtCore import Qt  # an application without windows may have no Qt
+    from qtpy.QtCore import Qt  # an application without a GUI may have no Qt
     from qtpy.QtWidgets import QApplication
 
     held = QApplication.mouseButtons() != Qt.MouseButton.NoButton
@@ -102,5 +102,5 @@ def held_button() -> str | None:
 
 
 def no_dialog() -> str | None:
-    """Return None, for an application without windows."""
+    """Return None, for an application without a GUI."""
     return None

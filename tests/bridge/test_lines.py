@@ -1,4 +1,4 @@
-"""Reading lines from the program that started this one."""
+"""The bridge reads lines from the program that started it."""
 
 from __future__ import annotations
 

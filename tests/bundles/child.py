@@ -82,7 +82,7 @@ class Needed(Exception):
 
 
 def ask(params: dict[str, Any], key: str, method: str, **asked: Any) -> Any:
-    """Ask the caller, in either era. Return the answer."""
+    """Ask the caller a question, in either era. Return the answer."""
     if ERA == "stateless":
         given = {**json.loads(params.get("requestState", "{}")), **params.get("inputResponses", {})}
         if key not in given:

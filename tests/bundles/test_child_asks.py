@@ -67,7 +67,8 @@ def test_it_reads_and_lists_files_of_the_workspace(kid: Kid, tmp_path: Path, era
 def test_many_large_files_at_once_arrive_one_after_the_other(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child_process, "MAX_WAITING", 20 * 2**20)  # room for one file
+    # There is room for only one file.
+    monkeypatch.setattr(child_process, "MAX_WAITING", 20 * 2**20)
     (tmp_path / "project").mkdir()
     with (tmp_path / "project" / "cache.bin").open("wb") as file:
         file.truncate(10 * 2**20)
@@ -282,7 +283,8 @@ def two_roots(tmp_path: Path) -> tuple[Path, Path, list[str], dict[str, Any]]:
 def test_it_hears_that_the_roots_are_others(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 60.0)  # time to ask even when slow
+    # This is enough time to ask, even on a slow machine.
+    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 60.0)
     first, second, uris, listed = two_roots(tmp_path)
     with (
         kid("session", "looks", roots=[str(tmp_path)]) as running,
@@ -309,7 +311,8 @@ def test_it_hears_that_the_roots_are_others(
 def test_no_call_gets_to_one_that_keeps_the_roots_of_before(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 0.05)  # short, as it never asks again
+    # This can be short, because the bundle never asks again.
+    monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 0.05)
     first, second, uris, listed = two_roots(tmp_path)
     with (
         kid("session", "looks-once", roots=[str(tmp_path)]) as running,

@@ -1,4 +1,4 @@
-"""A bundle's process on every system: its output, and its end, which ends everything that it
+"""A bundle's process on every system: its output, its end, and the end of everything that it
 started."""
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def running(folder: Path, *words: str) -> Iterator[tuple[ChildProcess, queue.Que
         child.stop(0.5)
 
 
-def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
+def test_programs_that_it_started_end_with_it(tmp_path: Path) -> None:
     """``npx.cmd`` and ``uvx`` start the actual server as another process."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(DEADLINE)
@@ -65,7 +65,7 @@ def gone(held: socket.socket) -> bool:
         return True
 
 
-def test_what_it_prints_is_utf8(tmp_path: Path) -> None:
+def test_its_output_is_utf8(tmp_path: Path) -> None:
     """Python's own pipes use an old code page on Windows."""
     with running(tmp_path, "-c", PRINTS) as (_, received):
         assert received.get(timeout=DEADLINE) == {"name": "Würfel куб"}

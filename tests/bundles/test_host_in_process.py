@@ -1,4 +1,5 @@
-"""``host(ctx)`` in a tool: it reaches the client or, in an installed bundle, this application."""
+"""``host(ctx)`` in a tool reaches the client's platform or, in an installed bundle, this
+application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contents a manifest may have, and the bundles that may be installed."""
+"""The contents that a manifest may have, and the bundles that may be installed."""
 
 from __future__ import annotations
 

@@ -123,7 +123,8 @@ def works(running: Served, folder: Path) -> None:
         assert "hello" in text_of(client.call("everything__echo", {"message": "hello"}))
         now = client.call("clock__get_current_time", {"timezone": "Europe/Vienna"})
         assert "Europe/Vienna" in text_of(now)
-        assert client.call("git__git_status", {"repo_path": str(folder)})["isError"]  # no repo
+        # The manifest names no repository.
+        assert client.call("git__git_status", {"repo_path": str(folder)})["isError"]
     keeper = running.app.bundles.keeper
     until(
         lambda: [why for one, why in keeper.in_use() if one.name == "astray" and why],

@@ -1,4 +1,4 @@
-"""The settings a bundle's user must give before its server can run."""
+"""The settings that a bundle's user must give before its server can run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""``batch__run``: several calls with one question and one undo step, all of them or none."""
+"""``batch__run`` makes several calls with one question and one undo step, and keeps all of them or
+none."""
 
 from __future__ import annotations
 

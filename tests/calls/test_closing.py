@@ -1,4 +1,4 @@
-"""A server that stops: its clients hear why their calls ended."""
+"""When a server stops, its clients are told why their calls ended."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_code_is_offered_while_somebody_is_there_and_each_call_asks() -> None:
             controls.answer(question.id, "allow")
             assert call.result(20)["result"]["structuredContent"] == {"result": code}
             until(lambda: not controls.status.snapshot.questions, "no question")
-        # An artist who leaves without an answer has allowed nothing.
+        # If the artist leaves without answering, the call isn't allowed.
         call = in_thread(lambda: run_code(client))
         until(lambda: controls.status.snapshot.questions, "a question")
         leave()

@@ -1,4 +1,4 @@
-"""Every failure can be found afterwards in the answer, the log, the log file and the records."""
+"""Every failure appears in the answer, the log, the log file and the records."""
 
 from __future__ import annotations
 

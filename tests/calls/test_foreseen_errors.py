@@ -1,4 +1,4 @@
-"""The text an agent reads when our own tools raise an error: a sentence, no traceback."""
+"""The text that an agent reads when our own tools raise an error is a sentence, not a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that hang keep only their own calls waiting."""
+"""Tools that hang don't keep other calls waiting."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_readyz_says_that_calls_starve(server: Served, gate: threading.Event) ->
 
 def test_a_call_after_the_end_is_told_that_it_did_not_begin() -> None:
     def late() -> None:
-        raise AssertionError("the call began after the end")
+        raise AssertionError("the call started after the server had stopped")
 
     tool = Tool("late", "Comes late.", {"type": "object"}, lambda: entry_of(late, "late", "late"))
 

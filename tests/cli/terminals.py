@@ -38,7 +38,7 @@ class Terminal:
             try:
                 self._shown += os.read(self._own, 4096).decode()
             except OSError:  # Linux: the other end is closed
-                raise AssertionError(f"no {text!r} in {self._shown!r}") from None
+                raise AssertionError(f"{text!r} isn't in the output {self._shown!r}") from None
         before, _, self._shown = self._shown.partition(text)
         return before
 

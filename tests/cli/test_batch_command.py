@@ -1,4 +1,4 @@
-"""``callboard batch`` and ``callboard run``: one tool on many scenes, and hosts that die."""
+"""``callboard batch`` and ``callboard run`` call one tool on many scenes, even if hosts crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bundle from its first file to its installation: made, checked, packed, downgraded."""
+"""A bundle is made, checked, packed, installed and downgraded."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ MANIFEST = """\
         ('{"name": "A studio"}', '"A studio"', "6: error: author must be an object"),
         ('"0.1.0",', '"0.1.0"', "5: error: manifest.json is not JSON: "),
         ('"command": "python3"', '"comand": "python3"', "11: error: key 'comand' isn't known"),
-        # The reported line is the key's, wherever the value is.
+        # The report gives the line of the key, even if the value is on another line.
         ('"number"', '\n"nubmer"', "20: error: user_config['limit'].type must be one of"),
     ],
 )

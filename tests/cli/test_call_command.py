@@ -1,4 +1,4 @@
-"""``callboard call``: the sources of its arguments."""
+"""``callboard call``: its arguments, its questions and its output."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ GIVEN = {"name": "Würfel"}
 def test_arguments_may_come_through_a_pipe(
     encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Some shells, such as PowerShell, remove quotes from arguments. What they pipe may begin with
-    a byte order mark."""
+    """Some shells, such as PowerShell, remove quotes from arguments. Text that they pipe may begin
+    with a byte order mark."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
 
     def echo(**given: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def test_a_job_is_waited_for(
         assert "report --call" in told
 
 
-def test_no_words_of_a_tools_reach_the_terminal_as_orders(
+def test_a_tools_text_never_controls_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A lone surrogate, which can't be encoded, doesn't end the command either."""
@@ -200,7 +200,8 @@ def test_each_kind_of_failure_has_its_code_and_all_have_one_shape(
         assert (status, kind) == (2, "wrong")
         assert "must have 'count', and not 'cuont'" in error["message"]
         assert failed("fails", "--json", "[]")[:2] == (2, "wrong")
-        status, kind, error = failed("fails", "--json", "{count: 1}")  # as Windows shells pass it
+        # Windows shells pass the path like this.
+        status, kind, error = failed("fails", "--json", "{count: 1}")
         assert (status, kind) == (2, "wrong")
         assert error["message"].endswith("remove the quotes: give @FILE, or give - and pipe it in")
         status, kind, error = failed("barred")
@@ -227,14 +228,14 @@ def test_pictures_are_kept(
         assert "the answer contains a picture (image/png), a file (text/plain)" in told.err
         assert "--out FILE saves it" in told.err
 
-        for _ in range(2):  # the second time it overwrites
+        for _ in range(2):  # The second call overwrites the file.
             assert main(["call", "looks", "--out", "look.png"]) == 0
         told = capsys.readouterr()
         assert "a picture (image/png) is in look.png\n" in told.err
         kept = {path.name: path.read_bytes() for path in tmp_path.glob("look*")}
         assert kept == {"look.png": b"one", "look-2.png": b"zwei", "look-3.png": b"three"}
 
-        for _ in range(2):  # the second time it goes beside the first
+        for _ in range(2):  # The second file is saved beside the first.
             assert main(["call", "bare", "--out", "some/pictures/"]) == 0
             (shown, text, _) = json.loads(capsys.readouterr().out)
             assert "data" not in shown
@@ -243,11 +244,10 @@ def test_pictures_are_kept(
         assert len(list((tmp_path / "some" / "pictures").iterdir())) == 6
 
 
-def test_a_place_that_can_take_no_picture_is_told(
+def test_a_place_where_no_picture_can_be_saved_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The command reports the fault before the call if it can be seen by then, and otherwise with
-    the result."""
+    """The command reports the problem before the call if it can, and otherwise with the result."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     calls = []
 

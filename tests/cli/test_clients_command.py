@@ -1,4 +1,4 @@
-"""``callboard config`` lets a client in, ``callboard clients`` lists and revokes."""
+"""``callboard config`` adds a client. ``callboard clients`` lists and revokes clients."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_client_gets_the_bridge_with_its_token_by_name(run: Run, home: Path, c
     if sys.platform != "win32":
         (file,) = (home / "callboard" / "tokens").iterdir()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    # The second time, it is the same client.
+    # The second command reuses the same client.
     run("config", client)
     assert tokens(home) == [token]
 

@@ -216,7 +216,7 @@ def test_what_is_asked_often_loads_little(words: list[str], tmp_path: Path) -> N
     assert not HEAVY & set(done.stderr.split())
 
 
-def test_what_goes_into_a_pipe_is_utf8(tmp_path: Path) -> None:
+def test_output_into_a_pipe_is_utf8(tmp_path: Path) -> None:
     """Windows gives a pipe an old code page, in which most names can't be written."""
     done = subprocess.run(
         [sys.executable, "-m", "callboard", "lint", str(tmp_path / "наряд")],
@@ -239,8 +239,8 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, f"callboard: {os.strerror(errno.ENOSPC)}\n")
 
 
-def test_who_reads_no_more_sees_nothing_more(tmp_path: Path) -> None:
-    """A reader such as ``| head -1`` closes the pipe early."""
+def test_a_closed_pipe_ends_the_command_silently(tmp_path: Path) -> None:
+    """A program such as ``head -1`` closes the pipe early."""
     reader, writer = os.pipe()
     os.close(reader)
     try:

@@ -49,7 +49,7 @@ def fitting(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[s
     return ask
 
 
-@pytest.mark.slow  # each starts a program
+@pytest.mark.slow  # Each case starts a program.
 @pytest.mark.parametrize(
     ("words", "fits"),
     [

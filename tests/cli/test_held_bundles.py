@@ -1,4 +1,4 @@
-"""A bundle that a host holds back is found wherever a person looks, with how to get it back."""
+"""A bundle that a host holds back is shown wherever a person looks, with a way to release it."""
 
 from __future__ import annotations
 

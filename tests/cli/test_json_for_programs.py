@@ -65,7 +65,7 @@ def test_a_skill_and_a_bundle(ask: Ask, tmp_path: Path) -> None:
 
     code, told = ask("pack", "shot-notes", "--no-start")
     assert (code, told["file"]) == (0, "shot-notes-0.1.0.mcpb")
-    # A PATH without python is a finding.
+    # Doctor reports a PATH without python.
     assert [one for one in told["findings"] if "'python', which runs" not in one["message"]] == []
 
     code, told = ask("install-skill", "shot-notes-0.1.0.mcpb", "--no-start")
@@ -120,7 +120,7 @@ def test_a_configuration(ask: Ask) -> None:
         assert (code, told["client"], told["written"]) == (0, "claude-code", False)
         (entry,) = json.loads(told["configuration"])["mcpServers"].values()
         assert entry["url"] == server.app.url
-        for written in (True, False):  # the second time it exists already
+        for written in (True, False):  # The second time, the file already exists.
             code, told = ask("config", "cursor", "--http", "--user", "--write")
             assert (code, told["written"]) == (0, written)
         assert Path(told["path"]).is_file()

@@ -37,7 +37,7 @@ def record(*calls: tuple[str, str | None, float], client: str = "agent") -> None
     for name, session, ago in calls:
         outcome: Outcome = "error" if name == "failed" else "ok"
         arguments = {"kind": "cube", "name": name}
-        # The call's tool doesn't ship with callboard, so nothing is tried.
+        # The call's tool doesn't ship with callboard, so the new skill's tests don't try it.
         store.record(
             CallRecord(
                 *(id_of(name), time() - ago, 1.0, "own__make", outcome, arguments),
@@ -85,7 +85,7 @@ def test_a_session_for_each_call_is_one_conversation(
 def test_another_hosts_calls_are_no_part_of_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The other host's calls are of the same kind, by the same client, moments earlier."""
+    """The same client made the same kind of calls on the other host moments earlier."""
     record(("a/tried", "a", 9), ("b/first", "b", 5), ("a/too", "c", 4), ("b/second", "d", 1))
     assert made(folder, capsys) == ["b/first", "b/second"]
 

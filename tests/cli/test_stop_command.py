@@ -52,7 +52,7 @@ def catches_everything() -> None:
 @pytest.mark.parametrize(
     "holds", [spins, lambda: time.sleep(600), lambda: threading.Event().wait(), catches_everything]
 )
-def test_it_ends_what_holds_the_main_thread_and_puts_it_back(
+def test_it_stops_the_tool_on_the_main_thread_and_undoes_its_changes(
     holds: Callable[[], object], capsys: Shown
 ) -> None:
     """The tool holds Python's own main thread, as in an application. A wait can be ended only

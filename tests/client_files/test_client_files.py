@@ -131,7 +131,7 @@ def test_an_entry_goes_into_the_file_and_out_again(name: str, newline: str, tmp_
         assert list(now) == list(kept)
         after = path.read_bytes()
         lines = iter(after.decode().splitlines())
-        # All lines are in the same order. One may have gained a comma.
+        # All lines are in the same order. Only a comma may have been added to one of them.
         assert all(
             any(line.rstrip(",") == old.rstrip(",") for line in lines)
             for old in before.decode().splitlines()
@@ -316,7 +316,7 @@ def aliases_of_aliases() -> str:
 @pytest.mark.parametrize(
     ("syntax", "text"),
     [
-        # Trying every possible reading of the first two would never end.
+        # A parser that tries every way to read the first two texts would never finish.
         ("jsonc", '{\n  "a": 1 ' + "/**/" * 60 + "/* b\n*/\n}"),
         ("jsonc", '{\n  "a": 1 ' + "// " * 60 + "\r\t\n}"),
         ("yaml", aliases_of_aliases()),

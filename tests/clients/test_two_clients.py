@@ -1,5 +1,5 @@
-"""Two clients in every revision and over REST: the artist's decisions about one don't apply to the
-other."""
+"""The artist's decisions about one client don't apply to another, in every revision and over
+REST."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_a_revoked_token_is_refused_at_once_on_every_path_and_open_stream(
         assert one.raw.post(*one.stateless.message("tools/call", CALL)).status == 401
         for method, path in (("GET", "/v1/tools"), ("POST", "/v1/call"), ("GET", "/v1/healthz")):
             assert one.raw.send(method, b"{}", path=path).status == 401, path
-        # The other client's streams go on.
+        # The other client's streams stay open.
         heard = [len(session.received) for session in other.sessions]
         server.tool("new", lambda: None)
         for session, before in zip(other.sessions, heard, strict=True):

@@ -183,7 +183,7 @@ def test_a_revoked_client_is_refused_at_once_and_has_nothing_open_any_more(
         for method, path in (("POST", "/mcp"), ("GET", "/mcp"), ("GET", "/v1/tools")):
             assert client_of(server, token).send(method, b"{}", path=path).status == 401
         assert session.send("POST", json.dumps(PING).encode()).status == 401
-        # Another client's stream goes on.
+        # Another client's stream stays open.
         server.tool("new", nothing)
         other.wait_for("notifications/tools/list_changed")
 

@@ -74,8 +74,7 @@ def on_signals(stop: Callable[[], None]) -> None:
 
 
 def main() -> None:
-    # The program that started this one reads the ready line from stdout, so a host's output goes to
-    # stderr.
+    # The parent process reads the ready line from stdout, so a host's output goes to stderr.
     stdout, sys.stdout = sys.stdout, sys.stderr
     arguments = read_arguments(sys.argv[1:], sorted(HOSTS, reverse=True))
     inbox = MainThreadInbox()

@@ -66,7 +66,8 @@ def suite() -> Path:
         with TemporaryDirectory(dir=folder.parent) as building:
             Path(building, "package.json").write_bytes(wanted)
             install(Path(building))
-            # A process that comes second finds the folder there, and discards its own.
+            # If another process was faster, the folder exists already, and this process discards
+            # its own.
             if not folder.is_dir():
                 Path(building).rename(folder)
                 Path(building).mkdir()
@@ -123,7 +124,7 @@ def run_suite(
         capture_output=True,
         text=True,
         timeout=150,
-        # Not through a proxy: the server is on this machine.
+        # The server is on this machine, so no proxy is used.
         env={name: value for name, value in os.environ.items() if "proxy" not in name.lower()},
     )
     checks: dict[str, list[dict[str, Any]]] = {}
@@ -146,7 +147,8 @@ def scenarios(suite: Path, revision: str) -> tuple[set[str], set[str]]:
 
 def environment(home: Path | str) -> dict[str, str]:
     """Return the environment of a server that writes only into ``home``."""
-    # The installed packages, but not this Python's standard library: Blender has its own.
+    # Add the installed packages, but not this Python's standard library, because Blender has its
+    # own.
     folders = [p for p in sys.path if Path(p).name in ("site-packages", "dist-packages")]
     folders = [str(PROJECT / "core"), str(PROJECT / "hosts"), *folders]
     mine = {name: v for name, v in blender_environment().items() if "SKILL_PATHS" not in name}
@@ -310,8 +312,8 @@ def test_they_pass_through_the_gateway_with_one_era_behind_it(
             assert not set(wrong) & scored, json.dumps(wrong, indent=1)
 
 
-def test_a_session_passes_where_no_sessions_are(suite: Path, tmp_path: Path) -> None:
-    """This runs one of the scenarios above in every test run."""
+def test_a_session_passes_through_a_gateway_to_a_stateless_host(suite: Path, tmp_path: Path) -> None:
+    """Every test run includes this one of the scenarios above."""
     with one_era_behind_a_gateway("stateless", tmp_path) as url:
         outcome = run_suite(suite, url, "2025-11-25", tmp_path, "tools-call-elicitation")
     (checks,) = outcome.checks.values()

@@ -1,4 +1,4 @@
-"""The tool with which agents say what is missing, on the wire and in the records."""
+"""The tool with which agents report what is missing, on the wire and in the records."""
 
 from __future__ import annotations
 

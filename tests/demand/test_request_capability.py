@@ -1,4 +1,4 @@
-"""The reserved tool and the intent parameter are those of the published package, to the byte."""
+"""The reserved tool and the intent parameter are byte for byte those of the published package."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 from callboard.demand.request_rows import RequestRows
 from callboard.demand.request_wording import key_of
 
-#: A verb, its gerund, its past, its noun; a thing, and the same in the plural.
+#: A verb with its gerund, its past and its noun, and a thing in the singular and the plural.
 REQUESTS = (
     ("simulate", "simulating", "simulated", "simulation", "cloth", "cloths"),
     ("bake", "baking", "baked", "bake", "normal map", "normal maps"),
@@ -45,7 +45,7 @@ PHRASES = (
     "Could you let me {verb} this {thing}?",
     "run a {thing} {noun}",
 )
-#: Requests that are near each other, and none of them the same as another.
+#: Requests that are similar, but all different.
 OTHERS = (
     "export the report as a PDF",
     "import a PDF report",
@@ -58,7 +58,7 @@ OTHERS = (
     "turn the lights off",
     "turn the lights on in every scene",
 )
-#: Wordings that agents did use.
+#: Wordings that agents really used.
 SEEN = (
     (
         "I want a PDF of the report",

@@ -1,4 +1,4 @@
-"""A reader who follows a page from top to bottom: saves its files, types its commands, makes its
+"""A reader who follows a page from top to bottom, saves its files, types its commands and makes its
 calls.
 
 A block's language, and the words after it, say what kind of block it is:
@@ -87,8 +87,8 @@ class Reader:
         }
 
     def follow(self, page: str) -> None:
-        """Follow all of a page that this machine can do. Raises AssertionError or TimeoutError at
-        the first difference from the page."""
+        """Follow every part of a page that this machine can run. Raises AssertionError or
+        TimeoutError at the first difference from the page."""
         lacking = {word for word, name in WANTED.items() if missing(name)}
         for block in blocks(page):
             if lacking.isdisjoint(block.words.split()) and "elsewhere" not in block.words.split():
@@ -121,11 +121,11 @@ class Reader:
 
     def _serve(self, line: str) -> None:
         kind = _SERVES.findall(line)[0]
-        if kind in self._running:  # Ctrl+C, as by a user who starts another server
+        if kind in self._running:  # Press Ctrl+C, as a user does who starts another server.
             self._running[kind].close()
         self._running[kind] = self.stack.enter_context(ExitStack())
         self._says = self.folder.parent / f"stderr_{len(self.servers)}"
-        self._says.touch()  # tee may make it later
+        self._says.touch()  # tee may create the file later.
         shell = ["bash", "-c", f"exec env {line} 2> >(tee {self._says} >&2)"]
         program = Program(shell, self.env, self.folder)
         self.servers.append(self._running[kind].enter_context(program))
@@ -149,7 +149,7 @@ class Reader:
         elif block.language == "python":
             exec(compile(block.text, str(block), "exec"), self._names)
         else:
-            raise AssertionError(f"{block}: no rule says how to follow this block")
+            raise AssertionError(f"{block}: this reader has no rule for this kind of block")
 
     def _see(self, block: Block, expected: list[str]) -> None:
         texts = []

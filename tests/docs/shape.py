@@ -57,7 +57,8 @@ def alike(shown: Any, real: Any) -> bool:
 
 
 def differing(shown: Any, real: Any) -> Iterator[tuple[str, str]]:
-    """Yield texts that differ between the page and here: addresses, names of files."""
+    """Yield each text of the page, such as an address or a file name, with the different text found
+    here."""
     if isinstance(shown, dict):
         for name in shown.keys() & real.keys():
             yield from differing(shown[name], real[name])

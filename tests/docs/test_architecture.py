@@ -62,7 +62,7 @@ def drawn() -> tuple[set[str], Arrows]:
 
 
 def imports() -> Arrows:
-    """Return the imports of one room by another, in all of core, hosts and ui, as arrows."""
+    """Return all imports of one room by another in core, hosts and ui, as arrows."""
     files = [(path, PROJECT / "core", room_of(path)) for path in CORE]
     for package, root in OUTER.items():
         files += [(path, root, package) for path in sources(root / package)]

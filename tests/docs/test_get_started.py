@@ -1,5 +1,5 @@
-"""A newcomer with an empty home follows the pages about the hosts that are available here, the
-first skill and the first host, and types everything unchanged.
+"""A newcomer with an empty home follows the pages about the hosts on this machine, the first skill
+and the first host, and types everything unchanged.
 
 Other tests cover the blocks that make the environment: tests/packaging/test_bootstrap.py, and for
 Blender's window tests/e2e/test_setup_blender.py. ``elsewhere`` marks such blocks, ``blender`` those
@@ -53,7 +53,7 @@ class Newcomer:
         self._env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
     def follows(self, page: str) -> None:
-        """Follow the parts of a page that this machine can do, from top to bottom."""
+        """Follow the parts of a page that this machine can run, from top to bottom."""
         text = (PROJECT / "docs" / page).read_text("utf-8")
         left_out = {"elsewhere", "blender" if missing("bpy") else ""}
         for language, line, block in _BLOCK.findall(text):
@@ -108,7 +108,7 @@ def test_blender_without_a_window(newcomer: Newcomer) -> None:
 
 
 def test_blender_that_was_started_by_hand(newcomer: Newcomer) -> None:
-    """A person does step 3. Here a Blender without a window replaces it."""
+    """In step 3, a person starts Blender. Here, a headless Blender is started instead."""
     need("bpy")
     newcomer.types("callboard serve --host blender")
     newcomer.follows("blender.md")

@@ -117,7 +117,7 @@ def connect(reader: Reader) -> None:
 def readme(reader: Reader) -> None:
     write_program(reader.folder / ".venv" / "bin" / "callboard", "callboard")
     reader.here["python3 packaging/bootstrap.py serve"] = "callboard serve"
-    # This command runs the tests, this one included, so another takes its place.
+    # The page's command would run this test too, so the test runs another command instead.
     reader.here["python3 packaging/bootstrap.py test"] = "pytest --version"
 
 
@@ -175,7 +175,7 @@ def gateway(reader: Reader) -> None:
     reader.here["callboard gateway"] = "callboard gateway --port 0"
     reader.here["--port 0 --open"] = "--open"  # the running gateway's page
     reader.env["BROWSER"] = "true"
-    if sys.platform == "linux":  # where all of 127.* is this machine
+    if sys.platform == "linux":  # On this system, all of 127.* is this machine.
         network = ".".join(str(random.randint(1, 254)) for _ in range(3))
         reader.here["10.0.0.5"] = f"127.{network}"
     else:

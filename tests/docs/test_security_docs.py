@@ -1,4 +1,4 @@
-"""Each promise in docs/security.md names tests, and the tests exist."""
+"""Each promise in docs/security.md names tests that exist."""
 
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ WIDTHS = "[...document.querySelectorAll('html, .content, article')].map(e => e.s
 
 
 class Page(HTMLParser):
-    """The addresses that a page links to or loads, and the anchors in it to which others may
-    link."""
+    """The addresses that a page links to or loads, and the anchors that other pages may link to."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()

@@ -1,5 +1,5 @@
-"""Texts for people can be read in one go: short sentences, no filler, complete tables. `codespell`
-checks the spelling."""
+"""Texts for people are easy to read: they have short sentences, no filler and complete tables.
+`codespell` checks the spelling."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def test_the_readme_has_at_most_700_words() -> None:
 
 
 def test_no_text_installs_callboard_by_name() -> None:
-    """Until callboard is published, whoever takes its name on PyPI decides what a reader runs."""
+    """Until callboard is published, anyone who takes its name on PyPI decides what a reader
+    runs."""
     by_name = re.compile(
         r"(?:pipx?3? (?:install|run)|uvx|uv tool install) ['\"]?callboard(?![\w.-])"
     )

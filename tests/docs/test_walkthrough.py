@@ -1,4 +1,5 @@
-"""docs/walkthrough.md, followed from top to bottom as a reader would: files saved, commands typed.
+"""Follows docs/walkthrough.md from top to bottom as a reader would, saving its files and typing its
+commands.
 
 A ``diff`` block changes a file. A line of a console that doesn't begin with ``$`` must be in the
 command's output; ``…`` stands for anything. The words after ``console`` describe the command:

@@ -28,7 +28,7 @@ from callboard_programs.client import Client, RemoteError
 
 try:
     from e2e.serving import Program, callboard, environment
-except ModuleNotFoundError:  # run as a program
+except ModuleNotFoundError:  # This file runs as a program.
     sys.path.insert(0, str(Path(__file__).parent.parent))
     from e2e.serving import Program, callboard, environment
 
@@ -137,7 +137,7 @@ def outcomes_of(
             for skill in sorted({tool.skill for tool in rest}):
                 client.request("tools/call", dict(load(skill)))
             for tool in rest:
-                outcomes[tool.name] = "ended"  # until it answers
+                outcomes[tool.name] = "ended"  # Try until the server answers.
                 watch = Timer(PATIENCE, program.process.kill)
                 watch.start()
                 try:
@@ -167,7 +167,7 @@ def serve_theirs(site: Path) -> None:
     """Run dcc-mcp's server in the child process, headless as its bootstrap runs it, and print its
     address."""
     telling = os.dup(1)
-    os.dup2(2, 1)  # its log goes to stderr
+    os.dup2(2, 1)  # The server's log goes to stderr.
     sys.path.append(str(site))
     import bpy  # noqa: F401 - before what needs it
     from dcc_mcp_blender.host import BlenderHost
@@ -184,7 +184,7 @@ def serve_theirs(site: Path) -> None:
 
 
 def compare(site: Path, home: Path) -> Sums:
-    """Call all tools on both sides, and compare."""
+    """Call all tools on both servers, and compare the outcomes."""
     tools = tools_in(site, home / "files")
     ours, theirs = through_callboard(site, tools, home), through_their_server(site, tools, home)
     differing = [

@@ -66,7 +66,7 @@ def call(program: Program, folder: Path, tool: str) -> None:
                 client.call("skills__load", {"name": "stuck"})
                 client.request("tools/call", {"name": tool, "arguments": {"marker": str(marker)}})
         except Exception:
-            pass  # the server is gone
+            pass  # The server has ended.
 
     threading.Thread(target=forever, daemon=True).start()
     until(marker.exists, "the tool to hang")
@@ -102,10 +102,10 @@ def test_a_second_signal_ends_what_hangs_on_the_main_thread(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_one_signal_is_one_however_late_the_main_thread_hears_of_it(
+def test_one_signal_counts_once_however_late_the_main_thread_handles_it(
     tmp_path: Path, number: int
 ) -> None:
-    """The main thread may be in a system call meanwhile, such as a render."""
+    """Meanwhile, the main thread may be busy in native code, such as a render."""
     program = hanging(tmp_path)
     with program:
         call(program, tmp_path, "stuck__busy_tool")

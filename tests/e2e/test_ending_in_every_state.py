@@ -1,4 +1,4 @@
-"""A signal ends a server in every state: while it starts, idle, asking, answering, ending."""
+"""A signal ends a server while it starts, is idle, asks, answers or ends."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def ended_while_called(program: Program, tool: str, number: int, **options: Any)
 
 @BOTH
 def test_while_a_person_is_asked(tmp_path: Path, number: int) -> None:
-    with talking(tmp_path) as program:  # the question stays unanswered
+    with talking(tmp_path) as program:  # The client never answers the question.
         ended_while_called(program, "talks__ask", number, capabilities={"elicitation": {}})
 
 

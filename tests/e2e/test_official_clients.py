@@ -1,4 +1,4 @@
-"""The official clients use everything they offer against ``callboard serve``, each in a process and
+"""The official clients use all of their features with ``callboard serve``. Each has a process and
 an environment of its own."""
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def assert_everything(seen: dict[str, Any], revision: str, not_found: int) -> No
 
 
 def assert_changes(seen: dict[str, Any]) -> None:
-    """Check the features that only the TypeScript client tries: roots that move, and a list that
-    loses tools and gets them back."""
+    """Check the features that only the TypeScript client tries: changed roots, and a list from
+    which tools disappear and return."""
     assert seen.pop("moved") == str(Path("/projects/eve"))
     assert seen.pop("relisted") == [False, True]
 

@@ -1,4 +1,5 @@
-"""From nothing but a wheel to an agent that draws in Blender's window, and back again."""
+"""Sets up an agent that draws in Blender's window, from nothing but a wheel, and undoes the
+set-up."""
 
 from __future__ import annotations
 

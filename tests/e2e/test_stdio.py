@@ -288,7 +288,7 @@ def test_a_host_killed_during_a_call_is_reported_once_and_replaced(tmp_path: Pat
     run(work)
 
 
-# -- without a client, which would only send correct messages --------------------------------------
+# -- wrong messages, which no official client sends ------------------------------------------------
 
 
 class RawBridge:
@@ -627,7 +627,7 @@ def test_a_page_passes_to_who_shows_pages(
             meta["io.modelcontextprotocol/clientCapabilities"] = capabilities
         raw.send(json.dumps(message).encode())
         while (answer := raw.receive()).get("id") != 1:
-            pass  # a notification, not the answer
+            pass  # This line is a notification, not the answer.
         return answer
 
     with served(ColumnsHost, announce=True, skills=True):

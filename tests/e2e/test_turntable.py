@@ -73,4 +73,4 @@ def test_a_cancel_stops_within_one_frame_and_others_are_served_meanwhile(
         listed = client.call("scene__list_objects")
         frames = len(list(tmp_path.glob("frame_*.png")))
     assert listed["isError"] is False
-    assert frames <= told + 2  # one frame was rendering, and one report was on its way
+    assert frames <= told + 2  # One frame was being rendered, and one report was on its way.

@@ -89,7 +89,7 @@ def test_its_tasks_do_what_a_batch_does(tmp_path: Path) -> None:
     )
     kept = [json.loads((job / "results" / f"{index}.json").read_text()) for index in range(3)]
     for line in (*kept, *live):
-        for name in ("key", "artefacts"):  # a farm's line says more
+        for name in ("key", "artefacts"):  # A line of ``farm run`` has more members.
             line.pop(name, None)
         line.get("error", {}).pop("call", None)
         line.get("result", {}).pop("pid", None)

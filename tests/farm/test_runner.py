@@ -1,4 +1,4 @@
-"""A run over many tasks, by an executor whose hosts are lists."""
+"""Runs over many tasks, with an executor whose hosts are lists of outcomes."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class LyingHost:
                 length = head.lower().partition("content-length:")[2].split("\r\n")[0] or "0"
                 await self._answer(writer, json.loads(await reader.readexactly(int(length))))
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
-            return  # the caller is gone
+            return  # The caller has disconnected.
         finally:
             writer.transport.abort()
 

@@ -1,4 +1,4 @@
-"""The requests of a browser with the page open, as plain HTTP."""
+"""Sends the requests of a browser that has the page open, as plain HTTP."""
 
 from __future__ import annotations
 

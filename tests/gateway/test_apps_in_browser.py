@@ -119,7 +119,7 @@ class AppClient:
             route.abort()
 
     def _relay(self, route: Any) -> None:
-        if route.request.method == "GET":  # its stream would be answered only at its end
+        if route.request.method == "GET":  # The server would answer this stream only when it ends.
             route.fulfill(status=405)
             return
         headers = {k: v for k, v in route.request.headers.items() if k not in ("origin", "referer")}
@@ -238,8 +238,8 @@ def test_a_refusal_is_said(opened: AppClient, host: Served) -> None:
 
 
 def test_a_scene_of_others_breaks_nothing(opened: AppClient, host: Served) -> None:
-    """There are many names, among them a long one, one written right to left and one that looks
-    like markup. The picture's data isn't a picture."""
+    """The scene has many names, among them a long one, one written right to left and one that looks
+    like markup. Its picture isn't valid."""
     names = [
         "A" * 300,
         "\u202egnikcilc",
@@ -286,8 +286,8 @@ def test_blenders_picture_is_clicked(browser: Any, script: str, home: Path) -> N
             client.says("#said", "Selected Column.")
             selected = agent.call("scene__get_selection", {})["structuredContent"]
             assert selected["selection"] == ["Column"]
-            # A client that only looks, and clicks beside everything, changes nothing, so the undo
-            # is still possible.
+            # # The client looked, and clicked beside everything, but changed nothing, so undo is
+            # still possible.
             client.app.locator("#again").click()
             client.says("#said", "Click on an object")
             client.app.locator("#stage").click(position={"x": 4, "y": 4})

@@ -33,7 +33,7 @@ def test_one_that_runs_and_then_has_ended(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_one_that_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
-    with bound("127.0.0.1", 0, 1) as taken:  # takes connections, and never answers
+    with bound("127.0.0.1", 0, 1) as taken:  # This socket accepts connections, but never answers.
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/mcp"
         announce(Instance("silent", "gateway", "Gateway", url, "t", os.getpid(), time()), folder())
         ((good, line),) = told(capsys)

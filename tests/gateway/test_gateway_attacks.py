@@ -1,4 +1,4 @@
-"""Attacks by pages, other users and lying instances on the gateway or through it."""
+"""Web pages, other users and lying instances attack the gateway, or attack others through it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gateway whose address can't be saved."""
+"""The gateway runs even if its address can't be saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``/mcp/<name>``: the clients that may ask there, the host that answers, and its end."""
+"""``/mcp/<name>``: the clients that may use it, the host that answers, and its end."""
 
 from __future__ import annotations
 

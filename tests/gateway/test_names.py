@@ -20,7 +20,7 @@ from waiting import until
 
 
 class Stage:
-    """Instances that are announced with a scene, and end when the test says so."""
+    """Instances that are announced with a scene. The test decides when they end."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack

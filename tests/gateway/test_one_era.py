@@ -85,7 +85,7 @@ def test_a_session_is_told_as_sessions_are(gateway: RunningGateway, host: Served
         assert "level must be one of" in refused["error"]["message"]
 
 
-# -- clients without sessions, hosts with nothing but sessions -------------------------------------
+# -- clients without sessions, hosts that require sessions -----------------------------------------
 
 
 ANSWERS = {

@@ -1,4 +1,4 @@
-"""The gateway for other machines: the clients that get in, and how both sides identify each
+"""The gateway for other machines: the clients that it accepts, and how both sides identify each
 other."""
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_a
         asking = heard.newcomer()
         assert (asking["name"], asking["address"]) == ("ada", "127.0.0.1")
         assert asking["fingerprint"] == entry.fingerprint
-        # The approval isn't for a client that has taken the name meanwhile.
+        # The approval doesn't apply to a client that has taken the name meanwhile.
         _, another = ClientBook().make("ada")
         status, answer = visitor.act("approve", asking["id"])
         assert (status, "is no longer asking" in answer["detail"]) == (400, True)
@@ -104,7 +104,7 @@ def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_a
             with pytest.raises(HostError, match="was turned away"):
                 told_to(gateway, another)
         assert ClientBook().newcomers() == []
-        # The command line has the last word. A different client has to ask again.
+        # The decision on the command line is final. A different client has to ask again.
         ClientBook().approve("ada")
         assert told_to(gateway, another)["structuredContent"] == {"instances": []}
         _, third = ClientBook().make("ada")
@@ -139,7 +139,7 @@ def test_every_panel_is_asked_and_the_first_answer_counts(gateway: RunningGatewa
 
 
 class Panel:
-    """The content of a panel on the host."""
+    """The contents of the host's panel."""
 
     def __init__(self, host: Served) -> None:
         self._host = host

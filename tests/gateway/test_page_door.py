@@ -67,7 +67,7 @@ def test_what_changes_something_names_where_it_comes_from() -> None:
         assert act() == 403
         assert act(Origin="http://elsewhere.example") == 403
         assert act(Host="elsewhere.example") == 421
-        assert act(Origin=visitor.url) == 400  # allowed, but it names no action
+        assert act(Origin=visitor.url) == 400  # The request is allowed, but it names no action.
         del asked["Callboard-Page"]
         assert act(Origin=visitor.url) == 403
 
@@ -83,7 +83,7 @@ def test_links_and_browsers_are_forgotten_in_time() -> None:
     now = LINK_LASTS
     assert door.enter(late) is None
     now = SILENT_FOR
-    assert door.knows(entry.cookie)  # the secret was used just now
+    assert door.knows(entry.cookie)  # The secret has just been used.
     now += SILENT_FOR + 1
     assert not door.belongs(*entry)
 

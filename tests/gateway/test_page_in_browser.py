@@ -1,4 +1,5 @@
-"""The gateway's page in a real browser: each element used, with the mouse and with keys alone."""
+"""The gateway's page in a real browser. Each element is used with the mouse, and with keys
+alone."""
 
 from __future__ import annotations
 
@@ -185,7 +186,7 @@ def test_a_question_is_answered_once_its_end_was_seen(
     allow = card.get_by_role("button", name="Allow once")
     assert allow.is_disabled()
     card.locator("pre").evaluate("e => e.scrollTo(0, e.scrollHeight)")
-    allow.click()  # waits until it is enabled
+    allow.click()  # This waits until the button is enabled.
     assert "it ran" in str(waiting.result(DEADLINE)["result"])
     page.tab.locator("#questions").wait_for(state="hidden")
 

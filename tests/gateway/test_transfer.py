@@ -42,7 +42,7 @@ class Scene:
         self.trouble: Any = None
         self.before_export: Any = None
         self.after_export: Any = None
-        #: True if its artist may be asked before a file is written or read.
+        #: True if the artist may be asked before a file is written or read.
         self.asks = False
         self.files: list[Path] = []
 
@@ -257,7 +257,7 @@ def test_what_arrives_elsewhere_is_refused(
 ) -> None:
     source = Scene("Z")
     source.add("Cube", translate=[1.0, 2.0, 3.0])
-    with hosts(source, far, [str(work)]):  # its files convert nothing
+    with hosts(source, far, [str(work)]):  # These hosts' files convert nothing.
         refused = transfer(client)
         assert refused["isError"]
         assert f"Cube: {what}" in text_of(refused)

@@ -46,7 +46,7 @@ def gateway(home: Path) -> Iterator[RunningGateway]:
 
         start(sys.executable, "blender")
         with gateway.client() as client:
-            told(client, "instances__list")  # this names the first host
+            told(client, "instances__list")  # This call names the first host.
         with ThreadPoolExecutor() as threads:
             list(threads.map(start, (sys.executable, newer), ("openusd", "blender")))
         yield gateway

@@ -128,7 +128,7 @@ def make_usd(case: Any) -> None:
         made.CreateWidthsAttr([0.2 / unit] * len(PATH))
         made.SetWidthsInterpolation("vertex")
         placed(made, unit)
-    elif content == "text":  # OpenUSD has no text, so use points
+    elif content == "text":  # OpenUSD has no text, so points are used.
         made = UsdGeom.Points.Define(stage, path)
         made.CreatePointsAttr([Gf.Vec3f(*(v / unit for v in p)) for p in PATH])
         made.CreateWidthsAttr([0.2 / unit] * len(PATH))
@@ -214,7 +214,7 @@ def measure_usd(path: str) -> dict[str, Any]:
             scheme = UsdGeom.Mesh(prim).GetSubdivisionSchemeAttr()
             facts["smooth"] = scheme.HasAuthoredValue() and scheme.Get() != "none"
         measured[str(prim.GetPath())] = facts
-    for path in sorted(measured, reverse=True):  # an object may be its transform's only child
+    for path in sorted(measured, reverse=True):  # An object may be its transform's only child.
         above = measured.get(path.rpartition("/")[0])
         if above is not None:
             above.update({k: v for k, v in measured[path].items() if k not in above})
@@ -366,7 +366,8 @@ def measure_blend(path: str) -> dict[str, Any]:
         own: dict[str, list[Any]] = {}
         for each in graph.object_instances:
             if each.is_instance and each.parent.type == "CURVE":
-                continue  # its bevel: points and thickness are measured instead
+                # The bevel made these points. Points and thickness are measured.
+                continue
             holder = each.parent.original.name if each.is_instance else each.object.original.name
             world = metres @ each.matrix_world
             own.setdefault(holder, []).extend(

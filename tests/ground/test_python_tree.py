@@ -1,4 +1,4 @@
-"""Two threads that parse Python at once."""
+"""Two threads parse Python at the same time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from threading import Thread
 from callboard.ground.python_tree import parse_python
 
 
-def test_a_tree_is_whole_though_another_thread_parses_meanwhile() -> None:
+def test_a_tree_is_complete_although_another_thread_parses() -> None:
     """The garbage collector, which runs Python code while a tree is built, starts the other
     thread."""
     others: list[Thread] = []

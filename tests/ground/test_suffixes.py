@@ -1,4 +1,4 @@
-"""Suffixes of files, in upper and lower case."""
+"""Files' suffixes are recognized in upper and lower case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A guest loop in a fake host, with an echo server on it as a sign of life."""
+"""A guest loop in a fake host. An echo server on the loop shows that it runs."""
 
 from __future__ import annotations
 

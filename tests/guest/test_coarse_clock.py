@@ -26,14 +26,14 @@ from serving import served
 
 
 class Windowed(Host):
-    """A host with windows and the default time limits."""
+    """A host with a GUI and the default time limits."""
 
     @property
     def identity(self) -> HostIdentity:
         return HostIdentity("windowed", "Windowed", "1", headless=False)
 
     def post(self, fn: Callable[[], None]) -> None:
-        raise AssertionError("nothing may be posted here")
+        raise AssertionError("the guest must not post anything in this test")
 
 
 def test_a_budget_is_kept_while_the_common_clock_stands_still(

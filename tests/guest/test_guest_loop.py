@@ -102,7 +102,7 @@ def test_a_tick_ends_although_there_is_always_more_to_do() -> None:
                 guest.loop.loop.call_soon(again)
 
         guest.on_loop(again)
-        host.tick_until(lambda: turns > 0)  # a tick without a budget would never return
+        host.tick_until(lambda: turns > 0)  # A tick without a budget would never return.
         seen = turns
         assert host.wait_for_post()
         host.tick()
@@ -266,7 +266,8 @@ def test_jobs_never_nest_when_a_job_spins_the_hosts_loop() -> None:
             order.append("dialog opens")
             _, inner = guest.job(lambda: order.append("second job"))
             greeting = InThread(client.say)
-            host.tick_until(greeting.done)  # ticks inside the tick, while the watcher serves
+            # The loop ticks inside the tick, while the watcher serves.
+            host.tick_until(greeting.done)
             assert greeting.result() == "hello"
             assert not inner.done()
             order.append("dialog closes")
@@ -430,7 +431,7 @@ def test_sockets_that_break_under_the_watcher_do_not_stop_it() -> None:
                 client.say()
                 client.socket.setsockopt(
                     socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0"
-                )  # a reset instead of an orderly close
+                )  # The client resets the connection instead of closing it.
         with guest.connect() as client:
             assert client.say("alive") == "alive"
             assert select.select([client.socket], [], [], 0)[0] == []

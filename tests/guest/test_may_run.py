@@ -1,4 +1,4 @@
-"""Calls that wait for the artist, and the end of calls that don't end on their own."""
+"""Calls that wait for the artist, and ways to end calls that don't end on their own."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _submit(guest: Guest, work: Any, kind: Work, reasons: list[str | None]) -> F
     return outcome
 
 
-def test_who_began_what_the_host_is_busy_with_looks_while_others_wait() -> None:
+def test_the_call_that_keeps_the_host_busy_may_look_while_others_wait() -> None:
     """A render in the background holds up changes, but not the call that it belongs to."""
     host = _Dragged()
     host.doing = None
@@ -243,7 +243,8 @@ def test_an_interruption_never_lands_after_the_code_it_was_for() -> None:
                 code.run(lambda: sum(range(200)))
             except Interrupted:
                 landed += 1
-            sum(range(200))  # the test's own: an exception that landed here would end the test
+            # This is the test's own code. An exception that arrived here would end the test.
+            sum(range(200))
     finally:
         sys.setswitchinterval(usual)
         over.set()

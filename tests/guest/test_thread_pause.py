@@ -198,7 +198,7 @@ def test_a_breath_lets_them_run_and_stops_them_again(
     sitter: Callable[[float | None], Sitter], seconds: float | None
 ) -> None:
     one = sitter(seconds)
-    breathe(DEADLINE)  # no thread is paused
+    breathe(DEADLINE)  # No thread is paused.
     with ThreadPause():
         threading.Timer(0, one.bell.set).start()
         before = one.rounds

@@ -1,4 +1,4 @@
-"""The behaviour that the loop under the guest adds to asyncio's."""
+"""The features that the loop under the guest adds to asyncio's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_what_an_ended_thread_began_on_the_loop_is_cancelled_at_its_end() -> Non
 
     async def begins() -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(until_cancelled(ended))
-        await asyncio.sleep(0)  # the loop waits now
+        await asyncio.sleep(0)  # The loop is waiting now.
         return task
 
     kept: list[asyncio.Task[None]] = []

@@ -1,4 +1,4 @@
-"""Threads for work that may never end."""
+"""Worker threads, for work that may never end."""
 
 from __future__ import annotations
 

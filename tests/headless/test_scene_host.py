@@ -1,4 +1,4 @@
-"""Without ``--host``, the scene determines the host."""
+"""Without ``--host``, the scene file determines the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``callboard serve``: options that can't be what the user meant."""
+"""``callboard serve`` refuses options that can't be what the user meant."""
 
 from __future__ import annotations
 

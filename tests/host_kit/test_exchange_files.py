@@ -1,4 +1,4 @@
-"""The facts read from other programs' files before an application opens them."""
+"""The facts that are read from other programs' files before an application opens them."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_line_of_endless_words_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_uri_that_only_begins_like_data_names_a_file(tmp_path: Path) -> None:
-    """Readers open the file, because they check the rest of the URI too."""
+    """Applications open the file, because they check the rest of the URI too."""
     described = {
         "asset": {"version": "2.0"},
         "buffers": [{"uri": "data:x/../../out.bin"}, {"uri": "data:a;base64,AAAA"}],

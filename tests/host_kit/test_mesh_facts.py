@@ -48,7 +48,7 @@ def test_uvs_that_lie_on_each_other_overlap() -> None:
     assert mesh_facts(mesh(_BOX, _SQUARE * 6)).overlap == 1
     half = [*_SQUARE, *((u + 0.5, v) for u, v in _SQUARE)]
     assert mesh_facts(mesh(_BOX[:2], half)).overlap == pytest.approx(1 / 3, abs=0.02)
-    # UVs without any area are all at one point.
+    # If all UVs are at one point, they have no area.
     assert mesh_facts(mesh(_BOX, [(0.0, 0.0)] * 24)).overlap == 1
 
 

@@ -1,4 +1,4 @@
-"""Every path a USD file names is found, and nothing outside the roots is opened."""
+"""Every path that a USD file names is found, and nothing outside the roots is opened."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_what_nests_too_deep_is_refused(tmp_path: Path, body: str) -> None:
         'string s = "' + "{" * 5000 + '"',
         "# " + "{" * 5000,
         'def "a" {\n' * 500 + "}\n" * 500,
-        # Searching these from each place where a string might begin takes hours.
+        # A search that starts again at each possible start of a string would take hours.
         'string s = "' + '\\"' * 100_000,
         '\\"""' * 100_000,
     ],

@@ -1,5 +1,5 @@
-"""Scene files: the check finds the paths that they name, or refuses the file. No content of a file
-ends the process."""
+"""Malicious scene files. The check must find the paths that they name, or refuse the file. No file
+may crash the process."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def check(random: Random, folder: Path) -> Iterator[str]:
     try:
         yield from _cases(random, folder)
     finally:
-        may_use.reset(before)  # the next user of this thread has no roots
+        may_use.reset(before)  # The next user of this thread has no roots.
 
 
 def _cases(random: Random, folder: Path) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Malicious values, and good values that are spoiled a little. The same seed makes the same
+"""Generates malicious values, and good values with small faults. The same seed makes the same
 values."""
 
 from __future__ import annotations

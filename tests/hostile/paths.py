@@ -1,4 +1,5 @@
-"""Paths: a resolved path stays inside, on the real disk and by Windows' rules."""
+"""Malicious paths. A resolved path must stay inside its root, on the real disk and by Windows'
+rules."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checkers against readers: a file that makes an application open anything outside the roots must
-be refused.
+"""Compares our checks with applications' readers. A file that makes an application open anything
+outside the roots must be refused.
 
     cd tests && python -m hostile.readers usdz --count 30000 --seed 1
 
@@ -90,7 +90,7 @@ class Opened:
                 at = 0
                 while at < len(told):
                     (size,) = struct.unpack_from("<I", told, at + 12)
-                    if size:  # otherwise it is the folder itself, whose names were listed
+                    if size:  # Otherwise, the folder itself was opened to list its names.
                         names.append(os.fsdecode(told[at + 16 : at + 16 + size].rstrip(b"\0")))
                     at += 16 + size
         return names
@@ -172,7 +172,7 @@ def usdz(random: Random, place: Place, number: int) -> Path:
     content = package_of(entries, listed)
     if random.random() < 0.4:
         content = spoiled_bytes(random, content)
-    if random.random() < 0.1:  # spoil a header
+    if random.random() < 0.1:  # Spoil a header.
         at = content.find(b"PK", random.randrange(len(content)))
         if at >= 0:
             content = (
@@ -186,7 +186,7 @@ def usdz(random: Random, place: Place, number: int) -> Path:
 def blend(random: Random, place: Place, number: int) -> Path:
     """Write a .blend file whose labels may lie."""
     path = place.root / f"n{number}.blend"
-    # Neighbours share a changed layout, because reading one takes longer than all else.
+    # Consecutive files share a changed layout, because reading a layout takes longest.
     layouts = Random(f"layout {number // 64} {place.seed}")
     path.write_bytes(mutated(random, layouts, random.choice(place.samples)))
     return path
@@ -210,7 +210,7 @@ def _crate(text: bytes) -> bytes:
         try:
             layer.ImportFromString(text.decode())
         except Tf.ErrorException:
-            return text  # no layer at all
+            return text  # The package has no layer at all.
         with tempfile.TemporaryDirectory() as folder:
             layer.Export(f"{folder}/a.usdc")
             _crates[text] = Path(folder, "a.usdc").read_bytes()
@@ -284,7 +284,8 @@ def prepare(kind: str, place: Place) -> None:
 def work(
     kind: str, numbers: range, place: Place, outside: Opened, tell: Callable[..., None]
 ) -> None:
-    """Tell each file's outcome: ``refused``, ``opened``, ``unreadable``; or an ``escape``."""
+    """Report each file's outcome, which is ``refused``, ``opened``, ``unreadable`` or an
+    ``escape``."""
     make, check, read = KINDS[kind]
     if kind == "blend":
         place.samples = pickle.loads(place.kept_samples.read_bytes())
@@ -360,7 +361,7 @@ def main() -> int:
                 last = told
                 tally[told.get("became", "")] += 1
         if "became" not in last:
-            # What the process opened before its end counts, too.
+            # Files that the process opened before its end count too.
             opened = outside.names()
             escapes += bool(opened and last["does"] != "make")
             tally[f"ended the {last['does']}"] += 1

@@ -1,4 +1,4 @@
-"""A few of the generated inputs at each run; ``python -m hostile --factor 100`` makes a million."""
+"""Tries a few of the generated inputs. ``python -m hostile --factor 100`` tries a million."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few inputs for every tool that ships; ``python -m hostile.tools`` makes thousands."""
+"""Tries a few inputs for every tool that ships. ``python -m hostile.tools`` tries thousands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Skills and bundles: any content is read, or refused by name. Nothing is written outside."""
+"""Malicious skills and bundles. Each is read, or refused with its name. Nothing is written
+outside."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ class ToolsUnderFire:
         self.outcomes["done"] += 1
         undo, step = self.host.undo, self.call.undo_id
         if after == before:
-            return  # the step may be an earlier call's
+            return  # The step may belong to an earlier call.
         if undo is not None and step and undo.undo(step):
             assert self.state() == before, "the undo did not restore the scene"
         else:

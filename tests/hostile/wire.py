@@ -1,4 +1,4 @@
-"""The wire: every request is answered, whatever it contains, and anything else ends only its own
+"""Malicious requests. Each is answered, whatever it contains. Other input closes only its own
 connection."""
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ DEADLINE = 120.0
 _AGAIN = 3.0
 #: Without a graphics card a large window takes half a second to draw.
 _SMALL = ("--window-geometry", "0", "0", "480", "360")
-#: Blender counts from the bottom of the screen, the X server from its top.
+#: Blender counts rows from the bottom of the screen, but the X server counts them from the top.
 OVER_THE_VIEW = ("150", "600")
 
 _DRIVER = """
@@ -113,8 +113,8 @@ controls.set_consent_policy("outside_roots", "allow")
 
 
 def render(size: int) -> str:
-    """Return code that starts a render as F12 does, without a window and in the background.
-    ``size`` is in pixels."""
+    """Return code that starts a render as F12 does, but in the background, without opening a
+    window. ``size`` is in pixels."""
     return f"""
 s = bpy.context.scene
 s.render.engine = "CYCLES"
@@ -194,7 +194,7 @@ class Gui:
         """Click as an artist does: move the mouse there, then press."""
         self.xdotool("mousemove", "--sync", str(x), str(y))
         for _ in range(2):
-            self.run("")  # so that Blender and Qt see where the mouse is
+            self.run("")  # Give Blender and Qt time to notice where the mouse is.
         self.xdotool("click", "1")
 
     def click_until(self, outcome: str, x: int, y: int) -> None:

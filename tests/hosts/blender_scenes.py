@@ -1,4 +1,4 @@
-"""Scenes like those of studios, in a Blender without a window: one process, case by case.
+"""Tries scenes like those of studios in one headless Blender process, case by case.
 
 Run as ``python blender_scenes.py FOLDER``; prints a JSON object for each case. The cases are the
 functions of the modules named in ``MODULES`` whose names begin with ``test_``. Each gets a
@@ -97,8 +97,8 @@ class Rig:
         return bpy.data.objects[path["path"]]
 
     def library(self, name: str, make: Callable[[], None]) -> str:
-        """Return a file with the objects that ``make`` makes. The scene is empty again
-        afterwards."""
+        """Save a file with the objects that ``make`` makes, and return its path. The scene is empty
+        again afterwards."""
         import bpy
 
         make()

@@ -1,4 +1,4 @@
-"""Cases: assets from Poly Haven are complete in Blender. See ``blender_scenes``."""
+"""Cases in which assets from Poly Haven are complete in Blender. See ``blender_scenes``."""
 
 from __future__ import annotations
 

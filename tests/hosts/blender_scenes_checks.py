@@ -1,4 +1,4 @@
-"""Cases: faults are found, and fixed by the suggested call. See ``blender_scenes``."""
+"""Cases in which faults are found, and fixed by the suggested call. See ``blender_scenes``."""
 
 from __future__ import annotations
 

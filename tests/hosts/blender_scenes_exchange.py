@@ -1,4 +1,4 @@
-"""Cases: files from other programs. See ``blender_scenes``."""
+"""Cases with files from other programs. See ``blender_scenes``."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_an_export_that_plays_actions_leaves_poses_as_they_were(rig: Rig) -> Non
     played = cube.animation_data
     played.nla_tracks.new().strips.new("Walk", 1, played.action)
     played.action, played.last_slot_identifier = None, ""
-    bpy.context.view_layer.update()  # plays the strip
+    bpy.context.view_layer.update()  # This plays the strip.
     cube.location = (0.5, 7, 0)
     rig.tool("exchange__export", path=str(rig.folder / "walk.glb"))
     assert [*cube.location] == [0.5, 7, 0]

@@ -1,4 +1,4 @@
-"""Cases: a file is explained as plain Blender sees it. See ``blender_scenes``."""
+"""Cases in which a file is described as plain Blender sees it. See ``blender_scenes``."""
 
 from __future__ import annotations
 

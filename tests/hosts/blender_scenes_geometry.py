@@ -1,4 +1,4 @@
-"""Cases: shapes that are shared, hidden, linked or keyed. See ``blender_scenes``."""
+"""Cases with shapes that are shared, hidden, linked or keyed. See ``blender_scenes``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Cases: pictures that an agent receives from a Blender without a window. See
-``blender_scenes``."""
+"""Cases with pictures that an agent receives from a headless Blender. See ``blender_scenes``."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ def test_each_kind_of_picture_is_as_it_was(rig: Rig) -> None:
     failed = []
     for name, asked in MODES.items():
         if name == "overlays":
-            continue  # this Blender has no overlays
+            continue  # This Blender has no overlays.
         try:
             assert_known(f"headless-{name}", _seen(rig, **asked)[1])
         except AssertionError as different:

@@ -1,4 +1,4 @@
-"""Cases: actions, keys, baking, and copies of animated objects. See ``blender_scenes``."""
+"""Cases with actions, keys, baking, and copies of animated objects. See ``blender_scenes``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_each_slot_of_an_action_has_its_own_keys(rig: Rig) -> None:
 
     first, second = _keyed(rig, "First"), rig.cube("Second")
     if not hasattr(first.animation_data, "action_slot"):
-        return  # before 4.4, an action has one user
+        return  # Before 4.4, an action has one user.
     action = bpy.data.objects["First"].animation_data.action
     data = second.animation_data_create()
     data.action = action
@@ -174,7 +174,7 @@ def test_a_bake_leaves_everything_where_it_was(rig: Rig) -> None:
             assert all(near(a, b) for a, b in zip(now, place, strict=True)), (mode, frame)
 
 
-def test_what_keys_cannot_express_is_not_baked(rig: Rig) -> None:
+def test_motion_that_keys_cannot_express_is_not_baked(rig: Rig) -> None:
     """A constraint in world space under a turned, unevenly scaled parent is sheared in local
     space."""
     import bpy

@@ -1,4 +1,4 @@
-"""Cases: the object that a name means, linked data, and overrides. See ``blender_scenes``."""
+"""Cases with names of objects, linked data, and overrides. See ``blender_scenes``."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def test_nothing_to_override_is_said(rig: Rig) -> None:
     assert rig.read.names() == ["Mine"]
 
 
-def test_what_a_script_changed_a_moment_ago_is_seen(rig: Rig) -> None:
+def test_a_scripts_recent_changes_are_seen(rig: Rig) -> None:
     """Names are cached, and Blender reports such a change only when it updates the scene."""
     import bpy
 
@@ -289,9 +289,9 @@ def test_what_a_script_changed_a_moment_ago_is_seen(rig: Rig) -> None:
     assert rig.tool("scene__list_objects", pattern="th*")["total"] == 1
 
 
-def test_what_another_add_on_does_about_our_change_is_seen(rig: Rig) -> None:
-    """During the change, the other add-on's handler parents another object to the one that is moved
-    or renamed."""
+def test_another_add_ons_reaction_to_our_change_is_seen(rig: Rig) -> None:
+    """During the change, a handler of the other add-on parents another object to the object that is
+    moved or renamed."""
     import bpy
 
     for name in ("Moved", "Named", "First", "Second"):
@@ -314,7 +314,7 @@ def test_what_another_add_on_does_about_our_change_is_seen(rig: Rig) -> None:
     assert rig.read.names() == ["Moved", "Renamed", "First", "Second"]
 
 
-def test_a_list_that_is_read_on_after_a_change_tells_what_is_there(rig: Rig) -> None:
+def test_a_list_that_is_continued_after_a_change_is_up_to_date(rig: Rig) -> None:
     """A filtered list of a large scene is made in slices, and the artist changes the scene in
     between."""
     import bpy
@@ -331,7 +331,7 @@ def test_a_list_that_is_read_on_after_a_change_tells_what_is_there(rig: Rig) -> 
 
 
 def test_the_checks_of_data_that_is_shared_hold(rig: Rig) -> None:
-    """The compliance suite's checks that need a sample, here with linked objects."""
+    """Run those checks of the compliance suite that need a sample, with linked objects."""
     import bpy
 
     def make() -> None:

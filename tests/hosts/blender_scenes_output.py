@@ -1,4 +1,5 @@
-"""Cases: pictures, USD files, and scripts with undo steps of their own. See ``blender_scenes``."""
+"""Cases with pictures, USD files, and scripts with undo steps of their own. See
+``blender_scenes``."""
 
 from __future__ import annotations
 
@@ -281,7 +282,7 @@ def test_an_exported_file_carries_the_artists_properties_and_none_of_ours(rig: R
     written = path.read_text("utf-8")
     assert "userProperties:shot" in written
     assert "callboard" not in written
-    # The scene still has the kind.
+    # The object in the scene still has its kind.
     assert rig.read.get("Tagged")["type"] == "cube"
 
 

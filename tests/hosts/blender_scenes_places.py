@@ -1,4 +1,4 @@
-"""Cases: objects' places, and what is reported about them. See ``blender_scenes``."""
+"""Cases with objects' places, and the reports about them. See ``blender_scenes``."""
 
 from __future__ import annotations
 
@@ -340,7 +340,7 @@ def test_a_rig_with_bones_of_another_add_on_can_be_copied(rig: Rig) -> None:
     data = bpy.data.armatures.new("Rig")
     top = bpy.data.objects.new("Rig", data)
     bpy.context.scene.collection.objects.link(top)
-    link = bpy.data.objects.new("Bone link", None)  # in no scene, like VRM's objects
+    link = bpy.data.objects.new("Bone link", None)  # The object is in no scene, like VRM's objects.
     link.parent = top
     made = rig.tool("scene__duplicate", name="Rig", new_name="Copy")["created"]
     assert made == ["Copy"]

@@ -1,4 +1,5 @@
-"""Cases: undo is exact, even with linked files and copied rigs. See ``blender_scenes``."""
+"""Cases in which undo must be exact, even with linked files and copied rigs. See
+``blender_scenes``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Values of materials, lights and cameras: values reported as set are visible, and still there
-after the next load."""
+"""Cases with values of materials, lights and cameras. A value that is reported as set must be
+visible, and still be set after the next load."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 sys.path.append(str(Path(__file__).parent / "doubles"))
 
 
-#: The Python versions of Maya, Houdini and 3ds Max. On other versions the doubles prove nothing.
+#: The Python versions of Maya, Houdini and 3ds Max. On other versions, tests of the doubles would
+#: prove nothing.
 if sys.version_info[:2] not in {(3, 10), (3, 11), (3, 13)}:
     collect_ignore_glob = [
         "test_maya*.py",

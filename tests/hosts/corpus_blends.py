@@ -1,5 +1,5 @@
-"""Makes a .blend file with the kinds of content that artists' files have, and a file that it links:
-``corpus_blends.py FOLDER``."""
+"""Makes a .blend file with the kinds of content that artists' files have, and a file that the first
+one links. Run it as ``corpus_blends.py FOLDER``."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> 
     """Try the archive in this application, and write ``callboard-first-run-KIND.json`` beside it.
     The archive is in the current folder or, because an application may change that, in this file's.
     Return 0 if everything passed, 1 if something failed, and 2 if there is no archive. Without an
-    archive nothing is written. Nothing but the report is left behind."""
+    archive nothing is written. Only the report is left behind."""
     places = (Path.cwd(), Path(__file__).resolve().parent)
     place = next((each for each in places if archive and (each / archive).is_file()), None)
     if place is None:

@@ -1,5 +1,5 @@
-"""Tries callboard inside 3ds Max without windows; see first_run.md. 3dsmaxbatch hands on nothing
-from its command line:
+"""Tries callboard inside 3ds Max without a GUI; see first_run.md. 3dsmaxbatch doesn't pass on
+arguments from its command line:
 
     set CALLBOARD_ARCHIVE=callboard-3dsmax-VERSION.zip
     3dsmaxbatch first_run_3dsmax.py

@@ -1,4 +1,4 @@
-"""Tries callboard inside Maya without windows; see first_run.md.
+"""Tries callboard inside Maya without a GUI; see first_run.md.
 
 mayapy first_run_maya.py callboard-maya-VERSION.zip
 """

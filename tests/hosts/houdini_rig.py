@@ -27,12 +27,12 @@ PACKAGE = Path(__file__).parents[2] / "hosts/callboard_houdini/package/packages/
 
 
 def new_houdini(*, windows: bool) -> None:
-    """Begin with an empty scene, in a Houdini with or without windows. hython never has windows."""
+    """Begin with an empty scene, in a Houdini with or without a GUI. hython never has a GUI."""
     if REAL:
         hou.hipFile.clear(suppress_save_prompt=True)
         return
     if windows:
-        # Houdini brings its own.
+        # Houdini has its own version.
         need("qt")
     hou._reset(windows=windows)
 

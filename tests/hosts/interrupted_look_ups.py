@@ -1,5 +1,5 @@
-"""Interrupts a look-up in OpenUSD's index of names at each of its lines, in a process of its own: a
-trace function of another test would count lines too."""
+"""Interrupts a look-up in OpenUSD's index of names at each of its lines. It runs in a process of
+its own, because another test's trace function would count lines too."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST = 1000
 
 
 class Interrupted(BaseException):
-    """Stands for the end of a call, which may come between any two lines."""
+    """Imitates the exception that ends a call, which may come between any two lines."""
 
 
 def main() -> None:

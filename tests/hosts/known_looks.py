@@ -8,7 +8,7 @@ from typing import Any
 from callboard.ground.png import Picture, decode
 
 FOLDER = Path(__file__).parent / "looks"
-#: The mean difference of a channel that is allowed, in steps of 1/255: drivers, samples and
+#: The allowed mean difference of a channel, in steps of 1/255, because drivers, samples and
 #: versions differ a little.
 TOLERANCE = 6.0
 

@@ -1,5 +1,5 @@
-"""Makes .blend files that name other files, in a process of its own: ``leading_blends.py ROOT``.
-Outside files go beside the root, into ``out``."""
+"""Makes .blend files that name other files. Run it in a process of its own, as ``leading_blends.py
+ROOT``. Files outside the root go into the folder ``out`` beside it."""
 
 from __future__ import annotations
 

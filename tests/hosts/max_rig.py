@@ -21,7 +21,7 @@ BUNDLE = Path(__file__).parents[2] / "hosts/callboard_max/bundle"
 
 
 def new_max(*, windows: bool, usd: bool = True) -> None:
-    """Begin with an empty scene, in a 3ds Max with or without windows. 3dsmaxbatch never has
+    """Begin with an empty scene, in a 3ds Max with or without a GUI. 3dsmaxbatch never has
     windows."""
     if REAL:
         pymxs.runtime.resetMaxFile(pymxs.runtime.Name("noPrompt"))

@@ -20,7 +20,7 @@ PLUGIN = (
 
 
 def new_maya(*, batch: bool) -> None:
-    """Begin with an empty scene, in a Maya with or without windows. mayapy never has windows."""
+    """Begin with an empty scene, in a Maya with or without a GUI. mayapy never has a GUI."""
     if REAL:
         from maya import cmds
 

@@ -1,6 +1,5 @@
-"""The two ways in which an application's double is tested: with windows, and also without them
-where the application then behaves differently. Inside the application itself there are no
-windows."""
+"""The two ways in which an application's double is tested: with a GUI, and also without one if the
+application then behaves differently. Inside the application itself, tests run without a GUI."""
 
 from __future__ import annotations
 
@@ -14,13 +13,13 @@ from needed import missing
 
 #: The ports that these applications don't offer yet.
 ABSENT = frozenset({FILE, MODELLING})
-#: Without windows, undo is off until a host switches it on, no dialog offers to save, and another
+#: Without a GUI, undo is off until a host switches it on, no dialog offers to save, and another
 #: renderer renders.
 _OTHERWISE_WITHOUT_WINDOWS = ("FileTools.", "Rendering.", "Undo.")
 
 
 def both(real: bool) -> pytest.MarkDecorator:
-    """Mark a test whose outcome differs without windows."""
+    """Mark a test whose outcome differs without a GUI."""
     places = ["batch"] if real else ["batch", "windows"]
     return pytest.mark.parametrize("host", places, indirect=True)
 

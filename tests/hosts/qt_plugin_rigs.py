@@ -1,4 +1,4 @@
-"""Maya, Houdini and 3ds Max with windows, for one suite: a real QApplication around the doubles,
+"""Maya, Houdini and 3ds Max with a GUI, for one suite: a real QApplication around the doubles,
 and each application's start, end and menu."""
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class MayaRig(Rig):
         from maya_rig import REAL, new_maya
 
         if REAL:
-            pytest.skip("mayapy has no windows")
+            pytest.skip("mayapy has no GUI")
         new_maya(batch=False)
         from callboard_maya.host import MayaHost
         from callboard_maya.plugin import plug_in
@@ -220,7 +220,7 @@ class HoudiniRig(Rig):
         from houdini_rig import PACKAGE, REAL, hou, new_houdini
 
         if REAL:
-            pytest.skip("hython has no windows")
+            pytest.skip("hython has no GUI")
         from hou._windows import Interface
 
         new_houdini(windows=True)
@@ -326,7 +326,7 @@ class MaxRig(Rig):
         from max_rig import BUNDLE, REAL, new_max, pymxs
 
         if REAL:
-            pytest.skip("3dsmaxbatch has no windows")
+            pytest.skip("3dsmaxbatch has no GUI")
         new_max(windows=True)
         from pymxs._session import session
 

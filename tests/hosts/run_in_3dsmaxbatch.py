@@ -1,4 +1,4 @@
-"""For 3dsmaxbatch: the adapter's tests, with the compliance suite, inside 3ds Max.
+"""Runs the adapter's tests and the compliance suite inside 3ds Max, under 3dsmaxbatch.
 
     3dsmaxbatch tests/hosts/run_in_3dsmaxbatch.py
 

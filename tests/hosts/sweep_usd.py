@@ -1,11 +1,11 @@
-"""Everything an agent may do to a scene, tried on each USD file of a folder.
+"""Tries everything that an agent may do to a scene on each USD file of a folder.
 
     python tests/hosts/sweep_usd.py FOLDER [--limit N] [--match TEXT]
 
-Each file is opened, listed and read; objects are created, transformed, renamed, put below another,
-coloured, copied and deleted; the scene is saved elsewhere and read by a process without callboard,
-which must find everything that the tools called verified. Then everything must be undone exactly. A
-process that dies is a failure of its file. Prints counts, refusals by reason, and every failure.
+Each file is opened, listed and read. Objects are created, transformed, renamed, put below another,
+colored, copied and deleted. The scene is saved elsewhere and read by a process without callboard,
+which must find everything that the tools called verified. Then everything must be undone exactly.
+If a process dies, its file counts as failed. Prints counts, refusals by reason, and every failure.
 Exits with 1 if there is one.
 """
 
@@ -153,7 +153,7 @@ class Sweep:
             try:
                 self._read.get(arguments["name"])
             except HostError:
-                return None  # an earlier change moved it, or it can't be read
+                return None  # An earlier change moved the object, or it can't be read.
         before = self._text()
         try:
             answer = self._call(tool, arguments)

@@ -1,5 +1,4 @@
-"""The names that the adapters of Maya, Houdini and 3ds Max use are names that the applications
-have.
+"""The adapters of Maya, Houdini and 3ds Max use only names that exist in these applications.
 
 The sources are parsed, not run: commands with their flags and modes, modules' members, node types,
 parameters, menus' words and properties. ``make_facts.py`` says where the facts come from. Names
@@ -26,7 +25,7 @@ PROJECT = HERE.parents[1]
 HOSTS = ("maya", "houdini", "max")
 #: The names by which each adapter imports its application's modules.
 ROOTS = {"maya": ("cmds", "om", "mel", "maya_utils", "omui"), "houdini": ("hou",), "max": ("rt",)}
-#: A word, a versioned type, or a plug.
+#: A word, a type with its version, or a plug.
 _WORD = re.compile(r"[|.]?\w+(?:::[\d.]+|(?:\.\w+)+)?")
 _MODES = {"query": "q", "edit": "e"}
 
@@ -45,7 +44,7 @@ def unsourced(host: str) -> frozenset[str]:
 
 @cache
 def own_words() -> frozenset[str]:
-    """Return the words of callboard itself and of Python, which don't belong to an application."""
+    """Return the words that belong to callboard itself and to Python, not to an application."""
     text = "".join(
         path.read_text(encoding="utf-8")
         for folder in ("core/callboard", "hosts/callboard_qt")
@@ -107,7 +106,7 @@ def defined(host: str) -> frozenset[str]:
     return frozenset(name for tree in trees(host).values() for name in own_names(tree))
 
 
-# -- what is named --------------------------------------------------------------------------------
+# -- names in the adapters ------------------------------------------------------------------------
 
 
 def members(host: str) -> Iterator[tuple[str, list[str]]]:
@@ -332,7 +331,7 @@ def test_every_word_is_the_applications(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_what_has_no_source_is_used(host: str) -> None:
+def test_names_without_a_source_are_used(host: str) -> None:
     """A reason that is no longer needed must be removed."""
     text = "\n".join(
         path.read_text(encoding="utf-8")

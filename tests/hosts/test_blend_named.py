@@ -62,11 +62,11 @@ def test_only_two_slashes_stand_for_the_files_folder(root: Path, text: str) -> N
     ("code", "structure", "name"),
     [
         (b"", 9, b"LI"),
-        (b"LI\0\0", 0, b"LI"),  # the structure of a datablock's head
+        (b"LI\0\0", 0, b"LI"),  # This is the structure of a datablock's head.
         (b"IM\0\0", 0, b"IM"),
-        (b"IM\0\0", 1, b"IM"),  # an image, labelled as a library
+        (b"IM\0\0", 1, b"IM"),  # This image is labelled as a library.
         (b"TX\0\0", 1, b"LI"),
-        (b"ZZ\0\0", 1, b"LI"),  # an unknown kind, with the name of a library
+        (b"ZZ\0\0", 1, b"LI"),  # This block has an unknown kind, and the name of a library.
         (b"LI\0\0", 1, b"IM"),
         (b"LIXX", 1, b"LI"),  # Blender takes any unknown code for a datablock's
         (b"LI\0\0", 9, b"LI"),
@@ -114,7 +114,8 @@ def test_a_path_counts_in_a_block_with_another_label(root: Path, tmp_path: Path)
     path = root / "a.blend"
     texts = {b"//../out.ies": True, b"//../none.ies": False, b"//a.blend": False}
     if os.name != "nt":
-        texts[b"\\//../out.ies"] = True  # parts of Blender make it a slash first
+        # Parts of Blender first replace the backslash with a slash.
+        texts[b"\\//../out.ies"] = True
     for text, leaves in texts.items():
         content = b"\0" * 4 + text.ljust(1024, b"\0")
         path.write_bytes(_with(blend_file([b"//in.blend"]), content))

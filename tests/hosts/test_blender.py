@@ -1,4 +1,4 @@
-"""Tests specific to Blender: its process ends, and other programs read its exports."""
+"""Tests specific to Blender: the end of its process, and exports that other programs read."""
 
 from __future__ import annotations
 

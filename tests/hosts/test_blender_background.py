@@ -1,4 +1,4 @@
-"""Blender without a window, with the add-on, serves until Ctrl+C."""
+"""A headless Blender with the add-on serves until Ctrl+C."""
 
 from __future__ import annotations
 

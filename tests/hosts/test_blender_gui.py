@@ -1,4 +1,4 @@
-"""An artist's afternoon in Blender's real user interface, beside an agent."""
+"""An artist works in Blender's real user interface for an afternoon, beside an agent."""
 
 from __future__ import annotations
 

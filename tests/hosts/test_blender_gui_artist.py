@@ -96,7 +96,7 @@ def test_the_splash_screen_holds_up_nothing(gui: Gui, client: FakeClient) -> Non
     path = str(gui.folder / "splash.blend")
     gui.run(PERMIT)
     gui.run("with artist(): bpy.ops.wm.splash('INVOKE_DEFAULT')")
-    gui.run("")  # it is drawn
+    gui.run("")  # The interface has been drawn.
     for tool, arguments in (
         ("scene__create_primitive", {"kind": "sphere", "name": "Ball"}),
         ("scene__delete", {"names": ["Cube"]}),
@@ -312,7 +312,7 @@ def test_a_script_without_an_end_is_stopped_and_rolled_back(gui: Gui, client: Fa
     client.start("tools/call", asked, id=77)
     gui.wait(began.exists, "the script")
     client.notify("notifications/cancelled", {"requestId": 77})
-    gui.run("")  # the interface works again
+    gui.run("")  # The interface works again.
     assert gui.run("answer = bpy.data.objects['Cube'].location.x") == 0
     create = client.call("scene__create_primitive", {"kind": "cube", "name": "After", "size": 1})
     assert not create.get("isError")
@@ -341,7 +341,7 @@ def asks_to_stop(gui: Gui, client: FakeClient) -> None:
             over.set()
 
     join = in_background(ask)
-    while not over.wait(1.5):  # no answer comes
+    while not over.wait(1.5):  # No answer comes.
         gui.process.send_signal(signal.SIGURG)
     join()
     answer = json.loads(bodies[0])

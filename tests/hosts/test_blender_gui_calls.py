@@ -1,6 +1,6 @@
-"""A thousand calls of four agents while the artist works, agents that call while a third runs
-scripts, and questions that come and go while files are opened. ``CALLBOARD_FUZZ`` multiplies
-them."""
+"""Four agents make a thousand calls while the artist works, two agents call while a third runs
+scripts, and questions come and go while files are opened. ``CALLBOARD_FUZZ`` multiplies the
+calls."""
 
 from __future__ import annotations
 
@@ -119,7 +119,8 @@ def test_questions_come_and_go_while_files_are_opened(gui: Gui, client: FakeClie
             for number in itertools.count(1000):
                 params = {"name": "script__execute", "arguments": {"code": "pass"}}
                 asked = asker.start("tools/call", params, id=number)
-                while not asked.done():  # a cancel before its request does nothing
+                # A cancellation that arrives before its request does nothing.
+                while not asked.done():
                     over.wait(0.1)
                     asker.notify("notifications/cancelled", {"requestId": number})
                 if over.is_set():

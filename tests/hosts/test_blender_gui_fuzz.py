@@ -1,4 +1,4 @@
-"""An artist and an agent at once in Blender's real user interface, both at random.
+"""An artist and an agent act at random in Blender's real user interface at the same time.
 
 In every other round the artist leaves the objects as they were, so the scene has to match the
 answers. ``CALLBOARD_FUZZ`` multiplies the rounds; 10 makes 2,000 acts against 2,000 calls.
@@ -86,7 +86,7 @@ def act(gui: Gui, chance: random.Random, acts: Sequence[str]) -> None:
         elif word == "!":
             gui.xdotool("type", chance.choice(("cube", "ball", "lamp")))
         elif word == "open":
-            let_go(gui)  # no menu opens during a drag
+            let_go(gui)  # No menu opens during a drag.
             path = str(gui.folder / "saved.blend")
             gui.run(f"bpy.ops.wm.open_mainfile(filepath={path!r}, load_ui=False)")
         else:

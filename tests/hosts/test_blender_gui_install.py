@@ -1,4 +1,5 @@
-"""``callboard install blender`` in a fresh home, then Blender started as an artist starts it."""
+"""``callboard install blender`` runs in a fresh home. Then Blender is started as an artist starts
+it."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ Run = Callable[..., str]
 
 @pytest.fixture
 def home(tmp_path: Path) -> dict[str, str]:
-    """The environment of a user who has never started Blender."""
+    """Return the environment of a user who has never started Blender."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("XDG_", "CALLBOARD_"))}
     sources = os.pathsep.join(path for path in sys.path if path)
     kept.update(HOME=str(tmp_path), PYTHONPATH=sources, LIBGL_ALWAYS_SOFTWARE="1")

@@ -41,10 +41,10 @@ def test_each_kind_of_picture_is_as_it_was_and_the_artist_sees_nothing_of_it(
     failed = []
     for name, asked in MODES.items():
         if ROOM and name == "material":
-            continue  # without a graphics card Eevee of 4.2 and later takes minutes
+            continue  # Without a graphics card, Eevee of 4.2 and later takes minutes.
         result = client.call("viewport__look", {**SIZE, **asked})
         assert not result.get("isError"), result
-        if ROOM:  # the pictures have the theme and tones of Blender 3.4
+        if ROOM:  # The pictures have the theme and tones of Blender 3.4.
             assert result["structuredContent"]["empty"] < 1
             continue
         try:

@@ -24,7 +24,7 @@ PROCESSES, AT_ONCE = 4, 2
 
 
 def serve_once(home: Path) -> tuple[int, list[str]]:
-    """Return the process's exit code, and the temporary files it left."""
+    """Return the process's exit code, and the temporary files that it left."""
     temporary = home / "tmp"
     temporary.mkdir(parents=True)
     env = {**environment(home), "TMPDIR": str(temporary)}

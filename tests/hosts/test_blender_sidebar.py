@@ -109,7 +109,7 @@ def test_a_pop_up_closes_when_its_question_ends(gui: Gui) -> None:
         params = {"name": "script__execute", "arguments": {"code": "1"}}
         client.start("tools/call", params, id=41)
         gui.wait(lambda: gui.run("answer = len(residence.snapshot.questions)") == 1, "the question")
-        gui.key("Escape")  # the pointer is over the view
+        gui.key("Escape")  # The pointer is over the view.
         gui.run("with artist(): bpy.ops.callboard.details('INVOKE_DEFAULT')")
         gui.wait(lambda: gui.run(held), "the pop-up")
         client.notify("notifications/cancelled", {"requestId": 41})
@@ -292,7 +292,8 @@ def test_a_question_is_answered_by_mouse_with_the_sidebar_closed(
         )
         width, height = gui.run(
             "window = bpy.context.window_manager.windows[0]\n"
-            "answer = [window.width, window.height]"  # no smaller than Blender allows
+            "answer = [window.width, "
+            "window.height]"  # The window isn't smaller than Blender allows.
         )
         # The status bar changes its hints on its own.
         window = (0, SCREEN_HEIGHT - height, width, SCREEN_HEIGHT - 26)
@@ -304,7 +305,7 @@ def test_a_question_is_answered_by_mouse_with_the_sidebar_closed(
                 "tools/call", {"name": "script__execute", "arguments": {"code": LONG}}
             )
             mark = gui.wait(lambda: display.frame().red(header), "a red mark in the header")
-            if width > 1000:  # otherwise there is no room for it
+            if width > 1000:  # In a narrower window there is no room for the line.
                 gui.wait(lambda: display.frame().red(status), "a red line in the status bar")
             middle = (mark[0] + mark[2]) // 2, (mark[1] + mark[3]) // 2
             gui.xdotool("mousemove", "--sync", *map(str, middle))
@@ -318,7 +319,7 @@ def test_a_question_is_answered_by_mouse_with_the_sidebar_closed(
             assert popup[2] - popup[0] < width
             across = popup[0] + (popup[2] - popup[0]) * 5 // 6
             upwards = range(popup[3] - 18, popup[3] - 80, -10)
-            for row in upwards:  # the answer, which isn't taken yet, then Next
+            for row in upwards:  # Click the answer, which isn't accepted yet, and then Next.
                 gui.click(across, row)
             assert not call.done()
             assert "Cube" in gui.names()

@@ -1,4 +1,4 @@
-"""Objects keep names of their own in this machine's Blender, without a window. Up to 4.4 Blender
+"""Objects keep unique names in this machine's Blender, when it runs headless. Up to 4.4 Blender
 sometimes gives a copy exactly its original's name, and an undo then loses one of the two."""
 
 from __future__ import annotations

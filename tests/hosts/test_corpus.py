@@ -1,5 +1,5 @@
-"""Every tool that makes changes, tried on a file with the kinds of content that artists' files
-have: nothing else is lost, and undo is exact. The tools come from the host, so a new one is tried
+"""Every tool that makes changes is tried on a file with the kinds of content that artists' files
+have. Nothing else is lost, and undo is exact. The tools come from the host, so a new one is tried
 without being named here. ``benchmarks/corpus.py`` does the same with any folder of files."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The checked path is exactly the path that a host opens: every path argument of every tool, in
-every spelling that some application reads as another path, on the hosts that run here."""
+"""A host opens exactly the path that was checked. Every path argument of every tool is tried on the
+hosts that run here, in every spelling that some application reads as another path."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_nothing_outside_the_root_is_read_or_written(place: Place, patterns: lis
     before = place.outside()
     passed = []
     for pattern in patterns:
-        if patterns is ODD:  # many of these pass
+        if patterns is ODD:  # Many of these calls succeed.
             place.open_anew()
         for tool, how in tools.items():
             name = file_name(tool, place.kind)
@@ -205,7 +205,7 @@ def test_nothing_outside_the_root_is_read_or_written(place: Place, patterns: lis
             if "result" in answer and not answer["result"]["isError"]:
                 passed.append((tool, written))
     if patterns is LEAVES:
-        # Only paths that stay inside for every application may pass.
+        # Only paths that every application reads as inside the root may be accepted.
         assert passed == []
 
 

@@ -1,4 +1,4 @@
-"""The first run inside an application, on its double: it leaves a report, and nothing else."""
+"""The first run inside an application, on its double. It leaves only a report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def an_archive(path: Path, host: str) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(330)  # the first run may take as long as its process
+@pytest.mark.timeout(330)  # The first run may take as long as its process.
 @pytest.mark.parametrize(
     ("script", "kind", "host", "double"),
     [

@@ -76,7 +76,7 @@ def test_it_serves_a_scene_and_ends(
         assert missing["viewport__capture"] == ["viewport"]
         assert missing["script__execute"] == ["script.execute"]
         assert "scene__transform" not in missing
-        # Maya's port comes with a plug-in, which isn't loaded.
+        # In Maya, this port needs a plug-in, which isn't loaded.
         assert ("usd__import_usd" in missing) == (rig == "maya")
         process.terminate()
         _, errors = process.communicate(timeout=30)

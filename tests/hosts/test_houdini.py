@@ -743,7 +743,7 @@ def test_the_camera_that_is_looked_through_and_the_frame_and_the_renderer(bench:
     if hou.isUIAvailable():
         assert port.still(str(bench.folder / "still.png"), 32, 16, 12)["engine"] == "opengl"
     else:
-        with pytest.raises(HostError, match="OpenGL render node with windows"):
+        with pytest.raises(HostError, match="OpenGL render node with a GUI"):
             port.still(str(bench.folder / "still.png"), 32, 16, 12)
     assert session.rendered == [("ifd", 1, 1), ("opengl", 12, 12)][: 1 + hou.isUIAvailable()]
     assert (seen, bench.host.blocked_by()) == (["rendering"] * len(session.rendered), None)

@@ -1,4 +1,4 @@
-"""Shapes where Houdini differs, on the double or, under hython, on Houdini itself."""
+"""Shapes for which Houdini differs, on the double or, under hython, on Houdini itself."""
 
 from __future__ import annotations
 

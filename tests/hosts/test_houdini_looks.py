@@ -1,4 +1,5 @@
-"""Cameras, lights, materials where Houdini differs, on the double or, under hython, in Houdini."""
+"""Cameras, lights and materials for which Houdini differs, on the double or, under hython, in
+Houdini."""
 
 from __future__ import annotations
 
@@ -239,7 +240,7 @@ def test_of_other_types_only_the_name_is_told(bench: Bench) -> None:
 # -- looking ------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(REAL, reason="hython has no windows")
+@pytest.mark.skipif(REAL, reason="hython has no GUI")
 def test_the_artists_view_is_as_it_was_also_when_drawing_fails(tmp_path: Path) -> None:
     new_houdini(windows=True)
     with houdini_host(lambda fn: None) as host:
@@ -260,7 +261,7 @@ def test_the_artists_view_is_as_it_was_also_when_drawing_fails(tmp_path: Path) -
         assert rendered["engine"] == "ifd"
 
 
-@pytest.mark.skipif(REAL, reason="hython has no windows")
+@pytest.mark.skipif(REAL, reason="hython has no GUI")
 def test_a_point_of_the_artists_view_is_an_object(tmp_path: Path) -> None:
     new_houdini(windows=True)
     with houdini_host(lambda fn: None) as host:
@@ -272,7 +273,7 @@ def test_a_point_of_the_artists_view_is_an_object(tmp_path: Path) -> None:
         assert seen["point"] == pytest.approx([0.0, 0.0, 1.0])
         assert bench.call("viewport__pick", {**asked, "x": 0.01})["path"] is None
         assert _view() == before
-        # Through a camera that looks the other way.
+        # Look through a camera that points the other way.
         mine = hou.node("/obj").createNode("cam", "mine")
         mine.parmTuple("t").set((0.0, 0.0, -9.0))
         hou.session.view_camera = mine.path()

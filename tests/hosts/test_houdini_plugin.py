@@ -92,7 +92,7 @@ def test_a_long_cook_is_no_message_window(rig: HoudiniRig) -> None:
     loop._clock = lambda: now[0]
     rig.session.turn()
     assert server.host.may_run("read") is None
-    # The cook held up Houdini's loop and Qt's, and Qt's comes first afterwards.
+    # The cook held up both Houdini's loop and Qt's. Afterwards, Qt's loop runs first.
     now[0] += 3600
     assert server.host.may_run("change") is None
     rig.session.turn()

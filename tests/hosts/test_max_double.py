@@ -90,7 +90,7 @@ def test_what_would_open_a_prompt_raises(tmp_path: Any) -> None:
 
 def test_windows_need_windows() -> None:
     new_max(windows=False)
-    with pytest.raises(RuntimeError, match="without windows"):
+    with pytest.raises(RuntimeError, match="without a GUI"):
         rt.gw.getViewportDib()
 
 

@@ -1,4 +1,4 @@
-"""Shapes where 3ds Max differs, on the double or, under 3dsmaxbatch, on 3ds Max itself."""
+"""Shapes for which 3ds Max differs, on the double or, under 3dsmaxbatch, on 3ds Max itself."""
 
 from __future__ import annotations
 

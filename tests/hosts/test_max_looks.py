@@ -1,4 +1,5 @@
-"""Looks where 3ds Max differs, on the double or, under 3dsmaxbatch, on 3ds Max itself."""
+"""Cameras, lights and materials for which 3ds Max differs, on the double or, under 3dsmaxbatch, on
+3ds Max itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of 3ds Max's views, on the double: 3dsmaxbatch has no views."""
+"""Pictures of 3ds Max's views, on the double, because 3dsmaxbatch has no views."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def pointed_at(bench: Bench, **asked: Any) -> Any:
 def test_a_point_of_the_artists_own_view_is_an_object(bench: Bench) -> None:
     bench.cube("Crate", 80.0)
     before = state()
-    for view in (2, 1):  # from above, in perspective and flat
+    for view in (2, 1):  # The views look from above, in perspective and without it.
         rt.viewport.activeViewport = view
         seen = pointed_at(bench)
         assert (seen["path"], seen["point"][2]) == ("/Crate", pytest.approx(40.0))

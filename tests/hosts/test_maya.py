@@ -338,7 +338,7 @@ def test_what_a_hidden_layer_holds_is_not_visible(bench: Bench) -> None:
     # A layer that is switched off has no effect.
     cmds.setAttr("Crowd.enabled", False)
     assert bench.get(hat)["visible"]
-    # Set by hand, without a layer.
+    # The artist has set this by hand, without a layer.
     loose = bench.cube("Loose")
     cmds.setAttr(f"{loose}.overrideVisibility", False)
     assert bench.get(loose)["visible"]
@@ -835,7 +835,7 @@ def test_the_scenes_renderer_renders(
     before = scene_settings()
     answer = bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, None)
     assert answer["engine"] == (without if cmds.about(batch=True) else with_windows)
-    # Nothing is lit here, and only Arnold leaves such a scene black.
+    # The scene has no lights. Only Arnold renders such a scene black.
     assert ("doubt" in answer) == (asked == "arnold")
     assert (bench.folder / "still.png").is_file()
     assert scene_settings() == before

@@ -1,4 +1,4 @@
-"""Shapes where Maya differs, on the double or, under mayapy, on Maya itself."""
+"""Shapes for which Maya differs, on the double or, under mayapy, on Maya itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cameras, materials and lights where Maya differs, on the double or, under mayapy, on Maya
+"""Cameras, materials and lights for which Maya differs, on the double or, under mayapy, on Maya
 itself."""
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def test_attributes_of_the_shape_are_the_objects_and_choices_have_names(bench: B
 # -- looking ------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(REAL, reason="mayapy has no windows")
+@pytest.mark.skipif(REAL, reason="mayapy has no GUI")
 def test_the_artists_view_is_as_it_was_also_when_drawing_fails(tmp_path: Path) -> None:
     new_maya(batch=False)
     with maya_host(lambda fn: None) as host:
@@ -279,7 +279,7 @@ def test_the_artists_view_is_as_it_was_also_when_drawing_fails(tmp_path: Path) -
         assert rendered["engine"] == "mayaSoftware"
 
 
-@pytest.mark.skipif(REAL, reason="mayapy has no windows")
+@pytest.mark.skipif(REAL, reason="mayapy has no GUI")
 def test_a_point_of_the_artists_view_is_a_mesh_or_refused(tmp_path: Path) -> None:
     new_maya(batch=False)
     from maya._session import session

@@ -183,7 +183,8 @@ def random_edit(scene: Scene, dice: random.Random) -> None:
     elif kind == 3:
         scene.edit.duplicate(name, None)
     elif kind == 4:
-        with suppress(HostError):  # refused where shapes below have materials of their own
+        # This is refused, because shapes below the object have materials of their own.
+        with suppress(HostError):
             scene.edit.set_color(name, [dice.random()] * 3)
     elif kind == 5:
         parent = dice.choice(names)
@@ -319,8 +320,8 @@ def test_a_deep_file_is_refused_wherever_it_is_referenced(scene: Scene, tmp_path
         scene.files.open(written(tmp_path, "innocent.usda", body))
 
 
-def test_what_could_not_be_read_again_is_not_saved(scene: Scene, tmp_path: Path) -> None:
-    """A path as an attribute's value can be read, but is written as text that can't be read
+def test_a_scene_that_could_not_be_read_again_is_not_saved(scene: Scene, tmp_path: Path) -> None:
+    """A path can be an attribute's value, but OpenUSD writes it as text that can't be read
     again."""
     body = HEAD + 'def Material "M"\n{\n    token outputs:ri:surface = </M.outputs:out>\n}\n'
     scene.files.open(written(tmp_path, "old.usda", body))
@@ -332,7 +333,7 @@ def test_what_could_not_be_read_again_is_not_saved(scene: Scene, tmp_path: Path)
     assert not (tmp_path / "target.usdc").exists()
 
 
-def test_what_is_open_is_saved_over_where_a_mapped_file_could_not_be(
+def test_the_open_file_can_be_replaced_although_it_is_mapped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Windows refuses to replace a mapped file, and crates are mapped."""

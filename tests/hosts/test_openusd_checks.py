@@ -1,4 +1,4 @@
-"""Faults of meshes, files and whole stages are found in OpenUSD, with their place."""
+"""Faults of meshes, files and whole stages are found in OpenUSD, and their places are reported."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def test_what_instances_share_is_not_changed_and_takes_nothing_in(forest: Scene)
     assert forest.text() == before
 
 
-def test_a_copy_has_what_each_sublayer_says(scene: Scene, tmp_path: Path) -> None:
+def test_a_copy_has_the_values_of_each_sublayer(scene: Scene, tmp_path: Path) -> None:
     """The animation department's layer has the hat, and the layout department's has its place, from
     frame ten on."""
     (tmp_path / "anim").mkdir()

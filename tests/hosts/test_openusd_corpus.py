@@ -1,5 +1,5 @@
-"""Every tool, tried on scenes shaped like studios' files. The same sweep runs over a folder:
-``python tests/hosts/sweep_usd.py FOLDER``."""
+"""Every tool is tried on scenes like those of studios. ``python tests/hosts/sweep_usd.py FOLDER``
+does the same with a folder of files."""
 
 from __future__ import annotations
 

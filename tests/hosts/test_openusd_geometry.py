@@ -1,4 +1,4 @@
-"""OpenUSD: the data of faces and corners follows them, and no other mesh changes."""
+"""On OpenUSD, the data of faces and corners stays with them, and no other mesh changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages whose objects are root prims: no ``/World``, or one that moves."""
+"""Stages whose objects are root prims, because there is no ``/World`` or it moves."""
 
 from __future__ import annotations
 

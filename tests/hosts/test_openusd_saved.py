@@ -105,7 +105,7 @@ CHANGES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "duplicate": ("scene__duplicate", {"name": "Box", "translate": [7, 8, 9]}),
     "colour": ("scene__set_material_color", {"name": "Box", "color": [1, 0.5, 0.25]}),
 }
-#: Calls that are refused, with the reason, instead of done halfway.
+#: Calls that are refused, with the reason, because they could only be done halfway.
 REFUSED = {
     ("turn", "sheared"): "sheared",
     ("scale", "sheared"): "sheared",

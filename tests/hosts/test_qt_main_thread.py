@@ -178,7 +178,7 @@ def test_posted_work_waits_until_the_dialog_is_gone(main: QtMainThread) -> None:
 
         def meanwhile() -> tuple[str | None, bool]:
             work = posted(main)
-            # Later events in Qt's queue have run, so it had its turn.
+            # Later events in Qt's queue have run, so this event would have run too.
             seen: Future[str | None] = Future()
             artist.call(lambda: seen.set_result(main.blocked_by()))
             title, ran = seen.result(20), work.done()

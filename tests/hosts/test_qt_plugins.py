@@ -1,6 +1,5 @@
-"""callboard inside Maya, Houdini and 3ds Max with windows: one suite for the three. Tests specific
-to one of them are in ``test_maya_plugin.py``, ``test_houdini_plugin.py`` and
-``test_max_plugin.py``."""
+"""One suite for callboard inside Maya, Houdini and 3ds Max with a GUI. Tests specific to one of
+them are in ``test_maya_plugin.py``, ``test_houdini_plugin.py`` and ``test_max_plugin.py``."""
 
 from __future__ import annotations
 
@@ -213,7 +212,7 @@ def test_a_broken_qt_is_said_and_leaves_nothing(rig: Rig, monkeypatch: pytest.Mo
 def test_the_panel_opens_once_and_follows_the_server(
     rig: Rig, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As in a bundle without the panel.
+    # This imitates a bundle without the panel.
     monkeypatch.setitem(sys.modules, "callboard_ui", None)
     rig.choose("open")
     (panel,) = rig.panels()
@@ -334,7 +333,7 @@ def test_a_busy_that_never_ends_is_forgotten(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_nothing_runs_inside_a_load_that_draws_its_progress(rig: Rig, server: Any) -> None:
-    """The application handles Qt's events during a load, ours among them."""
+    """During a load, the application handles Qt's events, including ours."""
     server.dispatcher.default_timeout = 1.0
     rig.begin("open")
 
@@ -386,7 +385,7 @@ def test_its_own_skills_are_loaded_and_scripts_wait_for_somebody(rig: Rig, serve
 
 
 def run_workflow(server: Any, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Run the workflow. Return how it ended."""
+    """Run the workflow. Return its final status."""
 
     def talk() -> dict[str, Any]:
         with Client(server.url, server.token) as client:

@@ -2,8 +2,8 @@
 
     python tests/hosts/typecheck_houdini.py
 
-types-houdini is fetched by pip into a temporary folder. Needs mypy and PySide6 in the environment
-that runs it. The stubs themselves aren't strict, so mypy's messages about them are left out.
+pip fetches types-houdini into a temporary folder. Needs mypy and PySide6 in the environment that
+runs it. The stubs themselves aren't strict, so mypy's messages about them are left out.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python tests/hosts/typecheck_maya.py
 
-types-maya has the exact flags of the commands, maya-stubs all of the API; both install the same
-package, so they are fetched by pip into a temporary folder and joined there. Needs mypy and
+types-maya has the exact flags of the commands, and maya-stubs has all of the API. Both install the
+same package, so pip fetches them into a temporary folder, where they are joined. Needs mypy and
 PySide6 in the environment that runs it.
 """
 

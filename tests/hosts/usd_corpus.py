@@ -1,5 +1,5 @@
-"""Small scenes shaped like studios' files. Each scene is a dict of its files by name. ``shot.usda``
-is the one to open."""
+"""Small scenes like those of studios. Each scene is a dict of its files by name. Open
+``shot.usda``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks of a call whose slices alternate with the artist's changes, and of one that the artist
-undoes."""
+"""Checks for a call whose slices alternate with the artist's changes, and for a call that the
+artist undoes."""
 
 from __future__ import annotations
 

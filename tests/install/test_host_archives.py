@@ -84,7 +84,7 @@ def texts(folder: Path) -> dict[str, str]:
     }
 
 
-# -- what is written, and what is left -------------------------------------------------------------
+# -- written files, and files that are left alone --------------------------------------------------
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -313,7 +313,7 @@ def test_every_houdini_that_was_started(
 
 
 @pytest.mark.parametrize("host", ["maya", "houdini"])
-def test_on_windows_both_documents_folders_count(
+def test_on_windows_both_documents_folders_are_searched(
     host: str, home: Path, archive: Archive, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """OneDrive has moved the documents folder, but some versions still use the old one."""

@@ -118,7 +118,7 @@ def poll(client, id, ready):
         latest[:] = [result["structuredContent"]]
         if not result["isError"] and ready(latest[0]):
             return latest[0]
-        client.call("s__names")  # a trip through the main thread, so that the run isn't starved
+        client.call("s__names")  # This call runs on the main thread, so the run gets its turn too.
         return None
 
     return until(ready_run, lambda: f"the run to get on: {latest}", seconds=60)
@@ -240,8 +240,8 @@ def test_a_check_without_an_id_is_told_by_its_line(tmp_path):
     assert told.startswith("the check 'step_3' in line 5 of w.workflow.yaml wasn't passed")
 
 
-def test_who_waits_at_a_shell_can_ask_what_each_step_did(tmp_path, capsys):
-    """The failure names the run, both on the command line and in the records."""
+def test_a_person_at_a_shell_can_see_what_each_step_did(tmp_path, capsys):
+    """The error names the run, both on the command line and in the records."""
     text = CHECKED + '    else: [{fail: "{{count.n}} things to publish"}]\n'
     with server(tmp_path, text, announce=True, records=True) as running:
         arguments = json.dumps({"name": "s.w"})

@@ -1,4 +1,4 @@
-"""An agent's maps over a real farm: their progress, their results, and their early end."""
+"""An agent's maps over a real farm, with their progress, their results, and an early end."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def certificates(folder: Path, name: str) -> list[str]:
     named = ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1"]
     command = [*make, *named, "-keyout", key, "-out", certificate]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
-    shutil.copyfile(certificate, ca)  # it is self-signed
+    shutil.copyfile(certificate, ca)  # The certificate is self-signed.
     return [ca, certificate, key]
 
 

@@ -3,8 +3,9 @@ imported old versions of the packages that callboard carries. Then the applicati
 
     python -I -S beside_others.py HOST OLD FOLDER SITE...
 
-OLD is ``broken`` for versions that can't be used at all, ``alike`` for those that SITE has. FOLDER
-is the folder of the unpacked archive or, for Blender, the archive. Prints its findings as JSON.
+OLD is ``broken`` for versions that can't be used at all, or ``alike`` for the versions in SITE.
+FOLDER is the folder of the unpacked archive or, for Blender, the archive. Prints its findings as
+JSON.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def talk_and_look(plug_in: Any, panel: Callable[[], Any]) -> dict[str, Any]:
     return {"answer": answer, "panel": words(panel())}
 
 
-# -- each host, as it finds and loads what was unpacked --------------------------------------------
+# -- each host, as it finds and loads the unpacked files -------------------------------------------
 
 
 def maya(folder: Path) -> dict[str, Any]:

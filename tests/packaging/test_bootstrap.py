@@ -58,7 +58,7 @@ def fake_python(folder: Path, body: str) -> Path:
 @pytest.mark.parametrize(
     "body",
     [
-        "exit 127",  # a version manager's shim for a version that isn't installed
+        "exit 127",  # A version manager has a shim for a version that isn't installed.
         "echo Python 2.7",
         'echo \'{"version": "3.11"}\'',
         "echo '[1, 2]'",
@@ -117,7 +117,8 @@ def test_help_answers_at_once_and_names_what_can_be_run(
 
 
 def test_a_commit_after_changed_says_since_when() -> None:
-    nothing = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # git's tree without files
+    # This is the hash of git's tree without files.
+    nothing = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
     given = bootstrap.pytest_arguments(["-x", "--changed", nothing], sys.executable)
     assert given[given.index("-m") + 1] == "not slow and not sweep"
     assert "-x" in given

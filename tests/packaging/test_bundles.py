@@ -80,8 +80,7 @@ def test_it_holds_what_the_host_looks_for_and_what_that_needs(host: str) -> None
     skills = f"{layout.library}/{layout.package}/skills/"
     assert any(name.startswith(skills) and name.endswith("SKILL.md") for name in files)
     assert f"{layout.library}/callboard/skills/bundled/scene/SKILL.md" in files
-    # The files that the host reads are where it looks for them, and not among the modules a second
-    # time.
+    # The files that the host reads are where it looks for them, and aren't also among the modules.
     assert not any(b"@VERSION@" in data for data in files.values())
     assert [n for n in files if n.endswith(LOOKED_FOR[host][0].split("/")[-1])] == [
         n for n in files if n in LOOKED_FOR[host][:1]

@@ -1,4 +1,5 @@
-"""The bundle of the bridge: its description, and its work on a machine that has nothing else."""
+"""The bundle of the bridge has the right description, and works on a machine that has nothing
+else."""
 
 from __future__ import annotations
 

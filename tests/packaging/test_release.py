@@ -1,4 +1,4 @@
-"""Everything that a release publishes, built once as for a release, and tried on its own."""
+"""Everything that a release publishes is built once as for a release, and tried on its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that fail in a CI run while others share the machine."""
+"""Tests that fail in a CI run while other tests share the machine."""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ def test_the_readme_that_is_published_names_the_same_server(listed: dict[str, An
     assert named == [listed["name"]]
 
 
-def test_the_registry_takes_it(listed: dict[str, Any]) -> None:
-    """These are the registry's own checks at publishing, made on our file."""
+def test_the_registry_accepts_it(listed: dict[str, Any]) -> None:
+    """Our file passes the checks that the registry makes when a server is published."""
     assert listed["$schema"].endswith("/2025-12-11/server.schema.json")
     assert listed.keys() == {"$schema", *TEXTS, "packages"}
     word = "[a-zA-Z0-9](?:[a-zA-Z0-9{}-]*[a-zA-Z0-9])?"
@@ -64,7 +64,7 @@ def test_the_registry_takes_it(listed: dict[str, Any]) -> None:
     assert (package["registryType"], package["transport"]) == ("pypi", {"type": "stdio"})
     assert package["registryBaseUrl"] == "https://pypi.org"
     assert not re.search(r"\s", package["identifier"])
-    # One version, not a range.
+    # The version must be a single version, not a range.
     assert re.fullmatch(r"\d+\.\d+\.\d+(?:[.-]?[a-z]+\d*)?", package["version"])
     assert all(each.keys() == {"type", "value"} for each in package["packageArguments"])
 

@@ -1,5 +1,5 @@
-"""Other people's files in the archives: each is listed, under a reviewed licence, and none has a
-known vulnerability."""
+"""Other people's files in the archives are listed, have a reviewed license, and have no known
+vulnerability."""
 
 from __future__ import annotations
 

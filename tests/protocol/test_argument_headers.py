@@ -1,4 +1,4 @@
-"""Headers that repeat arguments (2026-07-28, Streamable HTTP): checked before the tool runs."""
+"""Headers that repeat arguments (2026-07-28, Streamable HTTP) are checked before the tool runs."""
 
 from __future__ import annotations
 

@@ -23,6 +23,6 @@ def test_an_event_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(events, "EVENT_LIMIT", 100)
     reader = EventReader()
     for _ in range(50):
-        assert reader.feed(b"data: 1\n\n") == [b"1"]  # many small events are fine
+        assert reader.feed(b"data: 1\n\n") == [b"1"]  # Many small events are allowed.
     with pytest.raises(ValueError, match="over 100 bytes"):
         reader.feed(b"data: 1\n" * 50)

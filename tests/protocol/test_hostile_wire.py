@@ -105,7 +105,7 @@ class Wire:
             for message in events(response):
                 messages.append(message)
                 if message.get("method") == "notifications/subscriptions/acknowledged":
-                    break  # a stream that stays open
+                    break  # This stream stays open.
             self.hang_up()
             return Answer(response.status, headers, b"", messages)
         body = response.read()

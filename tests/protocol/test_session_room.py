@@ -1,4 +1,4 @@
-"""The session that is closed when there is no room for another."""
+"""When there is no room for another session, an idle one is closed."""
 
 from __future__ import annotations
 

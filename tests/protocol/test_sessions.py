@@ -1,4 +1,4 @@
-"""Sessions as plain values, without sockets: a list replaces the channel."""
+"""Sessions as plain values, without sockets. A list replaces the connection."""
 
 from __future__ import annotations
 
@@ -378,7 +378,7 @@ def test_idle_sessions_expire_but_not_those_that_listen_or_wait() -> None:
         backstage.go_on.set()
         await under_way
         sessions.expire()
-        assert busy in list(sessions)  # the session was just seen
+        assert busy in list(sessions)  # The session was used a moment ago.
 
     scene(play)
 

@@ -1,4 +1,4 @@
-"""Records for the tests, each with the fields that matter to a test."""
+"""Makes records for tests, each with the fields that a test needs."""
 
 from __future__ import annotations
 

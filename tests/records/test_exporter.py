@@ -1,4 +1,4 @@
-"""Records reach an ingest that fails, hangs and restarts: each once, in order, none lost."""
+"""Each record reaches an ingest once and in order, even if the ingest fails, hangs and restarts."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def test_an_exporter_that_restarts_goes_on_where_it_was(store: Store, ingest: In
         wanted = len(ids)
         ingest.wait(lambda wanted=wanted: len(ingest.stored) >= wanted)  # type: ignore[misc]
         exporter.close()
-        ids += record(store, 7)  # while no ingest is running
+        ids += record(store, 7)  # No ingest is running now.
     assert ingest.stored == ids[: len(ingest.stored)]
     assert len(ingest.stored) == len(ids) - 7
 

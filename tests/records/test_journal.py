@@ -1,4 +1,4 @@
-"""Lines in a growing file, read by another process, or by a killed process's successor."""
+"""Lines in a growing file are read by another process, or by the successor of a killed process."""
 
 from __future__ import annotations
 

@@ -154,7 +154,8 @@ def test_names_of_secrets() -> None:
 
 
 def test_a_hidden_text_goes_wherever_it_stands() -> None:
-    """A token looks like any other text. Only the program that made it knows that it is a token."""
+    """A token looks like any other text. Only the program that made the text knows that it is a
+    token."""
     token = "kT3-x_9aPq" * 4
     redactor = Redactor(home="/home/jdoe", user="jdoe")
     redactor.hide(token)

@@ -65,7 +65,7 @@ def test_a_call_comes_back_as_it_was(folder: Path) -> None:
     store = Store(folder, redactor=REDACTOR, results=True)
     store.open()
     store.record(call)
-    assert store.reader().get(call.call_id) == call  # before it is in the database
+    assert store.reader().get(call.call_id) == call  # The record isn't in the database yet.
     assert store.flush()
     assert store.reader().get(call.call_id) == call
     store.close()
@@ -152,7 +152,8 @@ def test_every_acknowledged_call_survives_a_kill_once(folder: Path, after: int) 
     store.close()
     assert len(stored) == len(set(stored))
     assert set(acknowledged) <= set(stored)
-    assert len(stored) <= len(acknowledged) + 1  # one may have been recorded and not yet announced
+    # One call may have been recorded but not yet announced.
+    assert len(stored) <= len(acknowledged) + 1
 
 
 def test_a_journal_folded_but_not_removed_adds_nothing(folder: Path) -> None:
@@ -203,7 +204,7 @@ def test_two_processes_share_the_file(folder: Path) -> None:
         store.open()
     for n, call in enumerate(calls):
         stores[n % 2].record(call)
-    # Both stores see both records, folded or not.
+    # Both stores see both records, whether they are in the journal or in the database.
     assert stores[0].reader().count() == 400
     assert [store.flush() for store in stores] == [True, True]
     for store in stores:
@@ -285,7 +286,7 @@ def test_nobody_else_on_this_machine_can_read_the_records(folder: Path) -> None:
         assert {path.name.rpartition("-")[2] for path in kept} >= {DATABASE, "wal", "shm"}
         assert [path.name for path in kept if path.stat().st_mode & 0o077] == []
         store.close()
-        # The permissions of an older version's files are narrowed.
+        # An older version's files lose the permissions for other users.
         (folder / DATABASE).chmod(0o644)
         store.open()
         assert store.flush()
@@ -305,7 +306,7 @@ def test_a_journal_that_has_grown_is_replaced(folder: Path) -> None:
     assert store.flush()
     (second,) = folder.glob("*.journal")
     assert second != first
-    # The second journal has the lines that came while the first one was folded, and no others.
+    # The second journal has only the lines that came while the first one was moved to the database.
     written = second.read_bytes().rstrip(b"\0")
     assert written.startswith(HEADER)
     assert len(written) < ROTATE
@@ -509,7 +510,7 @@ def test_the_oldest_records_go_when_it_is_too_much(folder: Path) -> None:
     left = ids_in_database(folder)
     assert 0 < len(left) < 2500
     assert left == [call.call_id for call in calls][-len(left) :]
-    assert (folder / DATABASE).stat().st_size <= 1.25 * limit  # checked now and then
+    assert (folder / DATABASE).stat().st_size <= 1.25 * limit  # The store checks this now and then.
 
 
 def test_paging_meets_every_call_once_and_newest_first(folder: Path) -> None:
@@ -520,7 +521,7 @@ def test_paging_meets_every_call_once_and_newest_first(folder: Path) -> None:
     store.open()
     assert store.flush()
     for call in calls[20:]:
-        store.record(call)  # some folded, some not
+        store.record(call)  # Some of the records are in the database already.
     reader, cursor = store.reader(), None
     seen: list[CallRecord] = []
     while True:
@@ -576,7 +577,7 @@ def test_hostile_text_is_recorded_all_the_same(folder: Path) -> None:
     store.record(long := a_call(tool="t" * 10_000, client_name="\n" * 1000))
     store.record(
         a_call(call_id="odd", arguments={"x": {1}}, error_code=object())
-    )  # dropped, logged
+    )  # The record is dropped, and the log says so.
     assert store.flush()
     store.close()
     read = Reader(folder).get(half.call_id)

@@ -75,7 +75,7 @@ class OnlyHost(HostFinder):
 
 
 async def nothing(link: Link) -> None:
-    """Do nothing: this connection needs no session."""
+    """Do nothing, because this connection needs no session."""
 
 
 def test_who_stops_waiting_for_a_host_leaves_no_connection_behind() -> None:
@@ -85,7 +85,7 @@ def test_who_stops_waiting_for_a_host_leaves_no_connection_behind() -> None:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await reader.readuntil(b"\r\n\r\n")
             asked.set()
-            await reader.read()  # until the other end is closed
+            await reader.read()  # Read until the other end is closed.
             left.set()
 
         server = DoubleServer(answer)

@@ -1,4 +1,4 @@
-"""REST under /v1: the same service and the same gate as /mcp."""
+"""REST under /v1 uses the same service and the same checks as /mcp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hundreds of generated requests against a running server: none makes it fail, and none gets an
+"""Sends hundreds of generated requests to a running server. None makes it fail, and none gets an
 answer that the document doesn't list."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def test_schemathesis_finds_nothing(tmp_path, monkeypatch):
                 "--exclude-checks=positive_data_acceptance",
                 "--suppress-health-check=all",
                 "--no-color",
-                # A job's events go on until it ends.
+                # The events of a job continue until it ends.
                 "--request-timeout=20",
             ],
             cwd=tmp_path,

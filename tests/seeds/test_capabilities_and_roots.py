@@ -1,4 +1,4 @@
-"""The Python of the guide "Capabilities & Workspace Roots", with the import renamed."""
+"""The Python code of the guide "Capabilities & Workspace Roots" works with the import renamed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ for md in skills:
     print(md.name, md.required_capabilities)  # sorted deduplicated union
 """
 
-# The guide serves at 8765, which may be taken.
+# The guide's server uses port 8765, which may be taken.
 SERVER = """
 from callboard import create_skill_server, McpHttpConfig
 

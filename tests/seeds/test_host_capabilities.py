@@ -1,4 +1,4 @@
-"""The snippets of the guide "Host Capabilities", with the import renamed."""
+"""The snippets of the guide "Host Capabilities" work with the import renamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guide to prompts: its snippet and its files, unchanged."""
+"""The snippet and the files of the guide to prompts work unchanged."""
 
 from __future__ import annotations
 

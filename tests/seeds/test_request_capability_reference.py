@@ -1,4 +1,4 @@
-"""The statements of the reference of ``RequestCapability``, with the module renamed."""
+"""The statements of the reference of ``RequestCapability`` hold with the module renamed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callboard.extensions.request_capability import (
     input_schema,
 )
 
-# As the reference spells them.
+# The reference spells them like this.
 STRINGS = {
     "TOOL_NAME": "mcpeye_request_capability",
     "TOOL_DESCRIPTION": (

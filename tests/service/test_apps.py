@@ -1,5 +1,5 @@
-"""MCP Apps over the wire: a client that declares the extension gets the page, other clients see
-nothing of it, and the tool's answer is the same for both."""
+"""MCP Apps over the wire. A client that declares the extension gets the page, and other clients see
+nothing of it. The tool's answer is the same for both."""
 
 from __future__ import annotations
 

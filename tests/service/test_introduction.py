@@ -37,7 +37,7 @@ HOSTS = sorted((Path(__file__).parents[2] / "hosts").glob("callboard_*/host.py")
 
 
 def guide(path: Path) -> str:
-    """Return the text of ``guide`` in a host's module, which can't be imported without its
+    """Return the text of ``guide`` in a host's module. The module can't be imported without its
     application."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "guide":

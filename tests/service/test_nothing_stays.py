@@ -1,4 +1,4 @@
-"""Sessions, calls and failures leave nothing behind, however many there were."""
+"""Sessions, calls and failures leave nothing behind, however many there are."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _opened(event: str, arguments: tuple[Any, ...]) -> None:
 def told(watcher: Callable[[str], None]) -> Iterator[None]:
     """Pass ``watcher`` the path of every file of prompts that is opened inside the block."""
     if not _hooked:
-        sys.addaudithook(_opened)  # forever, because Python can't remove a hook
+        sys.addaudithook(_opened)  # The hook stays forever, because Python can't remove one.
         _hooked.append(True)
     _watchers.append(watcher)
     try:
@@ -141,7 +141,7 @@ def test_an_edit_is_in_the_next_answer(
 
 def test_what_was_read_is_at_hand_until_its_file_changes(server: Served, folder: Path) -> None:
     file, prompts = folder / "first" / "prompts.yaml", server.app.prompts
-    os.utime(file, (1, 1))  # a file that changed a moment ago may change again unnoticed
+    os.utime(file, (1, 1))  # A file that changed a moment ago may change again unnoticed.
     assert prompts.at_hand("first.hello") is None
     assert "one" in ONE[0](server)
     until(lambda: prompts.at_hand("first.hello") is not None, "a disk that answers at once")

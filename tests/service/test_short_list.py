@@ -1,5 +1,5 @@
-"""``tools/list`` stays short: it leaves out the output schemas of the tools that ship, and a rarely
-needed tool is loaded by its first call."""
+"""``tools/list`` stays short. It leaves out the output schemas of the tools that ship, and rarely
+needed tools until their first call."""
 
 from __future__ import annotations
 

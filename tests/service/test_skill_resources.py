@@ -1,4 +1,4 @@
-"""Resources of skills: listed, read, refused and watched, as a client and a TD see them."""
+"""Resources of skills are listed, read, refused and watched, as a client and a TD see them."""
 
 from __future__ import annotations
 

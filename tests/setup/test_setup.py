@@ -35,7 +35,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for variable in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
         monkeypatch.setenv(variable, str(folder))
     if sys.platform == "win32":
-        # On Windows, the system itself is asked for the folder, and it ignores variables.
+        # On Windows, the system itself knows the folder, and ignores variables.
         monkeypatch.setenv("CALLBOARD_HOME", str(folder / "AppData" / "callboard"))
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -98,7 +98,7 @@ def test_all_is_back_byte_for_byte(run: Run, home: Path, times: int) -> None:
     assert "remove " in out
     assert contents(home) == before
     assert "nothing to undo" in run("--undo", "--yes")[1]
-    assert "nothing to undo" in run("--undo")[1]  # and nothing to ask about
+    assert "nothing to undo" in run("--undo")[1]  # There is nothing to ask about.
 
 
 def test_a_person_at_the_terminal_is_asked_before_all_is_put_back(
@@ -135,7 +135,7 @@ def test_what_the_client_wrote_since_stays(run: Run, home: Path) -> None:
     path = home / ".cursor" / "mcp.json"
     assert run("--yes", "--no-trial")[0] == 0
     path.write_bytes(path.read_bytes().replace(b'"x"', b'"y"'))
-    # Set up again on top of that.
+    # Run the set-up again.
     assert run("--yes", "--no-trial")[0] == 0
     status, out, _ = run("--undo", "--yes")
     assert status == 0

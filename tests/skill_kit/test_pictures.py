@@ -1,4 +1,4 @@
-"""Pictures as agents get them: read, made smaller, put side by side, compared, measured."""
+"""Pictures for agents are read, made smaller, put side by side, compared and measured."""
 
 from __future__ import annotations
 

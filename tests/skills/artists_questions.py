@@ -4,7 +4,7 @@ or a part of Blender. They were written before the recipes."""
 from __future__ import annotations
 
 QUESTIONS: dict[str, tuple[str, ...]] = {
-    # Questions that were asked of other servers.
+    # These questions were asked of other servers.
     "How do I bake a normal map?": ("object.bake",),
     "shade smooth by angle": ("shade", "shade_auto_smooth", "shade_smooth_by_angle"),
     "My mesh is not deformed by its armature": ("ARMATURE", "parent_set", "vertex_groups"),
@@ -15,7 +15,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "find missing files": ("file__references",),
     "bind a character to a skeleton": ("parent_set", "ARMATURE"),
     "What uses this material?": ("scene__find",),
-    # New questions.
+    # These questions are new.
     "make it look smooth without adding more polygons": ("geometry__shade",),
     "why is my texture pink": ("file__references",),
     "some faces are black or inside out": ("geometry__normals",),

@@ -1,4 +1,4 @@
-"""Ten conversations, recorded by a whole server, from which skills are made. ``python
+"""Records ten conversations with a complete server, and makes skills from them. ``python
 recorded_runs.py HOST FOLDER`` writes the skills of that host's conversations below FOLDER."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Ask = Callable[..., Any]
 
 
 def props(ask: Ask) -> None:
-    """An agent that looks first, and uses the paths in the answers."""
+    """Work as an agent that looks first, and uses the paths in the answers."""
     ask("scene__scene_info", "What is there?")
     hero = ask("scene__create_primitive", f"A hero prop, key {SECRET}", kind="cube", name="hero")
     path = hero["object"]["path"]

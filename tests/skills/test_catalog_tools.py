@@ -49,7 +49,7 @@ def test_what_cannot_be_called_here_is_told_and_can_be_left_out(tmp_path: Path) 
         told = hits()
         assert told["needy__see"] == ["viewport"]
         assert told["needy__go"] is None
-        assert told["needy"] is None  # one of its tools can be called
+        assert told["needy"] is None  # One of the skill's tools can be called.
         assert "needy__see" not in hits(callable=True)
         assert "needy__go" in hits(callable=True)
         skill = client.call("skills__describe", {"name": "needy"})["structuredContent"]

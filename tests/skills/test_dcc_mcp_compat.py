@@ -1,4 +1,4 @@
-"""Scripts written for dcc-mcp run where its package isn't installed."""
+"""Scripts written for dcc-mcp run without its package."""
 
 import importlib.util
 import sys

@@ -1,5 +1,5 @@
-"""A recorded run becomes a skill: the values that are linked, those that become inputs, and those
-that stay out."""
+"""A recorded run becomes a skill. Some of its values are linked, some become inputs, and some are
+left out."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def test_reading_that_nobody_used_failures_and_strangers_are_left_out(made):
     ]
 
 
-def test_what_was_undone_is_left_out(made):
+def test_undone_calls_are_left_out(made):
     """An undo's result names the ids of the undone calls. If no result was kept, the newest changes
     count as undone."""
     new, steps, _ = made(

@@ -1,4 +1,4 @@
-"""A folder full of traps: each trap is reported by name, and the healthy neighbour works."""
+"""In a folder full of faulty skills, each fault is reported by name, and the good skill works."""
 
 import logging
 import os

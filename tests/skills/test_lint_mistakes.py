@@ -1,5 +1,5 @@
-"""Deliberate mistakes in an otherwise correct skill: each is one finding, at its line, that
-says what to do."""
+"""Each deliberate mistake in an otherwise correct skill is one finding, with its line, that says
+what to do."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ def test_several_folders_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFi
     assert line.startswith(f"{wrong.as_posix()}/SKILL.md:6: ")
 
 
-def test_all_mistakes_of_one_tool_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_of_one_tool_are_reported_at_once(tmp_path: Path) -> None:
     """The mistakes in the tool's entry don't hide those in its script."""
     folder = written(tmp_path)
     tools = RIGHT["tools.yaml"].replace("timeout_hint_secs: 60", "timeout_hint_secs: long")
@@ -350,7 +350,7 @@ def test_an_undeclared_port_is_told_beside_the_misspelt_key(tmp_path: Path) -> N
     assert any("uses the port 'usd' without declaring it" in one for one in told), told
 
 
-def test_all_mistakes_of_one_workflow_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_of_one_workflow_are_reported_at_once(tmp_path: Path) -> None:
     """A mistake that only follows from another one isn't reported."""
     folder = written(tmp_path)
     flow = """\

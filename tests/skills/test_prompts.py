@@ -1,4 +1,5 @@
-"""Each statement about prompts that concerns values has a test named after it."""
+"""Tests the statements about prompts that concern values. Each test is named after its
+statement."""
 
 import os
 

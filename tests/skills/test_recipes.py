@@ -1,5 +1,5 @@
-"""The recipes of ``docs__lookup``: each names a tool that exists, and artists' questions find
-them."""
+"""Each recipe of ``docs__lookup`` names a tool that exists, and artists' questions find the
+recipes."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def skills(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("host", "outcome"), [("openusd", "9 passed, 1 skipped"), ("blender", "10 passed")]
 )
-def test_they_do_it_again(skills: Path, host: str, outcome: str) -> None:
+def test_the_skills_repeat_the_work(skills: Path, host: str, outcome: str) -> None:
     """A skill that sets keys doesn't run on a host without animation."""
     folders = [str(skills / each) for each in RUNS]
     options = ["-q", "-k", "does_again", "-W", "error", "-p", "no:cacheprovider"]

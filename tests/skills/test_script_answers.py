@@ -15,8 +15,8 @@ from skills.scripting_host import ScriptingHost
 
 @contextmanager
 def scripting() -> Iterator[tuple[Served, FakeClient]]:
-    """A server that is started inside the test, because pytest replaces the streams after the
-    fixtures have run."""
+    """Yield a server and its client. The server is started inside the test, because pytest replaces
+    the streams after the fixtures have run."""
     with served(ScriptingHost, skills=True, allow=["script.execute"]) as server:
         server.on_main(lambda: server.host.scene.create("cube", "Old", {}))
         with server.client() as client:

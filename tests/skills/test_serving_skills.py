@@ -46,7 +46,7 @@ def known(server: Served, name: str) -> bool:
 def test_a_script_that_nobody_called_is_a_finding(
     server: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The host's own messages report the script, and so does doctor."""
+    """Both the host's own messages and doctor report the script."""
     files = {**FINE, "scripts/second.py": "import json, no_such_module\n\ndef main() -> :\n"}
     write_skill(tmp_path / "skills", "broken", files=files)
     write_skill(
@@ -155,7 +155,8 @@ def test_what_ran_goes_on_though_another_file_was_saved(
         write_files(folder, {saved: "def main(): pass\n"})
         catalog.refresh()
         write_files(tmp_path, {"broken.py": "def main(:\n    return 1\n"})
-        (tmp_path / "broken.py").replace(folder / "scripts/first.py")  # nobody sees half of it
+        # No client sees half of the skill.
+        (tmp_path / "broken.py").replace(folder / "scripts/first.py")
         catalog.refresh()
         result = client.call("old__first")
     assert result.get("structuredContent") == {"it": "works"}, text_of(result)

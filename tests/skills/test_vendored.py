@@ -1,5 +1,5 @@
-"""Packages that a skill requires: installed into its folder, found by its scripts, and reported
-when missing."""
+"""Packages that a skill requires are installed into its folder, found by its scripts, and reported
+if they are missing."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_a_skill_is_vendored_and_listed_by_the_name_that_the_settings_find(
     )
 
 
-def test_the_command_that_a_running_host_tells_finds_the_skill(
+def test_the_command_that_a_running_host_reports_finds_the_skill(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The host's skills are where only that host looks, and a skill for another host has the same
@@ -225,7 +225,7 @@ def test_of_two_hosts_skills_with_one_name_none_is_taken_silently(
     assert main(["vendor", "needy"]) == 1
     told = capsys.readouterr().err
     assert "2 skills are called needy; give --host blender or maya, or the folder: " in told
-    assert str(older) not in told  # the first skill for Maya counts
+    assert str(older) not in told  # Only the first skill for Maya counts.
     page = tmp_path / "blender" / "needy" / "SKILL.md"
     page.write_text(page.read_text("utf-8").replace("[no-such-package]", "[]"), "utf-8")
     assert main(["vendor", "needy", "--host", "blender"]) == 1

@@ -130,7 +130,8 @@ def test_a_catalog_follows_the_disk(tmp_path, watch):
 
 
 def test_a_path_that_is_not_there_costs_the_others_no_notifications(tmp_path):
-    """Polling is for paths that send no notifications. Here its interval never ends."""
+    """Only paths that send no notifications are polled. In this test, the polling interval never
+    ends."""
     (tmp_path / "there").mkdir()
     heard = Heard()
     paths = [tmp_path / "missing", tmp_path / "there"]

@@ -1,4 +1,5 @@
-"""Bytes to a listener and bytes back, for requests that no HTTP library would send."""
+"""Sends raw bytes to a listener and reads its answer, for requests that no HTTP library would
+send."""
 
 from __future__ import annotations
 

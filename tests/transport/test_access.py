@@ -352,7 +352,7 @@ def test_answers_to_a_stranger_do_not_keep_its_connection() -> None:
         _preflight(raw)
         server.app._listener.limits = HttpLimits(sweep_every=0.02, header_time=0.3)
         assert raw.closed_by_the_server()
-        # The connection is closed however often the client asks.
+        # The connection is closed, however many requests the client sends.
         with (
             RawConnection(server.app.url) as busy,
             contextlib.suppress(OSError, http.client.HTTPException),

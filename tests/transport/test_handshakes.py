@@ -26,7 +26,8 @@ class Echo(asyncio.Protocol):
         self.transport.write(data)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.transport.close()  # Python 3.10's TLS warns if only the peer closed it
+        # Python 3.10's TLS warns if only the peer has closed the connection.
+        self.transport.close()
 
 
 class Server:
@@ -120,7 +121,7 @@ def test_what_is_no_tls_is_ended() -> None:
 def test_nobody_is_left_when_it_stops() -> None:
     async def test(server: Server) -> None:
         held = [await server.silent() for _ in range(MOST)]
-        assert await server.echo(b"hello") == b"hello"  # so the bytes have arrived
+        assert await server.echo(b"hello") == b"hello"  # The bytes have arrived now.
         await server.handshakes.stop()
         for reader in held:
             assert await ended(reader)

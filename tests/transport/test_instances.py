@@ -1,4 +1,4 @@
-"""The instances that are listed: never a dead one, even when another process has got its process
+"""A list of instances never contains a dead one, even if another process has reused its process
 id."""
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def test_one_whose_number_another_process_has_now_is_gone(nobody: str) -> None:
         {"skill_paths": [7]},
         {"id": "../kept"},
     ],
-    ids=" ".join,  # no values: parallel test processes must use the same ids
+    ids=" ".join,  # The ids have no values, because parallel test processes must use the same ids.
 )
 def test_a_file_that_says_nonsense_hides_nobody_and_removes_nothing(
     nobody: str, home: Path, wrong: dict[str, Any]

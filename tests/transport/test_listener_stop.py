@@ -1,4 +1,4 @@
-"""Closing a port at the moment when a client connects."""
+"""A port is closed at the moment when a client connects."""
 
 from __future__ import annotations
 

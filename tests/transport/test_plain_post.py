@@ -1,5 +1,5 @@
-"""Requests that are read without Tornado. A request that is accepted means the same to Tornado, and
-requests before it, after it or in pieces are answered in order."""
+"""Requests that are read without Tornado. Tornado would read each accepted request in the same way.
+Requests are answered in order, even if they arrive in pieces."""
 
 from __future__ import annotations
 
@@ -145,7 +145,8 @@ def test_a_request_in_pieces_is_one_request(server: Served) -> None:
         data = ping(raw, server, session, 7)
         for cut in (1, 30, data.index(b"\r\n\r\n") + 4, len(data) - 1):
             raw.send(data[:cut])
-            server.client().send("GET", b"", {}, "/v1/healthz")  # the first part has arrived by now
+            # The first part has arrived by now.
+            server.client().send("GET", b"", {}, "/v1/healthz")
             raw.send(data[cut:] + data[:20])
             assert answered(answers) == 7
             raw.send(data[20:])
@@ -160,7 +161,7 @@ def test_a_large_request_that_comes_early_is_read_to_its_end(server: Served) -> 
         large = {"params": {"_meta": {"padding": "x" * 16 * READ_AHEAD}}}
         first = ping(raw, server, session, 1, "Accept: application/json", **call)
         raw.send(first + ping(raw, server, session, 2, **large))
-        server.client().send("GET", b"", {}, "/v1/healthz")  # both have arrived by now
+        server.client().send("GET", b"", {}, "/v1/healthz")  # Both parts have arrived by now.
         go_on.set()
         answers = raw.socket.makefile("rb")
         assert answered(answers) == 1

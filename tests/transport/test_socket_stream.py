@@ -41,7 +41,7 @@ def over_a_socket(check: Callable[[SocketStream, Client], Awaitable[None]]) -> N
         async with connected() as (stream, client):
             await asyncio.wait_for(check(stream, client), PATIENCE)
 
-    # The kind of loop that every server uses. On Windows it isn't asyncio's default.
+    # Every server uses this kind of loop. On Windows it isn't asyncio's default.
     loop = asyncio.SelectorEventLoop()
     try:
         loop.run_until_complete(run())
@@ -114,7 +114,7 @@ def test_a_write_is_done_when_the_client_has_made_room_for_it() -> None:
 def test_a_write_that_nobody_reads_ends_with_the_connection() -> None:
     async def check(stream: SocketStream, client: Client) -> None:
         written = stream.write(b"x" * (32 * 1024 * 1024))
-        while written.done():  # Windows accepts a single write of any size
+        while written.done():  # Windows accepts a single write of any size.
             written = stream.write(b"x" * (32 * 1024 * 1024))
         client[1].transport.abort()
         with pytest.raises(StreamClosedError):

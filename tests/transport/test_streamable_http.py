@@ -139,7 +139,7 @@ def test_delete_ends_the_session_its_stream_and_its_calls(server: Served) -> Non
     assert call.result(DEADLINE).messages == []
     assert client.send("DELETE").status == 404
     assert client.post(PING).status == 404
-    client.close()  # joins the stream's thread: the server has ended the stream
+    client.close()  # This joins the stream's thread, because the server has ended the stream.
     assert not any(thread.is_alive() for thread in client._threads)
     assert (len(session.inflight), len(session.asked), session.listening) == (0, 0, False)
     assert len(server.app.endpoint.sessions) == 0
@@ -480,7 +480,8 @@ def test_clients_that_come_and_go_leave_nothing(server: Served) -> None:
         client.notify("notifications/initialized")
         client.call("work", {"x": number})
         client.post(CALL_REPORT)
-        with RawConnection(server.app.url) as raw:  # the client leaves in the middle of a request
+        # The client disconnects in the middle of a request.
+        with RawConnection(server.app.url) as raw:
             raw.send_head(
                 "POST", Content_Length="100", Authorization=client.headers["Authorization"]
             )

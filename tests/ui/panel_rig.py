@@ -1,4 +1,4 @@
-"""Servers with panels, played by mouse and keyboard."""
+"""Servers with panels, which tests operate by mouse and keyboard."""
 
 from __future__ import annotations
 

@@ -387,8 +387,8 @@ def test_a_panel_that_stands_still_slows_no_call(open_panel: Any) -> None:
     shown = open_panel()
     shown.server.tool("work", lambda: "done", NOTHING)
     with shown.server.client() as client:
-        # Qt's loop isn't running here, so the panel takes nothing in. Every call is answered even
-        # so.
+        # Qt's loop isn't running here, so the panel receives nothing. Every call is answered
+        # anyway.
         for _ in range(100):
             assert "result" in client.request("tools/call", {"name": "work", "arguments": {}})
     shown.until(lambda: len(shown.panel.activity.model.past) == 100)

@@ -1,4 +1,4 @@
-"""The panel under style sheets, which color widgets and say nothing to the palette."""
+"""The panel under style sheets, which color widgets without changing the palette."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qtpy.QtWidgets import QApplication, QDockWidget, QMainWindow, QTextEdit
 
 from callboard_ui.theme import LEGIBLE, contrast
 
-#: Themes as they are written: what they say about lists, about everything, and about labels.
+#: Typical themes. Each has rules for lists, for everything, and for labels.
 SHEETS = {
     "dark": "QWidget { color: #dddddd; background-color: #2b2b2b; }",
     "light on a dark palette": "* { background-color: #fafafa; } QLabel { color: #333333; }",

@@ -1,4 +1,4 @@
-"""The large panel says the same as every other panel."""
+"""The large panel uses the same words as every other panel."""
 
 from __future__ import annotations
 

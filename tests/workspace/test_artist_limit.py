@@ -1,4 +1,4 @@
-"""The artist's roots limit the folders that clients may name, over the wire."""
+"""Over the wire, clients may name only folders inside the artist's roots."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_a_folder_that_a_call_went_to_is_no_root_until_the_artist_goes_elsewhere
             assert seen(client) == [str(tmp_path / "artists")]
             client.call("go", {"folder": str(tmp_path / "agents")})
             assert seen(client) == [str(tmp_path / "artists")]
-            server.on_main(lambda: host.announce("project"))  # the artist presses Ctrl+S
+            server.on_main(lambda: host.announce("project"))  # The artist presses Ctrl+S.
             assert seen(client) == [str(tmp_path / "artists")]
             server.on_main(lambda: go(tmp_path / "next"))
             assert seen(client) == [str(tmp_path / "next")]

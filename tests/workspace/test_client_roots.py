@@ -31,7 +31,7 @@ OFFERS_ROOTS = {"roots": {"listChanged": True}}
 
 
 class Roots:
-    """A client's folders, and how often it was asked for them."""
+    """A client's folders, and the number of times that it was asked for them."""
 
     def __init__(self, *folders: Path) -> None:
         self.folders = list(folders)

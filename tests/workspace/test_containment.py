@@ -529,7 +529,7 @@ def test_a_root_is_named_by_its_drive_on_windows(path: str) -> None:
 def test_a_read_only_root_is_the_same_folder_in_every_spelling_of_macos(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On macOS's disks "RO" is the same as "ro", and "é" is the same in one character or in two."""
+    """On macOS's disks "RO" is the same as "ro", and "é" may be one character or two."""
     folder = tmp_path / "ro" / "h\u00e9ros"
     folder.mkdir(parents=True)
     real_stat = os.stat

@@ -1,4 +1,4 @@
-"""Folders below a root are made when a file is written into them. Other folders never are."""
+"""Folders below a root are made when a file is written into them. Other folders are never made."""
 
 from __future__ import annotations
 

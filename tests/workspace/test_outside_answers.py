@@ -74,6 +74,6 @@ def test_a_client_without_a_session_is_asked_once_about_its_folders(
         assert seen("one", "") == elsewhere
         assert seen("two", "refuse") == show
         assert seen("two", "") == show
-        # A later client by that name is a different one.
+        # A later client with that name is a different client.
         tokens["one"] = book.make("one")[1]
         assert seen("one", "refuse") == show

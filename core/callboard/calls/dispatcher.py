@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 #: Seconds after which a call without ``timeout_hint_secs`` is given up.
 DEFAULT_TIMEOUT = 300.0
-#: Seconds after which a script without a time limit is given up in an application with windows.
+#: Seconds after which a script without a time limit is given up in an application with a GUI.
 SCRIPT_IN_A_WINDOW = 30.0
 
 #: Host errors that are reported as JSON-RPC errors, because no tool ran or its outcome isn't known.

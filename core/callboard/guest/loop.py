@@ -81,7 +81,7 @@ class GuestLoop:
         self._budget = host.budget
         self._burst = host.burst
         #: Seconds that a slice waits for the next request after a request that queued no turn. Zero
-        #: in a process with windows.
+        #: in a process with a GUI.
         alone = host.identity.headless and not host.has_windows
         self._linger = self._burst if alone else 0.0
 

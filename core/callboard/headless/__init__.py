@@ -1,1 +1,1 @@
-"""A host without windows, started by the command `serve`."""
+"""A headless host, started by the command `serve`."""

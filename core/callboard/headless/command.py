@@ -62,7 +62,7 @@ def _serve_alone(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = Parser(
         prog="callboard",
         description=(
-            "Run a host without windows. An application's archive has only this command; for "
+            "Run a host without a GUI. An application's archive has only this command; for "
             "the others install callboard's wheel into this Python."
         ),
     )

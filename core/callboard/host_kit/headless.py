@@ -42,7 +42,7 @@ HOSTS = {
         f"`{pip_install('blender')}` on Python 3.11",
     ),
     "houdini": ("callboard_houdini.host", "HoudiniHost", "hython, Houdini's own Python"),
-    "3dsmax": ("callboard_max.host", "MaxHost", "3dsmaxbatch, 3ds Max without windows"),
+    "3dsmax": ("callboard_max.host", "MaxHost", "3dsmaxbatch, 3ds Max without a GUI"),
     "maya": ("callboard_maya.headless", "make_host", "mayapy, the Python that comes with Maya"),
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from xml.parsers.expat import ExpatError
 
 SLOWS = sys.platform == "darwin"
-#: The identifier of a Python without windows, which macOS doesn't slow down.
+#: The identifier of a Python without a GUI, which macOS doesn't slow down.
 _WITHOUT_WINDOWS = "org.python.python"
 
 

@@ -27,7 +27,7 @@ ASK_AGAIN = 5.0
 class HoudiniEventLoop:
     """Watches Houdini's loop. It does nothing while idle: it defers a function only when another
     window gets the keyboard focus, as a message window does, and when ``held_by`` is called. Make
-    and close it on the main thread of a Houdini with windows."""
+    and close it on the main thread of a Houdini with a GUI."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock

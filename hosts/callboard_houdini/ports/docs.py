@@ -50,7 +50,7 @@ class HoudiniDocs(KeptDocs):
 
 
 def _member(name: str) -> object:
-    """Return the member, or None when it exists only with windows."""
+    """Return the member, or None when it exists only with a GUI."""
     try:
         return getattr(hou, name)
     except (AttributeError, hou.Error):

@@ -1,5 +1,5 @@
 """Pictures of the scene for an agent: the port ``look``. The artist's view or Houdini's renderer
-draws them. Only Houdini with windows has this port."""
+draws them. Only Houdini with a GUI has this port."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _draw(file: Path, width: int, height: int, camera: hou.ObjNode, frame: float
             node.destroy()
         return type
     raise HostError(
-        "this Houdini has neither Mantra nor an OpenGL render node with windows; use a script"
+        "this Houdini has neither Mantra nor an OpenGL render node with a GUI; use a script"
     )
 
 

@@ -1,4 +1,4 @@
-"""Pictures of the active 3D view: the port ``viewport``. Only Houdini with windows has this
+"""Pictures of the active 3D view: the port ``viewport``. Only Houdini with a GUI has this
 port."""
 
 from __future__ import annotations

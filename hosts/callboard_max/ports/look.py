@@ -1,5 +1,5 @@
 """Pictures of the scene for an agent: the port ``look``. One of the artist's views draws them
-through a temporary camera, or 3ds Max's renderer draws them. Only 3ds Max with windows has this
+through a temporary camera, or 3ds Max's renderer draws them. Only 3ds Max with a GUI has this
 port."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Pictures of the scene for an agent: the port ``look``. Either the artist's view draws them
-off-screen, or Maya's renderer renders them. Only Maya with windows has this port."""
+off-screen, or Maya's renderer renders them. Only Maya with a GUI has this port."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Rendering to files: the port ``render``.
 
 The scene's own renderer is used if it is Arnold, Maya Hardware 2.0 or Maya Software. Any other
-renderer is replaced with Hardware 2.0 in a Maya with windows, and with Maya Software, which doesn't
-need a graphics card, in a Maya without windows. The answer names the renderer and the camera.
+renderer is replaced with Hardware 2.0 in a Maya with a GUI, and with Maya Software, which doesn't
+need a graphics card, in a Maya without a GUI. The answer names the renderer and the camera.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _render(engine: str, camera: str, width: int, height: int) -> None:
             camera=camera, width=width, height=height, currentFrame=True, noRenderView=True
         )
     else:
-        # Without ``batch``, a Maya with windows draws into Arnold's own window and writes no file.
+        # Without ``batch``, a Maya with a GUI draws into Arnold's own window and writes no file.
         command: Any = getattr(cmds, _ARNOLD_COMMAND)
         command(camera=camera, width=width, height=height, batch=True)
 

@@ -37,7 +37,7 @@ def assembly(
         return node.attributes["active"]
     if createRepresentation is not None:
         if createRepresentation != "Scene" or input is None:
-            raise NotImplementedError("representations that aren't scenes")
+            raise NotImplementedError("the double doesn't model representations that aren't scenes")
         label = Path(input).name
         node.attributes["representations"][label] = input
         return label
@@ -59,7 +59,7 @@ def _made(name: str | None, type: str | None) -> str:
 
 def _activate(node: Node, label: str) -> None:
     if node.attributes["active"]:
-        raise NotImplementedError("switching representations")
+        raise NotImplementedError("the double doesn't model switching representations")
     file = scene_in(node.attributes["representations"][label])
     for each in bring(file, node.attributes["repNamespace"]):
         each.member_of = node.id

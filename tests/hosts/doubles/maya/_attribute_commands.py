@@ -64,7 +64,7 @@ def _type(node, attribute, axis):
 @command()
 def listAttr(name, read=False):
     if not read:
-        raise NotImplementedError("other lists of attributes")
+        raise NotImplementedError("the double doesn't model other lists of attributes")
     return list(one(name).attributes)
 
 
@@ -120,7 +120,7 @@ def setAttr(name, *values, type=None, lock=None):
         node.attributes[attribute] = tuple(_ARRAYS[type](value) for value in values[0])
         return
     if type is not None and type not in _TYPES:
-        raise NotImplementedError(f"attributes of type {type}")
+        raise NotImplementedError(f"the double doesn't model attributes of type {type}")
     if isinstance(now, list) and axis is None:
         if type not in ("double2", "double3") or not len(values) == len(now) == _TYPES[type]:
             raise RuntimeError(f"setAttr: Error reading data element for '{name}'.")
@@ -144,7 +144,7 @@ def addAttr(name, attributeType=None, dataType=None, keyable=False, longName=Non
     new |= dict.fromkeys(_ARRAYS, ()) if dataType is not None else {}
     kind = dataType or attributeType
     if kind not in new:
-        raise NotImplementedError(f"attributes of type {kind}")
+        raise NotImplementedError(f"the double doesn't model attributes of type {kind}")
     node = one(name)
     if longName in node.attributes:
         raise RuntimeError(f"Found an attribute with the same long name, '{longName}'.")
@@ -174,14 +174,14 @@ def attributeQuery(
     if usedAsFilename:
         return attribute in _FILES
     if not exists:
-        raise NotImplementedError("other queries about attributes")
+        raise NotImplementedError("the double doesn't model other queries about attributes")
     return of.split(attribute)[0] in of.attributes
 
 
 @command(undoable=True)
 def xform(name, objectSpace=False, matrix=None):
     if matrix is None or not objectSpace or len(matrix) != 16:
-        raise NotImplementedError("other uses of xform")
+        raise NotImplementedError("the double doesn't model other uses of xform")
     rows = [[float(value) for value in matrix[i : i + 4]] for i in range(0, 16, 4)]
     session.scene.set_local(one(name), _scaled(rows, 1 / _CM[_unit()]))
 
@@ -208,7 +208,7 @@ def makeIdentity(name, apply=False, rotate=False, scale=False, translate=False):
     scene = session.scene
     node = one(name)
     if not (apply and rotate and scale and translate):
-        raise NotImplementedError("freezing parts of a transform")
+        raise NotImplementedError("the double doesn't model freezing parts of a transform")
     moved = scene.local(node)
     for child in scene.children(node.id):
         if child.type in TRANSFORM_TYPES:

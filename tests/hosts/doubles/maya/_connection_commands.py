@@ -106,7 +106,7 @@ def sets(
     scene = session.scene
     if mode == "create":
         if not empty or renderable is not noSurfaceShader:
-            raise NotImplementedError("other new sets")
+            raise NotImplementedError("the double doesn't model other new sets")
         return scene.add("shadingEngine" if renderable else "objectSet", name or "set1").name
     if mode == "query":
         return _members(one(members[0])) or None
@@ -123,7 +123,7 @@ def sets(
             scene.connections = [each for each in scene.connections if each != link]
         return None
     if mode != "edit" or forceElement is None:
-        raise NotImplementedError("other uses of sets")
+        raise NotImplementedError("the double doesn't model other uses of sets")
     group = one(forceElement)
     for member in flat(members):
         base, part = split_part(member)
@@ -182,5 +182,5 @@ def _move_faces(shape: Node, moved: set[int], group: Node) -> None:
 @command()
 def colorManagementPrefs(inputSpaceNames=False, mode="create"):
     if mode != "query" or not inputSpaceNames:
-        raise NotImplementedError("other queries about colours")
+        raise NotImplementedError("the double doesn't model other queries about colors")
     return ["ACEScg", "scene-linear Rec.709-sRGB", "sRGB", "Raw"]

@@ -169,7 +169,7 @@ def listRelatives(
 @command()
 def listNodeTypes(classification):
     if classification != "light":
-        raise NotImplementedError("other classifications")
+        raise NotImplementedError("the double doesn't model other classifications")
     return _lights.types(_lights.MTOA in session.plugins)
 
 
@@ -186,7 +186,9 @@ def objExists(name):
 @command()
 def camera(*names, startupCamera=False, mode="create"):
     if mode != "query" or not startupCamera:
-        raise NotImplementedError("cameras other than the four default ones")
+        raise NotImplementedError(
+            "the double doesn't model cameras other than the four default ones"
+        )
     return one(names[0]).attributes["startupCamera"]
 
 
@@ -196,7 +198,7 @@ def createNode(type, name=None, parent=None, skipSelect=False):
     dag = type in (*TRANSFORM_TYPES, "mesh", "camera")
     above = one(parent).id if parent else None
     if dag and type not in TRANSFORM_TYPES and above is None:
-        raise NotImplementedError("a shape without a parent")
+        raise NotImplementedError("the double doesn't model a shape without a parent")
     made = scene.add(type, name or f"{type}1", above, dag)
     if not skipSelect:
         scene.selection = [(made.id, "")]
@@ -212,7 +214,7 @@ def parent(*names, relative=False, world=False):
     for name in given:
         node = one(name)
         if node.type not in TRANSFORM_TYPES:
-            raise NotImplementedError("parenting a shape")
+            raise NotImplementedError("the double doesn't model parenting a shape")
         new = above.id if above else None
         if new == node.parent:
             session.warnings.append(f"{name} is there already")
@@ -222,7 +224,7 @@ def parent(*names, relative=False, world=False):
         place = scene.world(node)
         node.parent = new
         node.name = scene.free_name(node.name, node)
-        # Among its new siblings it is the last.
+        # The node becomes the last of its new siblings.
         scene.nodes[node.id] = scene.nodes.pop(node.id)
         if not relative:
             scene.set_local(node, mx.times(place, mx.inverse(scene.world(above))))
@@ -239,7 +241,7 @@ def rename(old, new):
     if node.referenced:
         raise RuntimeError("Cannot rename a read only node.")
     if node.member_of is not None:
-        raise NotImplementedError("renaming a member of an assembly")
+        raise NotImplementedError("the double doesn't model renaming a member of an assembly")
     before = node.name
     node.name = scene.free_name(new, node)
     for shape in scene.children(node.id):
@@ -257,9 +259,11 @@ def delete(*names, constructionHistory=False):
             raise RuntimeError(f"Cannot delete locked or read-only node '{node.name}'")
         below = [each.id for each in (node, *scene.below(node.id))]
         if any(each.referenced for each in scene.below(node.id)):
-            raise NotImplementedError("deleting a node above a referenced one")
+            raise NotImplementedError(
+                "the double doesn't model deleting a node above a referenced one"
+            )
         if any(scene.nodes[id].member_of not in (None, *below) for id in below):
-            raise NotImplementedError("deleting a member of an assembly")
+            raise NotImplementedError("the double doesn't model deleting a member of an assembly")
         if constructionHistory:
             _bake(node)
             continue
@@ -292,7 +296,9 @@ def duplicate(*names, inputConnections=False, name=None, returnRootsOnly=False):
         copied = _copy(original, original.parent, name or original.name)
         if inputConnections:
             if original.dag:
-                raise NotImplementedError("duplicating objects with their inputs")
+                raise NotImplementedError(
+                    "the double doesn't model duplicating objects with their inputs"
+                )
             into = [c for c in scene.connections if c[2] == original.id]
             scene.connections += [(c[0], c[1], copied.id, c[3]) for c in into]
         scene.selection = [(copied.id, "")]
@@ -305,7 +311,7 @@ def duplicate(*names, inputConnections=False, name=None, returnRootsOnly=False):
 def _copy(original: Node, above: int | None, name: str) -> Node:
     scene = session.scene
     if original.member_of is not None or original.type in ASSEMBLY_TYPES:
-        raise NotImplementedError("copies of assemblies and their members")
+        raise NotImplementedError("the double doesn't model copies of assemblies and their members")
     made = copy.deepcopy(original)
     scene.last_id += 1
     made.id, made.parent, made.keys = scene.last_id, above, {}

@@ -41,7 +41,7 @@ def allNodeTypes():
 @command()
 def attributeInfo(allAttributes=False, type=None):
     if not allAttributes:
-        raise NotImplementedError("listing only some attributes")
+        raise NotImplementedError("the double doesn't model listing only some attributes")
     if type not in ATTRIBUTES:
         raise RuntimeError(f"Unknown node type: {type}")
     return sorted(ATTRIBUTES[type])

@@ -62,7 +62,7 @@ def polyTorus(name=None, axis=(0, 1, 0), radius=1.0, sectionRadius=0.5):
 def polyEvaluate(*names, vertex=False, edge=False, face=False, triangle=False, shell=False):
     asked = [vertex, edge, face, triangle, shell]
     if asked.count(True) != 1:
-        raise NotImplementedError("several counts at once")
+        raise NotImplementedError("the double doesn't model several counts at once")
     mesh = _mesh(one(given_or_selected(names)[0]))
     if vertex:
         return len(mesh.points)
@@ -76,7 +76,7 @@ def polyEvaluate(*names, vertex=False, edge=False, face=False, triangle=False, s
 @command()
 def polyListComponentConversion(*names, toEdge=False):
     if not toEdge:
-        raise NotImplementedError("conversion to anything but edges")
+        raise NotImplementedError("the double doesn't model conversion to anything but edges")
     scene = session.scene
     answer: list[str] = []
     for name in given_or_selected(names):
@@ -163,12 +163,12 @@ def _mesh(node: Node) -> shapes.Mesh:
 @command(undoable=True)
 def polyNormal(*names, constructionHistory=True, normalMode=None):
     if normalMode != 0:
-        raise NotImplementedError("anything but reversing normals")
+        raise NotImplementedError("the double doesn't model anything but reversing normals")
     by_node: dict[int, list[int]] = {}
     for name in flat(names):
         base, part = split_part(name)
         if not part.startswith(".f["):
-            raise NotImplementedError("reversing all faces at once")
+            raise NotImplementedError("the double doesn't model reversing all faces at once")
         by_node.setdefault(one(base).id, []).extend(indices(one(base), part))
     for id, numbers in by_node.items():
         _mesh(session.scene.nodes[id]).turn(set(numbers))
@@ -188,7 +188,9 @@ def polyTriangulate(*names, constructionHistory=True):
 @command(undoable=True)
 def polyNormalPerVertex(*names, freezeNormal=False, unFreezeNormal=False):
     if freezeNormal == unFreezeNormal:
-        raise NotImplementedError("anything but locking or unlocking normals")
+        raise NotImplementedError(
+            "the double doesn't model anything but locking or unlocking normals"
+        )
     _mesh(one(flat(names)[0])).locked = freezeNormal
     return True
 
@@ -202,7 +204,8 @@ def polySoftEdge(*names, angle=30.0, constructionHistory=True):
 
 
 def _kept(maker: str, node: Node, wanted: bool) -> str:
-    """Apply a maker. A mesh that has history gets more of it, even if the caller wants none."""
+    """Apply a maker. If the mesh has history, the maker is added to it, even if the caller wants no
+    history."""
     shape = session.scene.shape(node)
     fed = any(c[2:] == (shape.id, "inMesh") for c in session.scene.connections)
     return _history(maker, node) if wanted or fed else ""

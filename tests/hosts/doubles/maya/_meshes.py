@@ -67,7 +67,7 @@ class Mesh:
         self.hard = set() if angle >= 180 else {e for e, n in beside.items() if _turn(n) >= angle}
 
     def bevel(self, edges: list[int], segments: int) -> None:
-        """Add a strip of faces per edge, on the edge itself: right in number, flat in shape."""
+        """Add a flat strip of faces on each edge. Only the number of faces is right."""
         self._without_uvs()
         all_edges = self.edges()
         for index in edges:
@@ -110,7 +110,7 @@ class Mesh:
 
     def _without_uvs(self) -> None:
         if self.uvs is not None or self.hard:
-            raise NotImplementedError("UVs and hard edges of new faces")
+            raise NotImplementedError("the double doesn't model UVs and hard edges of new faces")
 
     def _add(self, corners) -> int:
         count = len(corners)
@@ -137,7 +137,7 @@ def upright(mesh: Mesh, axis) -> Mesh:
     if tuple(axis) == (0, 0, 1):
         mesh.points = [[x, -z, y] for x, y, z in mesh.points]
     elif tuple(axis) != (0, 1, 0):
-        raise NotImplementedError(f"an axis of {axis}")
+        raise NotImplementedError(f"the double doesn't model an axis of {axis}")
     return mesh
 
 

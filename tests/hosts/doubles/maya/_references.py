@@ -17,7 +17,9 @@ def add(file: Scene, path: str, namespace: str | None) -> str:
     """Reference everything in the file except the nodes that every scene has. Neither this nor
     anything before it can be undone."""
     if not namespace or path in session.scene.references:
-        raise NotImplementedError("references without a namespace, or twice to one file")
+        raise NotImplementedError(
+            "the double doesn't model references without a namespace, or twice to one file"
+        )
     for node in bring(file, namespace):
         node.referenced = path
     session.scene.references.append(path)
@@ -29,7 +31,9 @@ def add(file: Scene, path: str, namespace: str | None) -> str:
 def bring(file: Scene, namespace: str) -> list[Node]:
     """Add the file's own nodes to the scene."""
     if file.references or any(node.keys or node.member_of for node in file.nodes.values()):
-        raise NotImplementedError("a file's own references, and its animation curves")
+        raise NotImplementedError(
+            "the double doesn't model a file's own references, and its animation curves"
+        )
     scene = session.scene
     brought = []
     everybodys = new_scene().nodes
@@ -59,7 +63,7 @@ def referenceQuery(name, filename=False, isNodeReferenced=False, withoutCopyNumb
     if isNodeReferenced:
         return bool(node.referenced)
     if not filename or not withoutCopyNumber:
-        raise NotImplementedError("other queries about references")
+        raise NotImplementedError("the double doesn't model other queries about references")
     if not node.referenced:
         raise RuntimeError(f"'{name}' is not from a referenced file.")
     return node.referenced

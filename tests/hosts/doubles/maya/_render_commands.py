@@ -27,7 +27,7 @@ def ogsRender(camera="", currentFrame=False, height=0, noRenderView=False, width
     if not session.graphics_card:
         raise RuntimeError("ogsRender: the graphics device could not be initialized.")
     if not currentFrame:
-        raise NotImplementedError("a range of frames")
+        raise NotImplementedError("the double doesn't model a range of frames")
     return _write(camera, width, height, "tmp", _globals("imageFormat") == _PNG)
 
 
@@ -35,13 +35,13 @@ def ogsRender(camera="", currentFrame=False, height=0, noRenderView=False, width
 def arnoldRender(batch=False, camera="", height=0, width=0):
     if not batch:
         if session.batch:
-            raise NotImplementedError("the render view without windows")
-        return None  # the picture is only in Arnold's own window
+            raise NotImplementedError("the double doesn't model the render view without a GUI")
+        return None  # Arnold shows the picture only in its own window.
     files = one("defaultArnoldDriver").attributes
     if files["prefix"]:
-        raise NotImplementedError("a file name prefix for Arnold")
+        raise NotImplementedError("the double doesn't model a file name prefix for Arnold")
     if files["colorManagement"] != 1:
-        raise NotImplementedError("pictures without color management")
+        raise NotImplementedError("the double doesn't model pictures without color management")
     return _write(camera, width, height, "", files["aiTranslator"] == "png")
 
 
@@ -57,7 +57,7 @@ def _write(camera, width, height, folder, is_png):
     if abs(one("defaultResolution").attributes["deviceAspectRatio"] - width / height) > 1e-3:
         raise RuntimeError("the picture would be distorted")
     if not is_png:
-        raise NotImplementedError("pictures that aren't PNG")
+        raise NotImplementedError("the double doesn't model pictures that aren't PNG")
     number = f".{session.scene.time:04.0f}" if _globals("animation") else ""
     images = Path(session.workspace, session.file_rules["images"], folder)
     images.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ class Session:
     def __init__(self) -> None:
         self.reset()
         #: False at first, as under mayapy, where Maya has hardly any commands before it is
-        #: initialised.
+        #: initialized.
         self.running = False
 
     def reset(self, batch: bool = False) -> None:
@@ -31,7 +31,7 @@ class Session:
         self.modified = False
         self.units = {"linear": "cm", "angle": "deg", "time": "film"}
         self.up_axis = "y"
-        #: mayapy starts without undo.
+        #: mayapy starts with undo switched off.
         self.undo_on = not batch
         self.undo: list[tuple[str, Scene]] = []
         self.redo: list[tuple[str, Scene]] = []
@@ -43,7 +43,7 @@ class Session:
         self.workspace = "/projects/default"
         self.file_rules = {"images": "images"}
         self.graphics_card = True
-        #: True if the window is hidden or minimised, so that its views draw black.
+        #: True if the window is hidden or minimized, so that its views draw black.
         self.blank_views = False
         self.plugins: dict[str, Any] = {}
         #: Settings of the FBX plug-in. The last ones apply.

@@ -23,7 +23,7 @@ def about(batch=False, version=False):
         return session.batch
     if version:
         return "2025"
-    raise NotImplementedError("other uses of about")
+    raise NotImplementedError("the double doesn't model other uses of about")
 
 
 @command()
@@ -74,7 +74,7 @@ def workspace(
     if expandName is not None:
         return str(Path(session.workspace, expandName))
     if mode != "query" or not rootDirectory:
-        raise NotImplementedError("other uses of workspace")
+        raise NotImplementedError("the double doesn't model other uses of workspace")
     return f"{session.workspace}/"
 
 
@@ -198,7 +198,7 @@ def file(
             raise RuntimeError("would open a modal prompt: the file exists")
         translators.write(paths[0], type, exportSelected)
         return paths[0]
-    raise NotImplementedError("other uses of file")
+    raise NotImplementedError("the double doesn't model other uses of file")
 
 
 def _new() -> str:
@@ -278,5 +278,5 @@ def unloadPlugin(*names, force=False):
 @command()
 def pluginInfo(*names, loaded=False, mode="create"):
     if mode != "query" or not loaded:
-        raise NotImplementedError("other uses of pluginInfo")
+        raise NotImplementedError("the double doesn't model other uses of pluginInfo")
     return names[0] in session.plugins

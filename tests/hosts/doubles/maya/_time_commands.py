@@ -40,7 +40,7 @@ def _channels(attribute) -> list[str]:
     wanted = [attribute] if isinstance(attribute, str) else list(attribute)
     for each in wanted:
         if each not in CHANNELS:
-            raise NotImplementedError(f"keys of '{each}'")
+            raise NotImplementedError(f"the double doesn't model keys of '{each}'")
     return wanted
 
 
@@ -62,7 +62,7 @@ def setKeyframe(*names, attribute=(), time=None, value=None):
 @command()
 def keyframe(*names, attribute=(), timeChange=False, mode="create"):
     if mode != "query" or not timeChange:
-        raise NotImplementedError("other uses of keyframe")
+        raise NotImplementedError("the double doesn't model other uses of keyframe")
     frames = {
         frame
         for name in flat(names)
@@ -75,7 +75,7 @@ def keyframe(*names, attribute=(), timeChange=False, mode="create"):
 @command(undoable=True)
 def cutKey(*names, attribute=(), clear=False, time=None):
     if not clear or time is None:
-        raise NotImplementedError("keys on the clipboard")
+        raise NotImplementedError("the double doesn't model keys on the clipboard")
     count = 0
     for name in flat(names):
         node = one(name)
@@ -107,7 +107,7 @@ def copyKey(*names, attribute=(), clipboard="anim"):
 @command(undoable=True)
 def pasteKey(*names, attribute=(), clipboard="anim", option="insert"):
     if option != "replaceCompletely":
-        raise NotImplementedError("pasting keys among others")
+        raise NotImplementedError("the double doesn't model pasting keys among others")
     if not session.clipboards.get(clipboard):
         raise RuntimeError("Nothing to paste from")
     node, channel = _curve(names, attribute)

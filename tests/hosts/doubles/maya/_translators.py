@@ -50,7 +50,7 @@ def known() -> dict[str, tuple[bool, bool]]:
 @command()
 def translator(*names, list=False, readSupport=False, writeSupport=False, mode="create"):
     if mode != "query":
-        raise NotImplementedError("other uses of translator")
+        raise NotImplementedError("the double doesn't model other uses of translator")
     if list:
         return [*known()]
     reads, writes = known()[names[0]]
@@ -85,9 +85,11 @@ def write(path: str, type: str, selected: bool) -> None:
         return
     settings = fbx()["Export"]
     if selected and settings["InputConnections"] != "false":
-        raise NotImplementedError("exporting input connections")
+        raise NotImplementedError("the double doesn't model exporting input connections")
     if settings["IncludeChildren"] != "true":
-        raise NotImplementedError("exporting objects without their children")
+        raise NotImplementedError(
+            "the double doesn't model exporting objects without their children"
+        )
     axis = "xyz".index(session.up_axis)
     _put(
         path,
@@ -141,7 +143,7 @@ def fbx_command(code: str) -> bool:
 def _read_fbx(data: bytes) -> None:
     settings = fbx()["Import"]
     if settings["Mode"] != "add":
-        raise NotImplementedError("an import that changes existing nodes")
+        raise NotImplementedError("the double doesn't model an import that changes existing nodes")
     told = _of_own(data, _FBX)
     # As with the option to follow the file's units.
     moved = mx.identity()
@@ -182,7 +184,7 @@ def AbcExport(jobArg=None):
     if any(root.id in below for root in roots):
         raise RuntimeError("roots have an ancestor relationship.")
     if "-ws" not in flags:
-        raise NotImplementedError("roots in their own space")
+        raise NotImplementedError("the double doesn't model roots in their own space")
     # Maya uses centimetres internally, and so does the file.
     _put(file, _ALEMBIC + _own({"parts": _parts(roots, centimetres())}))
 

@@ -86,7 +86,7 @@ def mayaUSDImport(file=None, parent=None, primPath=None, readAnimData=False):
     except Tf.ErrorException:
         raise RuntimeError(f"could not read {file}") from None
     if primPath != "/":
-        raise NotImplementedError("import of a part")
+        raise NotImplementedError("the double doesn't model import of a part")
     above = one(parent).id if parent else None
     tops = []
     for prim in stage.GetPseudoRoot().GetChildren():

@@ -38,7 +38,7 @@ def playblast(
     if viewer:
         raise RuntimeError("playblast would open a viewer")
     if (format, compression) != ("image", "png") or len(frame) != 1:
-        raise NotImplementedError("other playblasts")
+        raise NotImplementedError("the double doesn't model other playblasts")
     if session.panels.get(editorPanelName) != "modelPanel":
         raise RuntimeError(f"'{editorPanelName}' isn't a 3D view")
     width, height = (round(size * percent / 100) for size in widthHeight)
@@ -56,7 +56,7 @@ def _view(editor, width, height):
     transform = camera if camera.type == "transform" else scene.nodes[camera.parent]
     lens = scene.shape(transform).attributes
     if lens["orthographic"]:
-        raise NotImplementedError("orthographic views")
+        raise NotImplementedError("the double doesn't model orthographic views")
     wide = frustum(lens, width / height)[1] / lens["nearClipPlane"]
     place = scene.world(transform)
     axes = [row[:3] for row in place[:3]]
@@ -87,7 +87,7 @@ def modelEditor(
         (flag,) = given
         return editor[flag]
     if mode != "edit":
-        raise NotImplementedError("new editors")
+        raise NotImplementedError("the double doesn't model new editors")
     if camera is not None:
         one(camera)
     editor.update(given)

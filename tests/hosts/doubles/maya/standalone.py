@@ -1,4 +1,4 @@
-"""``maya.standalone``: Maya without windows."""
+"""``maya.standalone``: Maya without a GUI."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 Houdini's.
 
 An unknown function, node type, parameter or menu item raises. So does a call from another thread, a
-call by the package after it was unloaded, anything that would open a window and, without windows,
+call by the package after it was unloaded, anything that would open a window and, without a GUI,
 anything that needs them. Whatever isn't modelled raises NotImplementedError. Nothing is accepted
 silently.
 """
@@ -129,7 +129,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _reset(*, windows: bool) -> None:
-    """Begin with an empty scene, in a Houdini with or without windows."""
+    """Begin with an empty scene, in a Houdini with or without a GUI."""
     _nodes._callbacks.clear()
     session.reset(new_scene, windows=windows)
     if windows:

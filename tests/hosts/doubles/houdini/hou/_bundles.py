@@ -47,7 +47,7 @@ class NodeBundle:
 
 def addNodeBundle(name=None):
     if name is None:
-        raise NotImplementedError("names that Houdini chooses")
+        raise NotImplementedError("the double doesn't model names that Houdini chooses")
     if not re.fullmatch(r"\w+", name, re.ASCII) or name in session.scene.bundles:
         raise OperationFailed("The name is not alphanumeric, or taken.")
     session.record("Create bundle")

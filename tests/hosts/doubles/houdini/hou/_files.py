@@ -73,7 +73,7 @@ def _stl(points, faces, uvs) -> bytes:
 def _of_stl(data: bytes):
     lines = data.decode().splitlines()
     if not lines[0].startswith("solid"):
-        raise NotImplementedError("binary STL")
+        raise NotImplementedError("the double doesn't model binary STL")
     corners = [line.split()[1:] for line in lines if line.split()[:1] == ["vertex"]]
     points = [[float(each) for each in corner] for corner in corners]
     return points, [(i + 2, i + 1, i) for i in range(0, len(points), 3)], None
@@ -91,7 +91,7 @@ def _ply(points, faces, uvs) -> bytes:
 def _of_ply(data: bytes):
     lines = data.decode().splitlines()
     if lines[1] != "format ascii 1.0":
-        raise NotImplementedError("binary PLY")
+        raise NotImplementedError("the double doesn't model binary PLY")
     counts = [int(line.split()[2]) for line in lines if line.startswith("element ")]
     rest = lines[lines.index("end_header") + 1 :]
     points = [[float(each) for each in line.split()[:3]] for line in rest[: counts[0]]]

@@ -126,7 +126,7 @@ class Geometry:
 
     def createPolygons(self, points, is_closed=True):
         if not is_closed:
-            raise NotImplementedError("open polygons")
+            raise NotImplementedError("the double doesn't model open polygons")
         points = [
             [each.number() if isinstance(each, Point) else each for each in corners]
             for corners in points
@@ -147,9 +147,9 @@ class Geometry:
 
     def merge(self, geometry, clone_data_ids=False, prims=None):
         if clone_data_ids or prims is not None:
-            raise NotImplementedError("other ways to merge")
+            raise NotImplementedError("the double doesn't model other ways to merge")
         if not all(isinstance(prim, Polygon) for prim in geometry._prims):
-            raise NotImplementedError("merging anything but polygons")
+            raise NotImplementedError("the double doesn't model merging anything but polygons")
         if self._materials or geometry._materials:
             before = self._materials or [""] * len(self._prims)
             self._materials = [*before, *(geometry._materials or [""] * len(geometry._prims))]
@@ -179,7 +179,7 @@ class Geometry:
     ):
         session.guard("hou.Geometry.intersect")
         if pattern is not None or not 0 < tolerance <= 0.01:
-            raise NotImplementedError("other intersections")
+            raise NotImplementedError("the double doesn't model other intersections")
         if not all(isinstance(each, Vector3) for each in (rayorig, dir, p, n, uvw)):
             raise TypeError("a Vector3 is needed")
         hits = (
@@ -213,20 +213,20 @@ class Geometry:
 
     def findPrimAttrib(self, name, scope=None):
         if name != "shop_materialpath":
-            raise NotImplementedError("other attributes of primitives")
+            raise NotImplementedError("the double doesn't model other attributes of primitives")
         return Attrib(name) if self._materials else None
 
     def findVertexAttrib(self, name, scope=None):
         if name != "uv":
-            raise NotImplementedError("other attributes of vertices")
+            raise NotImplementedError("the double doesn't model other attributes of vertices")
         placed = [prim._uvs is not None for prim in self._prims]
         if any(placed) and not all(placed):
-            raise NotImplementedError("UVs of some faces")
+            raise NotImplementedError("the double doesn't model UVs of some faces")
         return Attrib(name) if any(placed) else None
 
     def findPointAttrib(self, name, scope=None):
         if name != "N":
-            raise NotImplementedError("other attributes of points")
+            raise NotImplementedError("the double doesn't model other attributes of points")
 
     def primStringAttribValues(self, name):
         if self.findPrimAttrib(name) is None:
@@ -242,7 +242,7 @@ def _mean(places):
 
 
 def _close(made, faces):
-    """Add the faces. Houdini's polygons run clockwise, seen from outside."""
+    """Add the faces. The corners of Houdini's polygons run clockwise, seen from outside."""
     made.createPolygons([face[::-1] for face in faces])
 
 

@@ -26,7 +26,7 @@ class Vector3(_Vector):
 
     def __mul__(self, other):
         if not isinstance(other, Matrix4):
-            raise NotImplementedError("a vector times something else")
+            raise NotImplementedError("the double doesn't model a vector times something else")
         return Vector3(apply(self, other))
 
 
@@ -55,7 +55,7 @@ class Matrix4:
 
     def __mul__(self, other):
         if not isinstance(other, Matrix4):
-            raise NotImplementedError("a matrix times something else")
+            raise NotImplementedError("the double doesn't model a matrix times something else")
         columns = list(zip(*other._rows, strict=True))
         return Matrix4(
             [
@@ -91,7 +91,7 @@ class Matrix4:
 
     def explode(self, transform_order="srt", rotate_order="xyz"):
         if (transform_order, rotate_order) != ("srt", "xyz"):
-            raise NotImplementedError("other orders")
+            raise NotImplementedError("the double doesn't model other orders")
         a, b, c = ([*row[:3]] for row in self._rows[:3])
         sx = _length(a)
         a = _over(a, sx)
@@ -134,10 +134,10 @@ class hmath:
     @staticmethod
     def buildTransform(values_dict, transform_order="srt", rotate_order="xyz"):
         if transform_order != "srt":
-            raise NotImplementedError("other orders")
+            raise NotImplementedError("the double doesn't model other orders")
         unknown = set(values_dict) - {"translate", "rotate", "scale", "shear"}
         if unknown:
-            raise NotImplementedError(f"{unknown} in a transform")
+            raise NotImplementedError(f"the double doesn't model {unknown} in a transform")
         sx, sy, sz = values_dict.get("scale", (1, 1, 1))
         xy, xz, yz = values_dict.get("shear", (0, 0, 0))
         matrix = Matrix4([sx, 0, 0, 0, xy * sy, sy, 0, 0, xz * sz, yz * sz, sz, 0, 0, 0, 0, 1])

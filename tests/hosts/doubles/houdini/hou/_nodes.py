@@ -39,7 +39,7 @@ class NodeTypeCategory:
 
 
 class NodeType:
-    """A type of nodes. ``hou.ApexNodeType`` is the other kind."""
+    """A type of nodes. ``hou.ApexNodeType`` is another kind of type."""
 
 
 @guarded
@@ -287,7 +287,9 @@ class OpNode(Node):
     def createDigitalAsset(self, name=None, hda_file_name=None, description=None):
         node = self._data
         if name is None or hda_file_name is None or node.type.name != "subnet" or node.asset:
-            raise NotImplementedError("assets other than a subnet in a file of its own")
+            raise NotImplementedError(
+                "the double doesn't model assets other than a subnet in a file of its own"
+            )
         self._may_change()
         Path(hda_file_name).write_bytes(b"")
         node.type = replace(node.type, name=name, label=description or name)
@@ -389,10 +391,12 @@ class RopNode(OpNode):
         output_progress=False,
     ):
         if res or output_file is not None or len(frame_range) != 2:
-            raise NotImplementedError("other ways to render")
+            raise NotImplementedError("the double doesn't model other ways to render")
         mantra = self._data.type.name == "ifd"
         if not mantra and not session.windows:
-            raise NotImplementedError("OpenGL without windows; it would end the real hython")
+            raise NotImplementedError(
+                "the double doesn't model OpenGL without a GUI, which makes the real hython exit"
+            )
         if not mantra and not session.graphics_card:
             raise OperationFailed("The attempted operation failed.\nUnable to open a GL context.")
         values = {name: session.scene.values(self._data, name) for name in self._data.parms}
@@ -401,7 +405,7 @@ class RopNode(OpNode):
             raise OperationFailed("The attempted operation failed.\nCan't find the camera.")
         (picture,) = values["vm_picture" if mantra else "picture"]
         if picture == "ip" or "$" in picture or "`" in picture:
-            raise NotImplementedError("pictures that aren't plain files")
+            raise NotImplementedError("the double doesn't model pictures that aren't plain files")
         for watcher in session.rendering:
             watcher()
         if mantra and not values["soho_foreground"][0]:
@@ -412,7 +416,7 @@ class RopNode(OpNode):
         elif not mantra and values["tres"][0]:
             size = values["res"]
         if not picture.endswith(".png"):
-            raise NotImplementedError("pictures that aren't PNG")
+            raise NotImplementedError("the double doesn't model pictures that aren't PNG")
         session.rendered.append((self._data.type.name, *frame_range))
         Path(picture).write_bytes(png(*size))
 
@@ -451,7 +455,7 @@ class ObjNode(OpNode):
     def setParmTransform(self, matrix, fail_on_locked_parms=False):
         parts = matrix.explode()
         if self.parm("xOrd").evalAsString() != "srt" or self.parm("rOrd").evalAsString() != "xyz":
-            raise NotImplementedError("other orders")
+            raise NotImplementedError("the double doesn't model other orders")
         for name, part in (("t", "translate"), ("r", "rotate"), ("s", "scale")):
             self.parmTuple(name).set(parts[part])
 

@@ -67,7 +67,9 @@ class MenuParmTemplate(ParmTemplate):
 class StringParmTemplate(ParmTemplate):
     def __init__(self, name, label, num_components, default_value=()) -> None:
         if num_components != 1 or default_value:
-            raise NotImplementedError("several components, and default values")
+            raise NotImplementedError(
+                "the double doesn't model several components, and default values"
+            )
         super().__init__(spec.text(), name)
 
     def stringType(self):
@@ -79,7 +81,9 @@ class _Numbers(ParmTemplate):
         self, name, label, num_components, default_value=(), naming_scheme=parmNamingScheme.XYZW
     ) -> None:
         if default_value or naming_scheme is not parmNamingScheme.Base1:
-            raise NotImplementedError("default values, and other naming schemes")
+            raise NotImplementedError(
+                "the double doesn't model default values, and other naming schemes"
+            )
         numbers = tuple(str(i) for i in range(1, num_components + 1))
         zero = [self._zero] * num_components if num_components > 1 else self._zero
         super().__init__(spec.Parm(zero, numbers, kind=self._kind), name)

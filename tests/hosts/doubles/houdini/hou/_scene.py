@@ -194,7 +194,7 @@ class Scene:
 
     def parm_transform(self, node: NodeData, frame: float | None = None) -> Matrix4:
         if any(self.values(node, "p")) or any(self.values(node, "pr")):
-            raise NotImplementedError("pivots")
+            raise NotImplementedError("the double doesn't model pivots")
         uniform = self.values(node, "scale", frame)[0]
         return hmath.buildTransform(
             {
@@ -249,7 +249,7 @@ class Scene:
                 made._points = [apply(point, move) for point in made._points]
             return made
         if first is not None:
-            raise NotImplementedError(f"a {kind} with an input")
+            raise NotImplementedError(f"the double doesn't model a {kind} with an input")
         return self._source(node, kind)
 
     def _give_materials(self, node: NodeData, made: shapes.Geometry) -> None:
@@ -287,7 +287,7 @@ class Scene:
             return shapes.rings([(bottom, -height / 2), (top, height / 2)], around, axis)
         if kind == "sphere":
             return self._sphere(node, made_of)
-        raise NotImplementedError(f"cooking a {kind}")
+        raise NotImplementedError(f"the double doesn't model cooking a {kind}")
 
     def _sphere(self, node: NodeData, made_of: str) -> shapes.Geometry:
         from math import cos, pi, sin

@@ -34,7 +34,7 @@ class Session:
         self.undo: list[tuple[str, Any]] = []
         self.redo: list[tuple[str, Any]] = []
         self.undo_on = True
-        #: By default hython records no undo list, and reports nothing about that.
+        #: By default hython doesn't record undo steps, and doesn't report this.
         self.keeps_undo = windows
         #: True when recording can be switched on.
         self.undo_can_be_kept = True
@@ -51,7 +51,7 @@ class Session:
         self.interfaces: dict[str, Any] = {}
         self.preferences = ""
         self.graphics_card = True
-        #: True if the window is hidden or minimised, so that its views draw black.
+        #: True if the window is hidden or minimized, so that its views draw black.
         self.blank_views = False
         self.not_installed: set[str] = set()
         #: Suffixes of geometry that this Houdini can't translate.

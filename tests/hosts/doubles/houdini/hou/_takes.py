@@ -36,7 +36,7 @@ class Take:
 
     def addChildTake(self, name=None):
         if name is None or name in session.scene.takes:
-            raise NotImplementedError("names that Houdini chooses")
+            raise NotImplementedError("the double doesn't model names that Houdini chooses")
         session.record("Add Take")
         session.scene.add_take(name, self._data.name)
         return Take(name)

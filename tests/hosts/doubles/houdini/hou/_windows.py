@@ -166,7 +166,7 @@ class SceneViewer(PaneTab):
             raise RuntimeError("flipbook would open a window")
         first, last = values["frameRange"]
         if first != last or not values["useResolution"]:
-            raise NotImplementedError("other flipbooks")
+            raise NotImplementedError("the double doesn't model other flipbooks")
         # If the file's name has no variable for the frame number, the number goes before the
         # ending.
         output = Path(values["output"])
@@ -236,7 +236,7 @@ class Interface:
 class Desktop:
     def createFloatingPaneTab(self, pane_tab_type, position=(), size=()):
         if pane_tab_type is not enums.paneTabType.PythonPanel:
-            raise NotImplementedError("other panes")
+            raise NotImplementedError("the double doesn't model other panes")
         made = PythonPanel()
         session.panes.append(made)
         return made

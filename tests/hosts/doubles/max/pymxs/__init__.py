@@ -18,7 +18,7 @@ __all__ = ["animate", "attime", "run_redo", "run_undo", "runtime", "undo"]
 
 
 def _reset(*, windows: bool, usd: bool = True) -> None:
-    """Begin with an empty scene, in a 3ds Max with or without windows, with or without USD."""
+    """Begin with an empty scene, in a 3ds Max with or without a GUI, with or without USD."""
     session.reset(Scene, windows=windows, usd=usd)
     session.fbx = new_settings()
 

@@ -66,7 +66,7 @@ def setter(kind):
         _loaded(kind)
         known = session.fbx[kind]
         if name not in known:
-            raise NotImplementedError(f"the setting {name}")
+            raise NotImplementedError(f"the double doesn't model the setting {name}")
         if name == "Mode" and isinstance(value, Name):
             value = value.text
         if type(value) is not type(known[name]):
@@ -80,10 +80,10 @@ def setter(kind):
 def import_file(path, *flags, using=None):
     _no_prompt(flags)
     if using is not FBXIMP:
-        raise NotImplementedError("other importers")
+        raise NotImplementedError("the double doesn't model other importers")
     settings = session.fbx["Importer"]
     if settings["Mode"] != "create":
-        raise NotImplementedError("an import that changes existing nodes")
+        raise NotImplementedError("the double doesn't model an import that changes existing nodes")
     try:
         data = Path(path).read_bytes()
         told = json.loads(data[data.rindex(b"\n") :]) if data.startswith(_START) else None
@@ -92,7 +92,7 @@ def import_file(path, *flags, using=None):
     if told is None:
         return False
     if settings["ConvertUnit"] != _SYSTEM[session.units[0]] or session.units[1] != 1.0:
-        raise NotImplementedError("a unit other than the scene's")
+        raise NotImplementedError("the double doesn't model a unit other than the scene's")
     session.record()
     factor = told["meters"] / _METERS[settings["ConvertUnit"]]
     turned = told["up"] == "Y" and settings["AxisConversion"]
@@ -118,7 +118,7 @@ def import_file(path, *flags, using=None):
 def export_file(path, *flags, selectedOnly=False, using=None):
     _no_prompt(flags)
     if using is not FBXEXP:
-        raise NotImplementedError("other exporters")
+        raise NotImplementedError("the double doesn't model other exporters")
     settings, scene = session.fbx["Exporter"], session.scene
     if settings["ShowWarnings"]:
         raise RuntimeError("would open a modal prompt: warnings of the export")
@@ -128,7 +128,9 @@ def export_file(path, *flags, selectedOnly=False, using=None):
     meters = _METERS[_SYSTEM[session.units[0]]] * session.units[1]
     factor = meters / _METERS[settings["ConvertUnit"]]
     if settings["AxisConversionMethod"] != "Animation" and settings["UpAxis"] == "Y":
-        raise NotImplementedError("a file that claims Y up without being converted")
+        raise NotImplementedError(
+            "the double doesn't model a file that claims Y up without being converted"
+        )
     numbers = {node.id: number for number, node in enumerate(_parents_first(nodes))}
     told = [_part(scene.nodes[id], numbers, factor, settings["UpAxis"]) for id in numbers]
     axis = "XYZ".index(settings["UpAxis"])

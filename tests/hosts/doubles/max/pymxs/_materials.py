@@ -213,7 +213,7 @@ class Attributes(Strict):
             object.__setattr__(self, name, value)
             return
         if isinstance(self._kept(name), list):
-            raise NotImplementedError("another list")
+            raise NotImplementedError("the double doesn't model another list")
         id = None if value is None else value._data.id
         session.record()
         session.scene.kept[self._name][name] = id
@@ -243,7 +243,7 @@ class Kept:
 
 def append(array, value):
     if not isinstance(array, Kept) or not isinstance(value, Material):
-        raise NotImplementedError("other lists")
+        raise NotImplementedError("the double doesn't model other lists")
     session.record()
     array._ids.append(value._id)
     return array

@@ -23,7 +23,9 @@ class TriMesh:
     def __init__(self, node) -> None:
         data = node._data
         if data.modifiers:
-            raise NotImplementedError("the triangles of a node with modifiers")
+            raise NotImplementedError(
+                "the double doesn't model the triangles of a node with modifiers"
+            )
         world = session.scene.world(data, objects.now())
         made = pg.cut(data.polygons())
         placed = ([a + b for a, b in zip(p, data.offset, strict=True)] for p in made.points)
@@ -53,7 +55,7 @@ def _at(of, number, what):
 
 def _list(of, faces):
     if not isinstance(faces, values.Array):
-        raise NotImplementedError("other ways to choose faces")
+        raise NotImplementedError("the double doesn't model other ways to choose faces")
     for number in faces:
         _at(of.faces, number, "face")
     return [number - 1 for number in faces]
@@ -215,14 +217,16 @@ def _modified(made, type, modifier):
         return pg.cut(made), "Editable_mesh"
     if modifier.type == "Turn_to_Poly":
         if of["keepConvex"] or of["requirePlanar"] or of["removeMidEdgeVertices"]:
-            raise NotImplementedError("polys of other faces")
+            raise NotImplementedError("the double doesn't model polys of other faces")
         made = pg.joined(made)
         if of["limitPolySize"]:
             if of["maxPolySize"] != 3:
-                raise NotImplementedError(f"a maxPolySize of {of['maxPolySize']}")
+                raise NotImplementedError(
+                    f"the double doesn't model a maxPolySize of {of['maxPolySize']}"
+                )
             made = pg.cut(made)
             made.parts = []
         return made, "Editable_Poly"
     if modifier.type in ("Bend", "Twist", "Taper"):
-        return made, type  # moved points aren't modelled
-    raise NotImplementedError(f"what {modifier.type} makes")
+        return made, type  # Moved points aren't modelled.
+    raise NotImplementedError(f"the double doesn't model what {modifier.type} makes")

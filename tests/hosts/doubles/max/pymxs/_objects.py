@@ -64,7 +64,7 @@ class Node(Wrapper):
 
     def _set_fov(self, value):
         if self._data.type == "Physical" or "fov" not in self._data.values:
-            raise NotImplementedError("the angle of a physical camera")
+            raise NotImplementedError("the double doesn't model the angle of a physical camera")
         self._changing().values["fov"] = single(value)
 
     @property
@@ -233,7 +233,7 @@ class Controller(Strict):
     @property
     def value(self):
         if self._component not in ("Position", "Scale"):
-            raise NotImplementedError("values of other controllers")
+            raise NotImplementedError("the double doesn't model values of other controllers")
         return Point3(*self._read())
 
     @property

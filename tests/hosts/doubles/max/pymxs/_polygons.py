@@ -74,7 +74,9 @@ def joined(of: Polygons) -> Polygons:
         made.groups.append(of.groups[own[0]])
         made.ids.append(of.ids[own[0]])
     if not made.fits_a_poly():
-        raise NotImplementedError("a poly of faces that point in opposite directions")
+        raise NotImplementedError(
+            "the double doesn't model a poly of faces that point in opposite directions"
+        )
     return made
 
 
@@ -82,7 +84,10 @@ def _outline(triangles):
     edges = [edge for triangle in triangles for edge in around(triangle)]
     after = {start: end for start, end in edges if (end, start) not in edges}
     if len(after) != len(triangles) + 2:
-        raise NotImplementedError("hidden edges between triangles pointing in opposite directions")
+        raise NotImplementedError(
+            "the double doesn't model hidden edges between triangles "
+            "pointing in opposite directions"
+        )
     face = [triangles[0][0]]
     while after[face[-1]] != face[0]:
         face.append(after[face[-1]])

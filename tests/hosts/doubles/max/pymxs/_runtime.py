@@ -70,7 +70,7 @@ def _maker(type):
 def _modifier(type):
     def make(**given):
         if given:
-            raise NotImplementedError("parameters of a new modifier")
+            raise NotImplementedError("the double doesn't model parameters of a new modifier")
         return objects.NewModifier(type)
 
     return make
@@ -99,7 +99,7 @@ def Link_Constraint():
 
 def getNodeByName(name, exact=True, ignoreCase=True, all=False):
     if not exact or "\0" in name:
-        raise NotImplementedError("patterns")
+        raise NotImplementedError("the double doesn't model patterns")
     named = [
         objects.Node(node.id)
         for node in session.scene.nodes.values()
@@ -174,7 +174,7 @@ def getTransformLockFlags(node):
 
 def setTransformLockFlags(node, flags):
     if str(flags) not in ("#all", "#none"):
-        raise NotImplementedError("locks of single axes")
+        raise NotImplementedError("the double doesn't model locks of single axes")
     # The manual doesn't say whether locks apply to scripts. Here they don't, so code that relies on
     # them fails.
     node._data.locks = list(range(1, 10)) if str(flags) == "#all" else []
@@ -192,8 +192,8 @@ def classOf(what):
         kinds = {"Position": "Position_XYZ", "Rotation": "Euler_XYZ", "Scale": "Bezier_Scale"}
         return values.Class(kinds.get(what._component or "", what._data.controller))
     if isinstance(what, values.Class):
-        return what  # a renderer, modelled only by its class
-    raise NotImplementedError(f"the class of {what!r}")
+        return what  # Only the renderer's class is modelled.
+    raise NotImplementedError(f"the double doesn't model the class of {what!r}")
 
 
 def superClassOf(what):
@@ -203,7 +203,7 @@ def superClassOf(what):
 def isProperty(what, name):
     text = name.text if isinstance(name, values.Name) else name
     if isinstance(what, materials.Material) and text.lower() in ("bitmap", "coords", "name"):
-        raise NotImplementedError(f"isProperty of {text}")
+        raise NotImplementedError(f"the double doesn't model isProperty of {text}")
     return any(key.lower() == text.lower() for key in what._data.values)
 
 
@@ -221,7 +221,7 @@ def setProperty(what, name, value):
 
 def values_key(what, name):
     if not isinstance(what, objects.Node) or not isinstance(name, values.Name):
-        raise NotImplementedError("properties of anything but nodes")
+        raise NotImplementedError("the double doesn't model properties of anything but nodes")
     return materials.key_of(what._data.values, name.text)
 
 
@@ -347,7 +347,7 @@ def _scene_in(path):
 
 def saveMaxFile(path, clearNeedSaveFlag=True, useNewFile=True, quiet=False):
     if not quiet or not clearNeedSaveFlag or not useNewFile:
-        raise NotImplementedError("other ways to save")
+        raise NotImplementedError("the double doesn't model other ways to save")
     session.tell("filePreSave")
     try:
         Path(path).write_bytes(_MAGIC + pickle.dumps(session.scene))
@@ -393,7 +393,7 @@ def execute(code):
     if defined is not None:
         types = dict(re.findall(r"(\w+) type:#(\w+)", defined[2]))
         if not types or not set(types.values()) <= {"materialTab", "node"}:
-            raise NotImplementedError(f"attributes of {types}")
+            raise NotImplementedError(f"the double doesn't model attributes of {types}")
         return materials.Definition(defined[1], types)
     own = re.fullmatch(
         r"attributes (\w+) \(parameters main \((\w+) type:#(\w+)( tabSizeVariable:true)?\)\)",
@@ -498,7 +498,9 @@ class _CustAttributes(_Struct):
             _not_of_the_shape(baseobject)
             return custom.add(target, definition)
         if not isinstance(target, materials.Root):
-            raise NotImplementedError("attributes of anything but the root")
+            raise NotImplementedError(
+                "the double doesn't model attributes of anything but the root"
+            )
         session.record()
         kept = {name: [] if of == "materialTab" else None for name, of in definition._types.items()}
         session.scene.kept.setdefault(definition._name, kept)
@@ -521,7 +523,7 @@ class _CustAttributes(_Struct):
 
 def _not_of_the_shape(baseobject):
     if baseobject:
-        raise NotImplementedError("attributes of a node's base object")
+        raise NotImplementedError("the double doesn't model attributes of a node's base object")
 
 
 class _PathConfig(_Struct):
@@ -560,7 +562,7 @@ def _classes():
 
 def showClass(pattern, to=None):
     if not isinstance(to, StringStream):
-        raise NotImplementedError("printing into the Listener")
+        raise NotImplementedError("the double doesn't model printing into the Listener")
     name, _, properties = pattern.partition(".")
     for known, (above, made) in _classes().items():
         if name not in ("*", known):
@@ -572,7 +574,9 @@ def showClass(pattern, to=None):
 
 def apropos(pattern, to=None):
     if pattern or not isinstance(to, StringStream):
-        raise NotImplementedError("patterns, and printing into the Listener")
+        raise NotImplementedError(
+            "the double doesn't model patterns, and printing into the Listener"
+        )
     to._text += "".join(f"{name} (const Primitive): {name}()\n" for name in ("select", "delete"))
     to._text += "lights (const ObjectSet): $lights\nlightLevel (system Float): 1.0\n"
 

@@ -70,7 +70,7 @@ class Session:
         #: True if scripts can move an XRef. The manual describes an offset for the artist's
         #: changes, and says nothing about scripts.
         self.xrefs_move = True
-        #: True if the window is hidden or minimised, so that its views draw black.
+        #: True if the window is hidden or minimized, so that its views draw black.
         self.blank_views = False
         #: True if 3ds Max reports an undo only once its events have been handled.
         self.late_notices = False
@@ -104,7 +104,7 @@ class Session:
 
     def needs_windows(self, what: str) -> None:
         if not self.windows:
-            raise RuntimeError(f"{what} is not available without windows")
+            raise RuntimeError(f"{what} is not available without a GUI")
 
     # -- undo -----------------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ class Session:
             self.puts += 1
 
     def artist(self, work: Any) -> None:
-        """Do the artist's work, which is always recorded."""
+        """Do the artist's work. 3ds Max always records it for undo."""
         before = copy.deepcopy(self.scene)
         work()
         self.puts += 1

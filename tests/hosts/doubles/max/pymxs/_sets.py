@@ -35,7 +35,7 @@ class SelectionSets:
 
 def delete_item(collection, name):
     if not isinstance(collection, SelectionSets):
-        raise NotImplementedError("items of other collections")
+        raise NotImplementedError("the double doesn't model items of other collections")
     if name not in session.scene.sets:
         raise RuntimeError(f"-- Runtime error: no selection set {name}")
     del session.scene.sets[name]

@@ -157,7 +157,7 @@ def _polygons(prim):
     uvs = UsdGeom.PrimvarsAPI(prim).GetPrimvar("st")
     if uvs.HasValue():
         if uvs.GetInterpolation() != UsdGeom.Tokens.faceVarying:
-            raise NotImplementedError("UVs that aren't faceVarying")
+            raise NotImplementedError("the double doesn't model UVs that aren't faceVarying")
         made.map_points = [[*uv, 0.0] for uv in uvs.Get()]
         made.map_faces = [
             list(range(start, start + len(face)))

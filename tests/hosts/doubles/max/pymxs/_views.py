@@ -58,7 +58,7 @@ def save(bitmap):
     if not bitmap.filename:
         raise RuntimeError("would open a modal prompt: where to save the bitmap")
     if not bitmap.filename.endswith(".png"):
-        raise NotImplementedError("pictures that aren't PNG")
+        raise NotImplementedError("the double doesn't model pictures that aren't PNG")
     data = raster.png(bitmap.width, bitmap.height, bitmap._rgb)
     Path(bitmap.filename).write_bytes(data)
 
@@ -93,7 +93,8 @@ def mapScreenToWorldRay(pixel):
 
 
 def intersectRay(node, ray):
-    """Return the ray's hit. Faces turned away from its start are not hit."""
+    """Return the point that the ray hits. It passes through faces that are turned away from its
+    start."""
     data, start, along = node._data, list(ray.pos), list(ray.dir)
     if not (data.poly or sc.primitive(*data.shape)):
         return None
@@ -172,7 +173,7 @@ class Viewport:
     def setCamera(self, camera):
         session.needs_windows("viewport.setCamera")
         if session.active_view != 2:
-            raise NotImplementedError("a camera in another view")
+            raise NotImplementedError("the double doesn't model a camera in another view")
         session.view_camera = camera.name
         session.views[1][0] = "view_camera"
 

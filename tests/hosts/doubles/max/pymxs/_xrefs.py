@@ -20,7 +20,7 @@ def add(file: sc.Scene, path: str) -> bool:
     for node in file.nodes.values():
         odd = node.keys or node.modifiers or node.source or node.name in here
         if odd or sc.OBJECTS[node.type][0] != "GeometryClass":
-            raise NotImplementedError(f"an XRef of {node.name}")
+            raise NotImplementedError(f"the double doesn't model an XRef of {node.name}")
     session.record()
     ids = {id: scene.next_id() for id in file.nodes}
     for node in file.nodes.values():

@@ -156,7 +156,7 @@ class MFnCamera:
         self, windowAspect, applyOverscan=False, applySqueeze=False, applyPanZoom=False
     ):
         if applySqueeze or applyPanZoom:
-            raise NotImplementedError("squeezed or panned views")
+            raise NotImplementedError("the double doesn't model squeezed or panned views")
         return self.getRenderingFrustum(windowAspect)
 
     def getRenderingFrustum(self, windowAspect):
@@ -179,7 +179,7 @@ class MFnMesh:
         self, raySource, rayDirection, space, maxParam, testBothDirections, *others, **named
     ):
         if others or named or testBothDirections or space != MSpace.kWorld:
-            raise NotImplementedError("other intersections")
+            raise NotImplementedError("the double doesn't model other intersections")
         if not isinstance(raySource, MFloatPoint) or not isinstance(rayDirection, MFloatVector):
             raise TypeError("a MFloatPoint and a MFloatVector are needed")
         start, along = ([each.x, each.y, each.z] for each in (raySource, rayDirection))
