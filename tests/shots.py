@@ -68,7 +68,7 @@ TOOLS = """
 
 
 class Shots:
-    """The scenes ``sc00.usda`` and so on, each with a sphere of the same name, and the tool
+    """The scenes ``sc00.usda`` and so on, each with a sphere with the same name, and the tool
     ``shots__look``."""
 
     def __init__(self, folder: Path, count: int) -> None:

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 class Callboard:
-    """One server inside one host. Made, started and stopped on the host's main thread."""
+    """One server inside one host. Make, start and stop it on the host's main thread."""
 
     def __init__(
         self,
@@ -161,8 +161,8 @@ class Callboard:
 
     @cached_property
     def controls(self) -> Controls:
-        """The content and the actions of a panel. Use it from any thread. It is made on first use,
-        so that a host without a panel doesn't import its code."""
+        """The contents and the actions of a panel. Use them from any thread. They are made on first
+        use, so that a host without a panel doesn't import their code."""
         from callboard.panel.controls import Controls
         from callboard.panel.view import ServedView
 

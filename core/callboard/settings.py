@@ -1,4 +1,5 @@
-"""The settings that a server starts with: from the command line, the environment and files.
+"""The settings that a server starts with. They come from the command line, the environment and
+files.
 
 The first of these sources that has a value for a setting counts: the command line (in an
 application, what the artist chose there), ``CALLBOARD_<NAME>``, the files that
@@ -173,7 +174,7 @@ def unknown_project() -> str | None:
     path = site / "projects" / f"{project}.yaml"
     try:
         stems = [] if path.is_file() else [each.stem for each in path.parent.glob("*.yaml")]
-    except OSError:  # reading the settings reports it
+    except OSError:  # Reading the settings reports the error.
         return None
     known = sorted(stem for stem in stems if re.fullmatch(_PROJECT, stem))
     if not known:
@@ -188,7 +189,7 @@ def unknown_project() -> str | None:
 def unread_variables() -> Iterator[tuple[str, str | None]]:
     """Yield the ``CALLBOARD_`` variables of the environment that nothing reads, each with the
     variable that was probably intended, or None."""
-    import difflib  # needed only for wrong names
+    import difflib  # This import is needed only for wrong names.
 
     known = {*OTHER_VARIABLES, *(setting.variable for setting in SETTINGS)}
     for name in sorted(os.environ):
@@ -295,7 +296,7 @@ def _file(label: str, path: Path, *, needed: bool = False) -> Source:
 
 
 def _read(label: str, path: Path, text: str) -> Source:
-    from callboard.skills import safe_yaml  # here, because most servers have no such file
+    from callboard.skills import safe_yaml  # Imported here, because most servers have no such file.
 
     try:
         document = safe_yaml.load(text)
@@ -321,7 +322,7 @@ def _read(label: str, path: Path, text: str) -> Source:
 
 
 def _unknown(name: str) -> str:
-    import difflib  # needed only for wrong names
+    import difflib  # This import is needed only for wrong names.
 
     nearest = difflib.get_close_matches(name, _BY_NAME, 1)
     hint = f"did you mean {nearest[0]}?" if nearest else f"the settings are: {', '.join(_BY_NAME)}"

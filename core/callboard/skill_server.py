@@ -1,4 +1,4 @@
-"""Servers without an application: skills served from any Python program.
+"""Serves skills from any Python program, without an application.
 
 The server starts a thread that serves as its host's main thread. The program keeps its own threads.
 Names and signatures are compatible with programs written for dcc-mcp-core.
@@ -62,7 +62,7 @@ class ServerHandle:
 
     @property
     def token(self) -> str | None:
-        """The bearer token that clients present; None when ``auth`` is ``none``."""
+        """The bearer token that clients present, or None when ``auth`` is ``none``."""
         return self._app.token
 
     @property
@@ -78,7 +78,7 @@ class ServerHandle:
         self._app.capabilities.restore(capability)
 
     def shutdown(self) -> None:
-        """End every call and connection, then return; idempotent. Raises HostError when a tool is
+        """End every call and connection, and return. Idempotent. Raises HostError when a tool is
         still running on the main thread after ``SHUTDOWN_TIMEOUT``; the server then stops once that
         tool has ended, or with the process."""
         self._inbox.stop()

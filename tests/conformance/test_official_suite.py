@@ -312,7 +312,9 @@ def test_they_pass_through_the_gateway_with_one_era_behind_it(
             assert not set(wrong) & scored, json.dumps(wrong, indent=1)
 
 
-def test_a_session_passes_through_a_gateway_to_a_stateless_host(suite: Path, tmp_path: Path) -> None:
+def test_a_session_passes_through_a_gateway_to_a_stateless_host(
+    suite: Path, tmp_path: Path
+) -> None:
     """Every test run includes this one of the scenarios above."""
     with one_era_behind_a_gateway("stateless", tmp_path) as url:
         outcome = run_suite(suite, url, "2025-11-25", tmp_path, "tools-call-elicitation")

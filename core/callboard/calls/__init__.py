@@ -1,2 +1,2 @@
-"""Everything between a call's arguments and its answer: capabilities, schema, consent, dispatcher,
-undo, output."""
+"""The steps from a call's arguments to its answer: capabilities, schema, consent, dispatcher, undo
+and output."""

@@ -1,5 +1,5 @@
-"""Batch calls, for the tool ``batch__run``: several calls as one, with one question to the artist,
-one undo step, all or nothing.
+"""Batch calls, which the tool ``batch__run`` makes. Several calls run as one, with one question to
+the artist and one undo step. If one of them fails, all are undone.
 
 The calls run in one turn of the main thread, so no other work runs between two of them. The
 capabilities, arguments and paths of each call are checked before the first one runs. A call that
@@ -67,8 +67,9 @@ class InnerRequest(PeerRequest):
 
 
 @dataclass(frozen=True, eq=False)
-class GatheredTool(Tool):
-    """One batch call with its calls. The artist is asked about all of them at once."""
+class GatheredBatch(Tool):
+    """A batch call and the calls that it consists of. The artist is asked about all of them at
+    once."""
 
     inner: tuple[Call, ...] = ()
 
@@ -110,7 +111,7 @@ class GatheredTool(Tool):
 
 def gather(
     call: Call, tools: ToolRegistry, admit: Callable[[Tool], None], server: CallServer
-) -> GatheredTool:
+) -> GatheredBatch:
     """Return the batch that ``call`` requests. Raises InvalidParams, and the errors of
     ``admit``."""
     inner: list[Call] = []
@@ -129,7 +130,7 @@ def gather(
     limits = [one.tool.time_limit(one.arguments) for one in inner]
     entry = entry_of(partial(_perform, call, inner, brief), BATCH, BATCH)
     own = call.tool
-    return GatheredTool(
+    return GatheredBatch(
         own.name,
         own.description,
         own.input_schema,
@@ -143,7 +144,7 @@ def gather(
     )
 
 
-def require_plain(tool: GatheredTool) -> None:
+def require_plain(tool: GatheredBatch) -> None:
     """Raise NotInABatch if one of the called tools is a coroutine. Call it once the tools' scripts
     are loaded."""
     for index, call in enumerate(tool.inner):
@@ -154,7 +155,7 @@ def require_plain(tool: GatheredTool) -> None:
 def add_outcomes(call: Call, result: Json) -> None:
     """Add to a failed batch's result whether its changes were rolled back. Leave the result alone
     if the batch was never gathered."""
-    if isinstance(call.tool, GatheredTool):
+    if isinstance(call.tool, GatheredBatch):
         add_text(result, _put_back_in_words(call.undo))
 
 

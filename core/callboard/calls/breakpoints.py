@@ -19,7 +19,7 @@ def stop_here(*args: Any, **kwargs: Any) -> Any:
     From then on the call's output goes to the terminal, because the debugger prints there too. If
     there is no terminal, the call continues and the log says so.
     """
-    import pdb  # only for debugging
+    import pdb  # This import is only needed for debugging.
 
     frame = sys._getframe(1)
     chosen = os.environ.get("PYTHONBREAKPOINT")
@@ -29,7 +29,8 @@ def stop_here(*args: Any, **kwargs: Any) -> Any:
         output.release()
         return sys.__breakpointhook__(*args, **kwargs)
     replaced: Any = pdb.set_trace
-    if replaced.__module__ != pdb.__name__:  # pytest's own hook, which also turns off its capturing
+    # This is pytest's own hook, which also turns off its capturing.
+    if replaced.__module__ != pdb.__name__:
         output.release()
         return replaced(*args, skip=[__name__], **kwargs)
     if not _at_a_terminal():

@@ -174,7 +174,7 @@ def server_of(id: str) -> str | None:
 
 
 class RunningCalls:
-    """The calls that are running, waiting or asking now. Used on the server's loop."""
+    """The calls that are running, waiting or asking now. Use it on the server's loop."""
 
     def __init__(self, where: str) -> None:
         """``where`` says where the artist pauses and resumes."""
@@ -259,7 +259,7 @@ class RunningCalls:
             )
 
     async def end_all(self) -> None:
-        """End every call because the server stops, and let their clients hear it."""
+        """End every call because the server stops, and notify their clients."""
         tasks = {call.task for call in self.calls.values() if call.task is not None}
         for task in tasks:
             task.cancel()

@@ -20,7 +20,7 @@ from callboard.workspace.roots import RootsBook
 
 
 class CallPaths:
-    """Resolves roots and paths. Used on the loop. Disk access runs on ``workers``."""
+    """Resolves roots and paths. Use it on the loop. Disk access runs on ``workers``."""
 
     def __init__(
         self, host: Host, roots: RootsBook, consent: ConsentDesk, workers: CallWorkers
@@ -46,7 +46,7 @@ class CallPaths:
         in_thread = partial(self._workers.run_on_paths, call.tool)
         call.roots = await self._roots.of(call.request, needed=needed, in_thread=in_thread, ask=ask)
         if call.tool.writes_files and self._consent.attended and not _has_folder(call.roots):
-            call.roots = None  # the artist is asked about each path, even under ``strict``
+            call.roots = None  # The artist is asked about each path, even under ``strict``.
 
     async def resolve(self, call: Call) -> None:
         """Replace the paths in the call's arguments with the paths that its tool gets. Raises

@@ -22,7 +22,7 @@ STARVED = 5.0
 
 
 class CallWorkers:
-    """The worker threads. Used on the server's loop, except :meth:`close`."""
+    """The worker threads. Use it on the server's loop, except :meth:`close`."""
 
     def __init__(self, starved: float = STARVED) -> None:
         """``starved`` is how long a call waits, in seconds, before :meth:`starving` reports it."""

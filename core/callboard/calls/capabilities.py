@@ -92,8 +92,8 @@ class Offer(NamedTuple):
     ports: Mapping[str, object] = MappingProxyType({})
 
     def to(self, ships: bool) -> tuple[str, ...]:
-        """Return the capabilities that count for a tool: for a bundled tool if ``ships``, or for
-        any other tool."""
+        """Return the capabilities that are offered to a bundled tool if ``ships``, or else to any
+        other tool."""
         return self.ported if ships else self.declared
 
 

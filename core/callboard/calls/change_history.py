@@ -99,7 +99,7 @@ class ChangeBook:
             content = None if result is None else result.get("structuredContent")
             words, objects = in_words(tool.name, tool.title, call.arguments, content)
             if step is not None and not step.ids and tool.work == "change" and not objects:
-                return  # the call found everything already as requested
+                return  # Everything was already as requested.
         elif step is not None and step.rolled_back is False:
             words, objects = f"{tool.title or tool.name} failed halfway and was not rolled back", ()
         else:
@@ -158,7 +158,7 @@ def agents_turn(changes: Sequence[SceneChange]) -> tuple[SceneChange, ...]:
     turn: list[SceneChange] = []
     for one in reversed(changes):
         if one.undone or (one.undo_id is None and one.tool != _OPENS and not one.failed):
-            continue  # it has been undone, or changed only files
+            continue  # The change has been undone, or it changed only files.
         began = turn[-1].started if turn else one.started
         paused = began - one.started - one.took_ms / 1000 > PAUSE
         if one.undo_id is None or one.owner is None or paused:

@@ -1,4 +1,4 @@
-"""The questions an artist answers before a call runs, and the artist's decisions.
+"""The questions that an artist answers before a call runs, and the artist's decisions.
 
 Only an attendant of the desk, which is a panel inside the host, can answer; clients can't. If there
 is no attendant, nothing is asked: ``ask`` policies then allow the call, and a capability that must
@@ -58,7 +58,7 @@ class Question(NamedTuple):
     """One card on the artist's desk.
 
     ``client`` is the client's own name for itself. ``deadline`` is Unix time in seconds.
-    ``suggests`` is the default kind of yes.
+    ``suggests`` is the answer that a plain yes gives.
     """
 
     id: str
@@ -75,7 +75,7 @@ class Question(NamedTuple):
 
 
 class ConsentDesk:
-    """The open questions and the policies in force. Used on the server's loop."""
+    """The open questions and the policies in force. Use it on the server's loop."""
 
     def __init__(self, where: str, tools: ToolRegistry | None = None) -> None:
         """``where`` says where the artist finds the desk. A grant covers ``tools`` as they are when
@@ -188,7 +188,7 @@ class ConsentDesk:
 
     async def ask_about_map(self, call: Call, mapped: Tool, why: str, shown: Json) -> None:
         """Ask whether ``mapped`` may run on the farm. ``why`` and ``shown`` describe the map. While
-        an artist attends, every map is asked about. Raises RefusedByArtist."""
+        an artist attends, the artist is asked about every map. Raises RefusedByArtist."""
         for subject in mapped.concerned:
             if self.policies[subject] == "refuse":
                 raise _refused(call, self._settings_refuse(subject))

@@ -84,7 +84,7 @@ class BaseContext:
             )
         if (
             call.offer is not call.capabilities.offer
-        ):  # the offer has changed since the call was admitted
+        ):  # The offer has changed since the call was admitted.
             call.offer = call.capabilities.offer
             call.capabilities.check(tool.name, tool.required_capabilities, tool.ships)
         port: Any = call.offer.ports.get(capability)

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Coroutines:
-    """The running coroutines. Used on the server's loop."""
+    """The running coroutines. Use it on the server's loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, main: MainThread) -> None:
         self._loop = loop
@@ -45,8 +45,8 @@ class Coroutines:
             )
         )
         try:
-            # Not awaited directly: a coroutine that ignores its cancellation must not delay the
-            # answer.
+            # The task isn't awaited directly, because a coroutine that ignores its cancellation
+            # must not delay the answer.
             await asyncio.wait([task])
         except asyncio.CancelledError as cancelled:
             task.cancel()
@@ -69,4 +69,4 @@ class Coroutines:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # the caller already has the error; this marks it as retrieved
+            task.exception()  # The caller already has the error. This marks it as retrieved.

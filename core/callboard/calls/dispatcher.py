@@ -48,7 +48,7 @@ from callboard.protocol.peer import Ask, AskFailed, InputRequired, NotDeclared, 
 from callboard.workspace.roots import RootsBook
 
 if TYPE_CHECKING:
-    from callboard.calls.batch import GatheredTool
+    from callboard.calls.batch import GatheredBatch
     from callboard.calls.call_paths import CallPaths
     from callboard.calls.coroutines import Coroutines
     from callboard.guest.way_out import WayOut
@@ -79,7 +79,7 @@ FindResource = Callable[[str], tuple[Readable, Mapping[str, str]]]
 
 
 class Dispatcher(RunningCalls):
-    """Runs calls. Used on the server's loop, except :meth:`close`."""
+    """Runs calls. Use it on the server's loop, except :meth:`close`."""
 
     def __init__(
         self,
@@ -119,19 +119,20 @@ class Dispatcher(RunningCalls):
 
     @cached_property
     def _paths(self) -> CallPaths:
-        from callboard.calls.call_paths import CallPaths  # for calls that touch files
+        # This is needed only for calls that touch files.
+        from callboard.calls.call_paths import CallPaths
 
         return CallPaths(self.host, self.roots, self.consent, self.workers)
 
     @cached_property
     def _coroutines(self) -> Coroutines:
-        from callboard.calls.coroutines import Coroutines  # few tools are coroutines
+        from callboard.calls.coroutines import Coroutines  # Few tools are coroutines.
 
         return Coroutines(self._guest.loop, self.main)
 
     @cached_property
     def _way_out(self) -> WayOut:
-        from callboard.guest.way_out import WayOut  # for calls that take long
+        from callboard.guest.way_out import WayOut  # This is needed only for calls that take long.
 
         return WayOut(self._guest, self.main, self.release)
 
@@ -145,7 +146,7 @@ class Dispatcher(RunningCalls):
         the turn that holds it, if any, and the ended calls."""
         held, ended = self.main.running, self.end_running()
         if held is not None:
-            self.main.cancel(held)  # perhaps its call was given up long ago
+            self.main.cancel(held)  # Its call may have been given up long ago.
         return held, ended
 
     async def call(
@@ -214,7 +215,7 @@ class Dispatcher(RunningCalls):
         elif self.activity.watched:
             self.activity.tell()
         for _ in range(ROUND_LIMIT):
-            if self.paused:  # perhaps while a person was asked
+            if self.paused:  # This may have happened while a person was asked.
                 self.require_going()
             try:
                 return await self._in_time(call, self._run(call))
@@ -225,9 +226,9 @@ class Dispatcher(RunningCalls):
             f"{tool.name} asked its client {ROUND_LIMIT} times, the most that one call may"
         )
 
-    async def _gather(self, call: Call) -> GatheredTool:
+    async def _gather(self, call: Call) -> GatheredBatch:
         """Admit each call of a batch call before the first one runs."""
-        from callboard.calls.batch import gather, require_plain  # most sessions run no batch
+        from callboard.calls.batch import gather, require_plain  # Most sessions run no batch.
 
         tool = call.tool = gather(call, self.tools, self.admit, self)
         call.time_limit = tool.time_limit(call.arguments)
@@ -263,7 +264,7 @@ class Dispatcher(RunningCalls):
         self._asking(call)
         await self.consent.check(call)
         if call.offer is not self.capabilities.offer:
-            self.admit(call.tool)  # the person who could be asked may have left since
+            self.admit(call.tool)  # The person who could be asked may have left since.
         call.state = "waiting"
 
     async def _answer(self, call: Call, asks: dict[str, Ask]) -> None:

@@ -21,7 +21,7 @@ Scope = Literal["session", "project"]
 
 
 class ToolOrigin(NamedTuple):
-    """Fingerprints of a tool as it was when the artist allowed it something. A tool of the same
+    """Fingerprints of a tool as it was when the artist allowed it something. A tool with the same
     name with another origin isn't the one that was allowed."""
 
     origin: str = ""
@@ -65,7 +65,7 @@ class Grant(NamedTuple):
 
 
 class Grants:
-    """The rules now in force. Used on the server's loop."""
+    """The rules now in force. Use it on the server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock

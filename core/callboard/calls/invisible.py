@@ -1,4 +1,4 @@
-"""Characters that a model sees and a human reader doesn't.
+"""Finds characters that a model sees but a human reader doesn't.
 
 In the name of an object, or in a file, they can carry a message to an agent that the artist never
 notices. Answers show them as ⟨U+200B⟩. Arguments may use the same notation, so that objects with

@@ -67,7 +67,7 @@ class Validator:
         except RecursionError:
             raise SchemaViolation(self._name, "depth", f"{self._name} nests too deeply") from None
         except (ArithmeticError, ValueError) as wrong:
-            from fastjsonschema import JsonSchemaValueException  # loaded since _compiled
+            from fastjsonschema import JsonSchemaValueException  # _compiled has loaded the module.
 
             if isinstance(wrong, JsonSchemaValueException):
                 raise _violation(wrong) from None

@@ -17,7 +17,7 @@ from callboard.ports.host import Work
 
 
 class MainThreadCoroutine:
-    """Keeps a parked turn open while the coroutine runs, and wakes it for each visit. Used on the
+    """Keeps a parked turn open while the coroutine runs, and wakes it for each visit. Use it on the
     loop."""
 
     def __init__(

@@ -68,7 +68,8 @@ def made(value: Any) -> Json:
     """Return the result for what a tool returned, as plain data. Never raises."""
     try:
         if type(value) is dict and _is_plain(value) and (text := _plain_text(value)) is not None:
-            return _answer(text, value, value.get("success") is False)  # nearly every answer
+            # Nearly every answer takes this path.
+            return _answer(text, value, value.get("success") is False)
         result = results.success(value)
         if type(value) is str or ("structuredContent" in result and not isinstance(value, Result)):
             return _of_data(result, value)

@@ -41,7 +41,7 @@ def rules_file(project: str) -> Path:
 
 
 class RuleStore:
-    """Puts a project's rules in force, and saves the artist's decisions. Used on the loop."""
+    """Puts a project's rules in force, and saves the artist's decisions. Use it on the loop."""
 
     def __init__(self, desk: ConsentDesk, capabilities: Capabilities) -> None:
         self._desk = desk

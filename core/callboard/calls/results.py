@@ -18,7 +18,8 @@ def success(value: Any) -> Json:
     """
     if value is None:
         return {"content": [{"type": "text", "text": "done"}], "isError": False}
-    if not isinstance(value, (dict, str)):  # most values are one of these, and plain data
+    # Most values have one of these types, and are plain data.
+    if not isinstance(value, (dict, str)):
         if isinstance(value, Result):
             return _whole(value)
         content = blocks(value)
@@ -106,7 +107,7 @@ def name_of(error: BaseException) -> str:
 def _own_frames(error: BaseException) -> str | None:
     """Return the exception's traceback, or None when it can't be read."""
     try:
-        from callboard.calls.tracebacks import readable  # most calls don't fail
+        from callboard.calls.tracebacks import readable  # Most calls don't fail.
 
         return readable(error)
     except BaseException:

@@ -38,7 +38,7 @@ _WORK: tuple[tuple[str, Work], ...] = (
 WORK_ORDER: tuple[Work, ...] = (*(work for _, work in _WORK), "read")
 #: The tool that makes several calls as one.
 BATCH = "batch__run"
-#: The key in a tool's ``_meta`` under which the tools are that are usually called next.
+#: The key in a tool's ``_meta`` that lists the tools that are usually called next.
 NEXT_TOOLS = "dcc.next_tools"
 #: The prefix of every capability for files.
 FILES = "filesystem."
@@ -299,7 +299,7 @@ class ToolRegistry:
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
         self._why_absent: list[Callable[[str], str | None]] = []
-        #: Loads whatever may provide the missing tool of this name. It may wait for a disk.
+        #: Loads whatever may provide the missing tool with this name. It may wait for a disk.
         self.load_absent: Callable[[str], None] = lambda name: None
         #: Returns why a skill's newest files aren't used, or None if they are.
         self.why_old: Callable[[str], str | None] = lambda skill: None
@@ -316,7 +316,7 @@ class ToolRegistry:
         return name in self._tools
 
     def find(self, name: str) -> Tool | None:
-        """Return the tool of that name, or None when there is none."""
+        """Return the tool with that name, or None when there is none."""
         return self._tools.get(name)
 
     def all(self) -> Sequence[Tool]:
@@ -324,7 +324,7 @@ class ToolRegistry:
         return self._sorted
 
     def get(self, name: str) -> Tool:
-        """Return the tool of that name. Raises InvalidParams with the nearest names."""
+        """Return the tool with that name. Raises InvalidParams with the nearest names."""
         tool = self._tools.get(name)
         if tool is None:
             for why_absent in self._why_absent:

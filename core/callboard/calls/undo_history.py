@@ -1,5 +1,5 @@
-"""Undoes and redoes what calls changed. The artist can undo any call, a client only its own
-calls."""
+"""Undoes and redoes the changes of calls. The artist can undo any call, but a client can undo only
+its own calls."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
             done.append(newest)
         elif newest == _newest(
             book
-        ):  # otherwise the application has just reported that the artist undid the step
+        ):  # Otherwise, the application has just reported that the artist undid the step.
             why = _CHANGED_AFTER.format(newest.words)
     return _reported("undone", done, why)
 

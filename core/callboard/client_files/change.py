@@ -63,7 +63,7 @@ def without(known: ClientFormat, path: Path) -> Change:
 
 
 def _read(path: Path) -> str:
-    if path.exists() and not path.is_file():  # reading a pipe would block
+    if path.exists() and not path.is_file():  # Reading a pipe would block.
         raise PeerError(f"{path} is not a file; move it away, or add the entry by hand")
     if path.is_symlink() and not path.exists():
         raise PeerError(f"{path} is a link without a target; fix it, or add the entry by hand")

@@ -170,8 +170,8 @@ def _place(text: str, at: int) -> str:
 
 
 def _member(node: _Node, name: str) -> _Member | None:
-    """Return the member of that name. Raises ValueError if there are several, or if the node isn't
-    an object."""
+    """Return the member with that name. Raises ValueError if there are several, or if the node
+    isn't an object."""
     if not isinstance(node.value, dict):
         raise ValueError("it doesn't have the expected structure")
     named = [member for member in node.members if member.name == name]
@@ -233,7 +233,7 @@ def _unit(text: str, root: _Node) -> str:
 
 
 def _margin(text: str, at: int) -> str | None:
-    """Return the indentation before ``at``; None when something else precedes it on its line."""
+    """Return the indentation before ``at``, or None when something else precedes it on its line."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line if not line.strip(" \t") and "\n" in text[:at] else None
 

@@ -58,7 +58,7 @@ def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
         start, behind = there[1].start_mark.index, there[1].end_mark.index
         return text[:start] + json.dumps(entry, ensure_ascii=False) + text[behind:]
     if not value.value:
-        # Nothing yet, or empty braces.
+        # The mapping is missing, or is a pair of empty braces.
         at = text.index(":", holder[0].end_mark.index) + 1
         behind = value.end_mark.index if value.end_mark.index > value.start_mark.index else at
         rest = text[behind:]

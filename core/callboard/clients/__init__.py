@@ -1,1 +1,2 @@
-"""The clients that may connect: tokens made by name, kept as hashes, valid until revoked."""
+"""The clients that may connect. Each has a token, which is kept as a hash and valid until it is
+revoked."""

@@ -1,4 +1,5 @@
-"""The clients that this user has let in: one file in the user's data folder, read by every host."""
+"""The list of clients that this user has let in. It is one file in the user's data folder, which
+every host reads."""
 
 from __future__ import annotations
 
@@ -135,7 +136,7 @@ class ClientBook:
         return made, token
 
     def approve(self, name: str) -> KnownClient | None:
-        """Let the client of that name connect from other machines. Return its entry, or None when
+        """Let the client with that name connect from other machines. Return its entry, or None when
         there is no such client. Raises HostError."""
         with self._changing() as known:
             known[:] = [_answered(one, True) if one.name == name else one for one in known]
@@ -160,7 +161,7 @@ class ClientBook:
             known[:] = [_answered(one, yes) if one.id == id else one for one in known]
 
     def revoke(self, name: str) -> KnownClient | None:
-        """Revoke the client of that name. Return its entry, or None when there is no such client.
+        """Revoke the client with that name. Return its entry, or None when there is no such client.
         Raises HostError."""
         gone = None
         still = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TokenHolder(NamedTuple):
-    """One client. ``id`` belongs to its token: a later client of the same name has a different
+    """One client. ``id`` belongs to its token: a later client with the same name has a different
     id."""
 
     name: str

@@ -1,5 +1,5 @@
-"""The tokens that this user's own clients read by name, so that configurations needn't contain
-tokens: each in its own file, which only this user can read."""
+"""The tokens that this user's own clients read by name, so that configurations don't have to
+contain tokens. Each is in its own file, which only this user can read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ownership: the one rule for anything that a client has made and later requests by its id."""
+"""The rule of ownership for everything that a client makes and later requests by its id."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ PARAM_DESCRIPTION = INTENT_PARAM_DESCRIPTION
 
 
 def add_intent(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a tool's input schema that also accepts the intent. A property of that name
-    that the tool itself declared stays as it is. A schema of anything but an object also stays as
-    it is."""
+    """Return a copy of a tool's input schema that also accepts the intent. A property with that
+    name that the tool itself declared stays as it is. A schema of anything but an object also stays
+    as it is."""
     changed = dict(schema)
     kind = changed.get("type")
     if kind != "object" and "properties" not in changed and (kind is not None or changed):
@@ -35,7 +35,7 @@ def strip_intent(
     arguments: Mapping[str, Any], schema: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], str | None]:
     """Return the arguments without the intent, and the intent, which is None when it has no text.
-    If the tool's own ``schema``, as declared, has a parameter of that name, the arguments stay as
+    If the tool's own ``schema``, as declared, has a parameter with that name, the arguments stay as
     they are."""
     rest = dict(arguments)
     properties = (schema or {}).get("properties")

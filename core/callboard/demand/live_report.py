@@ -24,7 +24,7 @@ class LiveReport:
         """Return the report of ``holder``'s calls, or of all calls for the command line's token. By
         default, it covers the last seven days. Raises ValueError, and HostError when the records
         can't be read."""
-        import sqlite3  # reports are rare, so these aren't imported at start-up
+        import sqlite3  # Reports are rare, so these aren't imported at start-up.
 
         from callboard.demand.period import parse_since
         from callboard.demand.report import build

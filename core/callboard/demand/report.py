@@ -23,7 +23,8 @@ from callboard.records.reader import EVERYTHING, Reader
 
 TOP = 20
 EXAMPLES = 3
-#: Strongest first: a capability that was both requested and inferred counts as requested.
+#: The strongest comes first, because a capability that was both requested and inferred counts as
+#: requested.
 SOURCES = ("requested", "refused", "inferred")
 _CONFIDENCE = {"requested": "high", "refused": "high", "inferred": "low"}
 
@@ -99,7 +100,7 @@ class _Call(NamedTuple):
     @property
     def is_unknown(self) -> bool:
         """True when there is no tool with the called name."""
-        start = f"{UNKNOWN_TOOL}{self.tool[:200]}'"  # a step's tool may be missing
+        start = f"{UNKNOWN_TOOL}{self.tool[:200]}'"  # The tool of a workflow's step may be missing.
         return self.error_code == INVALID_PARAMS and (self.error_message or "").startswith(start)
 
     @property

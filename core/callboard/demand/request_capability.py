@@ -1,7 +1,7 @@
 """The reserved tool with which an agent reports a task that no tool here can do.
 
 It is listed last, answered here with :data:`ACK`, and never reaches the host. The call is recorded
-like any other, and that record is its purpose. A host tool of the same name takes precedence.
+like any other, and that record is its purpose. A host tool with the same name takes precedence.
 """
 
 from __future__ import annotations

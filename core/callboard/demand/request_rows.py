@@ -21,7 +21,7 @@ class RequestRows:
     """Says which requests share a row of the report. Read it from any thread."""
 
     def __init__(self, folder: Path) -> None:
-        """``folder`` is that of the records. A kept file that can't be read is left out, with a
+        """``folder`` is that of the records. A file that can't be read is ignored, with a
         warning."""
         self._path = folder / _FILE
         self._merged: dict[str, str] = {}
@@ -36,7 +36,7 @@ class RequestRows:
             log.warning("merged and split rows of the report can't be read: %s", error)
 
     def key(self, wording: str) -> str:
-        """Return what all requests of one row share."""
+        """Return the key that all requests of one row share."""
         own = plain(wording)
         key = own if own in self._split else key_of(wording)
         return self._merged.get(key, key)

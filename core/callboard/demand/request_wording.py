@@ -67,7 +67,7 @@ def key_of(text: str) -> str:
     words = [_SHORT.get(word, word) for word in words if word]
     meant = {_stem(word) for word in words} - _EMPTY
     if "into" in words:
-        meant.discard(stem("turn"))  # to turn one thing into another is to make the other
+        meant.discard(stem("turn"))  # Turning one thing into another means making the other.
     stems = meant or {_stem(word) for word in words}
     return " ".join(sorted(stems | _directions(words))) or written
 

@@ -1,4 +1,4 @@
-"""Writing a file so that a reader sees either the old content or the new one, never half of it."""
+"""Writes a file so that a reader sees either the old content or the new one, never half of it."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def pointed_at(link: Path) -> Path:
     """Return the target of a symbolic link. Raises HostError when the link leads back to itself."""
     try:
         target = link.resolve()
-    except (OSError, RuntimeError):  # a loop, before Python 3.13
+    except (OSError, RuntimeError):  # Before Python 3.13, this means a loop.
         target = link
     if target.is_symlink():
         raise HostError(

@@ -1,4 +1,4 @@
-"""A folder held open: files are written into it, wherever its path leads by then.
+"""A folder that is held open. Files are written into it, even if its path leads elsewhere by then.
 
 Between the check of a path and the moment it is written to, a program that may write in the parent
 folder can replace a folder with a link. If the system can name files relative to an open folder,

@@ -1,4 +1,5 @@
-"""The names of a public face, loaded when first used: a host loads only what it uses."""
+"""The names of a public face. Each is loaded when it is first used, so that a host loads only what
+it needs."""
 
 from __future__ import annotations
 

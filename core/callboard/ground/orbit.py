@@ -48,7 +48,7 @@ def orbiting(low: Point, high: Point, turn: float, aspect: float, up_axis: str) 
     front. ``aspect`` is the picture's width by its height; ``up_axis`` is ``Y`` or ``Z``."""
     axes = _axes(turn, _DOWN, up_axis)
     radius = _radius(low, high)
-    # The same distance from everywhere: the scene must not jump while it turns.
+    # The distance is the same from every side, so that the scene doesn't jump while it turns.
     distance = 1.1 * radius / sin(_HALF_ANGLE)
     return _standing(low, high, axes, distance, tan(_HALF_ANGLE) * max(1.0, aspect))
 

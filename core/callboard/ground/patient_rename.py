@@ -1,4 +1,4 @@
-"""Replacing a file, even while a virus scanner reads the old one."""
+"""Replaces a file, even while a virus scanner reads the old one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 
-#: Seconds to wait before each further try: about one in all.
+#: Seconds to wait before each further try. Together they are about one second.
 _PAUSES = (0.01, 0.03, 0.06, 0.1, 0.2, 0.3, 0.3)
 #: Windows' errors for a file that another program has open: access denied, and a sharing violation.
 _HELD = (5, 32)

@@ -1,4 +1,4 @@
-"""Pictures as PNG files, with the standard library alone. Call it from any thread."""
+"""Reads and writes PNG files with the standard library alone. Call it from any thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 _MAGIC = b"\x89PNG\r\n\x1a\n"
-#: Bytes of one pixel at 8 bits per channel, by the format's colour type: grey, RGB, and each with
+#: Bytes of one pixel at 8 bits per channel, by the format's color type: gray, RGB, and each with
 #: alpha.
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
 #: Maximum pixels. Decoding that many here, in Python, takes about a second.
@@ -179,7 +179,8 @@ _FILTERS: dict[int, Callable[[bytes, bytes, int], bytes]] = {
 
 
 def _plus(a: bytes, b: bytes) -> bytes:
-    """Add byte by byte, modulo 256: as whole numbers, with carries between bytes masked out."""
+    """Add byte by byte, modulo 256. The bytes are added as one whole number, with the carries
+    between bytes masked out."""
     x, y, low = *map(_number, (a, b)), _number(b"\x7f" * len(a))
     return (((x & low) + (y & low)) ^ ((x ^ y) & ~low)).to_bytes(len(a), "little")
 

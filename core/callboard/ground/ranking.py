@@ -1,4 +1,5 @@
-"""Ranks short texts by the words of a question: stop words dropped, words stemmed, BM25."""
+"""Ranks short texts by the words of a question. It drops stop words, stems the other words and uses
+BM25."""
 
 from __future__ import annotations
 

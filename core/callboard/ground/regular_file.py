@@ -1,4 +1,4 @@
-"""Checks of files that a person names, so that reading such a file can't block forever."""
+"""Checks files that a person names, so that reading such a file can't block forever."""
 
 from __future__ import annotations
 

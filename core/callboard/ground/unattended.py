@@ -14,5 +14,5 @@ from contextvars import ContextVar
 #: it must not change the scene.
 UNATTENDED = object()
 
-#: True when further slices come and the application goes on between them. False in a batch.
+#: True when further slices come and the application continues between them. False in a batch.
 comes_back: ContextVar[bool] = ContextVar("comes_back", default=False)

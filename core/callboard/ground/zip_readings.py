@@ -16,7 +16,7 @@ _LOCAL = struct.Struct("<4s5H3I2H")
 _UTF8 = 0x800
 #: The CRC and both sizes follow the content.
 _DESCRIBED = 0x8
-#: Flags that tell how well an entry was packed.
+#: Flags that say how strongly an entry was compressed.
 _PACKING = 0x6
 
 

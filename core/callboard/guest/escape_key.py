@@ -21,9 +21,9 @@ _POINTER_ROOT, _CARDINAL = 1, 6
 
 
 def escape_key() -> Callable[[], bool] | None:
-    """Return a function that says whether Escape is down and a window of ours has the keyboard.
-    Return None where the system can't be asked. Use the function on one thread, and drop it when
-    the answer no longer matters: with an X server it holds a connection."""
+    """Return a function that returns whether Escape is down and a window of this process has the
+    keyboard. Return None where the system can't be asked. Use the function on one thread, and drop
+    it when the answer no longer matters: with an X server it holds a connection."""
     try:
         if sys.platform == "win32":
             return _of_windows()
@@ -79,7 +79,7 @@ def _of_macos() -> Callable[[], bool]:
         try:
             for at in range(core.CFArrayGetCount(windows)):
                 window = core.CFArrayGetValueAtIndex(windows, at)
-                if number(window, layer) == 0:  # no menu bar, no dock
+                if number(window, layer) == 0:  # This leaves out the menu bar and the dock.
                     return number(window, owner) == os.getpid()
         finally:
             core.CFRelease(windows)

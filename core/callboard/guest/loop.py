@@ -52,7 +52,7 @@ class Turns(Protocol):
 
 
 class GuestLoop:
-    """Runs one asyncio loop inside a host. Made, started and closed on the host's main thread."""
+    """Runs one asyncio loop inside a host. Make, start and close it on the host's main thread."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -90,7 +90,7 @@ class GuestLoop:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine to its end, blocking; for start-up and shut-down. Runs on the main
         thread."""
-        go_on()  # the work may wait for the other threads
+        go_on()  # The work may wait for the other threads.
         if asyncio._get_running_loop() is None:
             return self._run_here(work)
         # The main thread is inside another plug-in's loop, where ours can't run.
@@ -186,11 +186,11 @@ class GuestLoop:
         if self._closed:
             return
         if self._ticking:
-            return  # a tool spins the host's loop inside itself: turns never nest
+            return  # A tool is running the host's loop inside itself, and turns never nest.
         self._alive = perf_counter()
         self._ticking = True
         if self.stands_in:
-            self._selector.wake()  # a turn may hold this tick, and the watcher has to notice
+            self._selector.wake()  # A turn may hold this tick, and the watcher has to notice that.
         # Two asyncio loops can't run in one thread. Inside another plug-in's loop the watcher runs
         # the slices, and the main thread runs only the turns.
         self._foreign = asyncio._get_running_loop() is not None
@@ -226,7 +226,8 @@ class GuestLoop:
             self._alive = perf_counter()
             if turns is not None and turns.pending():
                 if self._selector.watched:
-                    self._selector.wake()  # it didn't ask for this tick, but has to time it
+                    # The watcher didn't ask for this tick, but has to time it.
+                    self._selector.wake()
                 turns.drain(end)
                 self._alive = now = perf_counter()
                 wait_until = 0.0 if turns.pending() else min(now + self._burst, end)
@@ -275,7 +276,7 @@ class GuestLoop:
         while not self._closed:
             self._await_rest()
             if self._closed:
-                return  # the stand-in's last slice may have consumed the wake-up
+                return  # The stand-in's last slice may have consumed the wake-up.
             self._selector.watch()
             if self._closed:
                 return
@@ -309,7 +310,7 @@ class GuestLoop:
     def _stand_in(self) -> None:
         last_sign = self._alive
         self.stands_in = True
-        with suppress(RuntimeError):  # the loop was closed
+        with suppress(RuntimeError):  # The loop was closed.
             self.loop.call_soon_threadsafe(self.on_away)
         with short_turns():
             while self._alive == last_sign and not self._closed:

@@ -80,10 +80,10 @@ class MainThread:
         for turn in list(self._queue):
             busy = self._behind_script(turn)
             if busy is not None:
-                with suppress(ValueError):  # the main thread is back, and has taken the turn
+                with suppress(ValueError):  # The main thread is back, and has taken the turn.
                     self._queue.remove(turn)
                     turn.refuse(busy)
-        self._guest.interrupt()  # so that the answers leave now
+        self._guest.interrupt()  # The answers leave now.
 
     def _behind_script(self, turn: Turn) -> HostBusy | None:
         """Return the refusal when another client's script holds the main thread. The script's end
@@ -154,7 +154,7 @@ class MainThread:
     def pending(self) -> bool:
         """Return whether a drain would do anything now."""
         if not self._active and not self._asks_again:
-            return bool(self._queue)  # nothing holds them up
+            return bool(self._queue)  # Nothing holds these turns up.
         if any(not turn.parked and not self._left_alone(turn) for turn in self._active):
             return True
         held = any(turn.exclusive for turn in self._active)
@@ -246,7 +246,7 @@ class MainThread:
         try:
             turn.step()
             if self._abandoned and turn.state is not TurnState.DONE:
-                turn.step()  # the server that ran it was stopped: this is its last slice
+                turn.step()  # The server that ran the turn was stopped, so this is its last slice.
             if turn.looks:
                 self._guest.complete(self._look_later, turn)
         finally:

@@ -50,9 +50,9 @@ class GuestSelector(selectors.BaseSelector):
         try:
             self._wake_writer.send(b"\0")
         except BlockingIOError:
-            pass  # a wake-up is already on its way
+            pass  # A wake-up is already on its way.
         except OSError:
-            pass  # closed in the meantime: no thread is waiting
+            pass  # The selector was closed in the meantime, so no thread is waiting.
 
     def watch(self) -> None:
         """Block until a socket or the next timer is due, or ``wake`` is called. The watcher thread
@@ -64,7 +64,7 @@ class GuestSelector(selectors.BaseSelector):
         try:
             events = self.inner.select(timeout)
         except (OSError, ValueError):
-            return  # a socket was closed under us; the slice will sort it out
+            return  # A socket was closed meanwhile. The slice handles that.
         finally:
             self.permit.back()
             self.watched = False

@@ -37,7 +37,7 @@ class _Signal:
         self._lock.acquire()
 
     def set(self) -> None:
-        with suppress(RuntimeError):  # it is set already
+        with suppress(RuntimeError):  # The event is set already.
             self._lock.release()
 
     def clear(self) -> None:
@@ -156,7 +156,7 @@ class PythonPermit:
     def give(self) -> None:
         """Release the lock after :meth:`take`, whatever its outcome. Idempotent. Runs on the main
         thread."""
-        with suppress(RuntimeError):  # the lock isn't ours
+        with suppress(RuntimeError):  # The lock isn't ours.
             self._lock.release()
 
 
@@ -165,7 +165,7 @@ _login = PythonPermit()
 
 
 class ThreadPause:
-    """A context manager during which all threads with a permit stand still. Used on the main
+    """A context manager during which all threads with a permit stand still. Use it on the main
     thread."""
 
     def __enter__(self) -> None:
@@ -206,15 +206,15 @@ def breathe(seconds: float) -> None:
         try:
             ThreadPause().__enter__()
             break
-        except BaseException as error:  # the pause must be there again before anything ends
+        except BaseException as error:  # The pause must be in force again before anything ends.
             ending = error
     if ending is not None:
         raise ending
 
 
 def go_on() -> None:
-    """Let all threads go on, whatever stopped them. Call it before waiting for one of them to end.
-    Idempotent; does nothing on threads other than the main thread."""
+    """Let all threads continue, whatever stopped them. Call it before waiting for one of them to
+    end. Idempotent; does nothing on threads other than the main thread."""
     while _held and _stander == threading.get_ident():
         # The lock is removed only after it is released, because an exception may arrive in between.
         _held[-1].give()

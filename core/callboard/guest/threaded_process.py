@@ -20,7 +20,7 @@ _HIGH, _LOW = 65_536, 16_384
 
 
 class ThreadedProcess(asyncio.SubprocessTransport):
-    """One program. Made and used on the loop. ``options`` are those of ``subprocess.Popen``."""
+    """One program. Make and use it on the loop. ``options`` are those of ``subprocess.Popen``."""
 
     def __init__(
         self,

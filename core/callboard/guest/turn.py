@@ -1,5 +1,5 @@
-"""A turn: one call's work on the main thread, at once or a slice at a time; and the interruption of
-work that doesn't end on its own.
+"""A turn is one call's work on the main thread, done at once or in slices. This module also
+interrupts work that doesn't end on its own.
 
 Python raises an exception in another thread at that thread's next instruction, which may be
 anywhere. So the exception is requested only between the first and the last instruction of a tool,
@@ -37,7 +37,7 @@ _OWN = Owner(NOBODY)
 
 class Interrupted(BaseException):
     """Raised in a call that has run out of time, or whose answer is no longer needed. Not an
-    Exception, so that only a tool that catches everything goes on to its end."""
+    Exception, so that a tool's ``except Exception`` doesn't catch it."""
 
 
 class Interruptible:
@@ -64,7 +64,7 @@ class Interruptible:
                 if not (self.asked or self._spoilt):
                     _locks.append(self._lock)
         except Interrupted:
-            self._end()  # the interruption may have arrived just before the first _end()
+            self._end()  # The interruption may have arrived just before the first _end().
             raise
 
     def ask(self) -> bool:
@@ -75,7 +75,7 @@ class Interruptible:
             return False
         lock = self._lock
         if not lock.acquire(blocking=False):
-            return False  # it is ending
+            return False  # The code is ending.
         try:
             thread = self._thread
             if lock is not self._lock or thread is None or thread == threading.get_ident():
@@ -102,7 +102,7 @@ class Interruptible:
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
     """Request the exception in that thread. None withdraws an exception that hasn't arrived yet."""
-    import ctypes  # half a megabyte, for what most servers never do
+    import ctypes  # This import takes half a megabyte, and most servers never need it.
 
     what = ctypes.py_object(error) if error is not None else ctypes.py_object()
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), what)

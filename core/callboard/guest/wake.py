@@ -23,14 +23,14 @@ _SIGNAL = getattr(signal, "SIGURG", None)
 _woken: int | None = None
 
 
-#: Seconds for which threads that stand still may run: enough for a call to be ended.
+#: Seconds for which threads that stand still may run. This is enough to end a call.
 BREATH = 4.0
 
 
 def _arrive(number: int, frame: object) -> None:
     breathe(BREATH)
     for _ in range(2):
-        pass  # a loop's jump is an instruction at which a requested exception arrives
+        pass  # The jump of this loop is an instruction at which a requested exception arrives.
 
 
 def wakeable() -> Callable[[], None]:

@@ -1,4 +1,4 @@
-"""The artist's way out of a call that holds the main thread: Escape, held for a second."""
+"""Lets the artist end a call that holds the main thread by holding Escape for a second."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONG = 2.0
 
 
 class WayOut:
-    """Checks the Escape key, only while the main thread is blocked. Used on the server's loop."""
+    """Checks the Escape key, only while the main thread is blocked. Use it on the server's loop."""
 
     def __init__(self, guest: GuestLoop, main: MainThread, end: Callable[[], object]) -> None:
         self._guest, self._main, self._end = guest, main, end
@@ -42,7 +42,7 @@ class WayOut:
         self._guest.loop.call_later(_INTERVAL, self._check_key)
         turn, away = self._main.running, self._guest.stalled_for()
         if turn is None:
-            return  # the application is busy with its own work, and may yet begin a call
+            return  # The application is busy with its own work, and may still begin a call.
         self._is_held = self._is_held or escape_key()
         if away > _LONG and not self._logged:
             self._logged = True

@@ -74,7 +74,7 @@ class WorkerLoop(asyncio.SelectorEventLoop):
         command: Any,
         options: dict[str, Any],
     ) -> tuple[asyncio.SubprocessTransport, asyncio.SubprocessProtocol]:
-        from callboard.guest.threaded_process import ThreadedProcess  # few tools start programs
+        from callboard.guest.threaded_process import ThreadedProcess  # Few tools start programs.
 
         for pipe in ("stdin", "stdout", "stderr"):
             options.setdefault(pipe, subprocess.PIPE)

@@ -97,7 +97,7 @@ class Workers(Executor):
                 pass
 
     def _work_on(self, permit: PythonPermit) -> bool:
-        """Wait for a job and run it. Return whether the thread goes on."""
+        """Wait for a job and run it. Return whether the thread continues."""
         permit.leave(self._stir, self._stirred)
         try:
             with self._there:
@@ -105,7 +105,7 @@ class Workers(Executor):
                 ended = job is None and not permit.summoned
                 self._threads -= ended
         finally:
-            permit.back()  # after releasing the condition, which the main thread may need
+            permit.back()  # The condition is released first, because the main thread may need it.
         if job is not None:
             _run(job)
             with self._there:

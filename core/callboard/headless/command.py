@@ -35,12 +35,12 @@ def run(
     _speak_utf8()
     try:
         arguments = parser_of(words).parse_args(words)
-    except KeyboardInterrupt:  # while a command's module was imported
+    except KeyboardInterrupt:  # Ctrl+C was pressed while a command's module was imported.
         return 130
     try:
         status = int(arguments.run(arguments))
         if sys.stdout is not None:
-            sys.stdout.flush()  # report an unwritable stdout here, not when Python ends
+            sys.stdout.flush()  # An unwritable stdout is reported here, not when Python ends.
         return status
     except CallboardError as error:
         return _failed(error.message, arguments)

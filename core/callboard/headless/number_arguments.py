@@ -1,4 +1,4 @@
-"""Parsers for commands' arguments: ports, seconds and counts."""
+"""Parsers for commands' arguments that are numbers, such as seconds and counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Ends the program on a signal: cleanly at the first signal, at once at the second."""
+"""Ends the program on a signal. The first signal ends it cleanly, and the second ends it at
+once."""
 
 from __future__ import annotations
 

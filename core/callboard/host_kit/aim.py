@@ -59,7 +59,7 @@ def facing(eye: Point, target: Point, up_axis: str) -> Rows:
     back = [value / length for value in back]
     up = [0.0, 1.0, 0.0] if up_axis == "Y" else [0.0, 0.0, 1.0]
     if abs(sum(a * b for a, b in zip(up, back, strict=True))) > 0.99999:
-        # Straight up or down: the picture's upper edge is the far side.
+        # The object looks straight up or down, so the picture's upper edge is the far side.
         up = [0.0, 0.0, -1.0] if up_axis == "Y" else [0.0, 1.0, 0.0]
     right = unit(cross(up, back))
     return [right, cross(back, right), back, [float(value) for value in eye]]

@@ -161,7 +161,7 @@ def _named_by_gltf(file: Path) -> Iterator[str]:
 
 
 def _named_by_obj(file: Path) -> Iterator[str]:
-    # Blender reads the library of the same name, even if the OBJ doesn't name it.
+    # Blender reads the library with the same name, even if the OBJ doesn't name it.
     libraries = {str(file.with_suffix(".mtl")): None}
     for name, words in _after(file, _OBJ_NAMES):
         # The line has one name with spaces, or several names.

@@ -1,4 +1,4 @@
-"""The hosts that run without an application, by the name a user gives them."""
+"""The hosts that run without an application, by the names that users give them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values of each kind of light, and their defaults: the same in every host."""
+"""The values of each kind of light, and their defaults, which are the same in every host."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Facts about a mesh: edges, areas, volume, UVs. Plain Python, which takes a microsecond or two per
-corner. Use it from any thread."""
+"""Computes facts about a mesh, such as its edges, areas, volume and UVs, in a microsecond or two
+per corner. Use it from any thread."""
 
 from __future__ import annotations
 

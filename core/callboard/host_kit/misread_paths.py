@@ -1,4 +1,4 @@
-"""Paths that an application would misread: checks that several hosts share, for ``Host.misreads``.
+"""Checks for paths that an application would misread. Several hosts use them for ``Host.misreads``.
 The checks use only the path's text. Call them from any thread."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Checks files before OpenUSD's text parser, which is recursive: a file with a hundred thousand
-levels overflows the stack and ends the whole host."""
+"""Checks files before OpenUSD's text parser reads them. The parser is recursive, so a file with a
+hundred thousand levels overflows the stack and ends the whole host."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from callboard.errors import HostError
 
-#: The maximum depth: deeper than any real scene, and a hundredth of the depth that overflows the
-#: stack.
+#: The maximum depth. It is deeper than any real scene, and a hundredth of the depth that overflows
+#: the stack.
 MAX_DEPTH = 1000
 #: The beginnings of a package's entry and of USD text.
 _ENTRY, _TEXT = b"PK\3\4", re.compile(rb"#(?:usda|sdf)")

@@ -114,7 +114,7 @@ class _Reader:
         if self._ar.IsPackageRelativePath(plain):
             plain = self._ar.SplitPackageRelativePathOuter(plain)[0]
         places = of_many(str(Path(folder, plain)))
-        with suppress(self._tf.ErrorException):  # the studio's resolver may not know the path
+        with suppress(self._tf.ErrorException):  # The studio's resolver may not know the path.
             anchor = self._ar.ResolvedPath(file)
             known = str(self._resolver.Resolve(self._resolver.CreateIdentifier(plain, anchor)))
             if Path(known).is_absolute():

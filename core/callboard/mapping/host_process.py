@@ -1,5 +1,5 @@
-"""A headless host's process, as seen by the program that starts it: its ready line, its end and its
-last output."""
+"""A headless host's process, as the program that starts it sees it. The program reads its ready
+line and its last output, and ends it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class HostProcess:
         except OSError:
             self._words.close()
             raise
-        if self._killed:  # another thread has called kill in the meantime
+        if self._killed:  # Another thread has called kill in the meantime.
             self._process.kill()
         return self
 
@@ -110,7 +110,7 @@ class HostProcess:
         line = json_object(printed)
         if line is not None and all(isinstance(line.get(text), str) for text in texts):
             return line
-        if printed:  # otherwise the program has ended
+        if printed:  # Otherwise, the program has ended.
             shown = printed[:LAST_WORDS].decode("utf-8", "replace").strip()
             self.kill(f"it printed '{shown}' instead of reporting that it is ready")
         raise self.lost("it didn't start")

@@ -1,4 +1,4 @@
-"""One map while its process lives: starting it, reading its reports and ending it."""
+"""Runs one map. It starts the map's process, reads its reports and ends it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MapRun:
         self.ended = asyncio.Event()
         self._tally = Tally()
         self._out = self._known = 0
-        #: The number of suitable hosts on the farm; None until the process reports it.
+        #: The number of suitable hosts on the farm, or None until the process reports it.
         self._hosts: int | None = None
         self._began = self._over = 0.0
         self._guard = threading.Lock()
@@ -95,7 +95,7 @@ class MapRun:
 
         def work() -> None:
             error = self._work(command, env, progress)
-            with suppress(RuntimeError):  # the server has ended in the meantime
+            with suppress(RuntimeError):  # The server has ended in the meantime.
                 loop.call_soon_threadsafe(settle, error)
 
         threading.Thread(target=work, name="callboard-map", daemon=True).start()
@@ -152,7 +152,7 @@ class MapRun:
                 self._process = None
 
     def _tell(self, progress: Callable[[int, int], None]) -> None:
-        with suppress(RuntimeError):  # the server has ended in the meantime
+        with suppress(RuntimeError):  # The server has ended in the meantime.
             progress(self._tally.done + self._tally.failed, self.total)
 
     def _take(self, line: Json) -> None:

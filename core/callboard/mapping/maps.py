@@ -1,4 +1,5 @@
-"""The maps of one server: begun by ``farm__map``, and reported on or ended by the other tools."""
+"""The maps of one server. ``farm__map`` begins them, and the other tools report on them or end
+them."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ class Maps:
     def __init__(
         self, dispatcher: Dispatcher, jobs: Jobs, config: McpHttpConfig, folder: Path
     ) -> None:
-        """``folder`` is where reports are kept."""
+        """``folder`` contains the reports."""
         self._dispatcher, self._jobs = dispatcher, jobs
         self._config, self._folder = config, folder
         self._runs: dict[tuple[TokenHolder, str], MapRun] = {}
@@ -137,7 +138,7 @@ class Maps:
             await _wait(run, _ENDING)
         return run.describe()
 
-    # -- inside -----------------------------------------------------------------------------------
+    # -- internals --------------------------------------------------------------------------------
 
     def _begin(self, call: Call, name: str, tool: str) -> MapRun:
         if not isinstance(call.request, JobRequest):
@@ -197,7 +198,7 @@ class Maps:
         run.state = "asking"
         call.state = "asking"
         await self._dispatcher.consent.ask_about_map(call, tool, why, shown)
-        self._dispatcher.admit(call.tool)  # the client that could be asked may have left
+        self._dispatcher.admit(call.tool)  # The client that could be asked may have left.
         call.state = "running"
 
     def _command(
@@ -223,7 +224,7 @@ class Maps:
         of_token = [run for (whose, _), run in self._runs.items() if whose == asker.holder]
         named = [run for run in of_token if name in (run.name, run.job_id)]
         if named and not may_see(named[0].owner, asker):
-            raise InvalidParams(_NO_SUCH_RUN)  # its report is on disk
+            raise InvalidParams(_NO_SUCH_RUN)  # Its report is on disk.
         return named[0] if named else None
 
     def _unmade(self, id: str, asker: Owner) -> Job | None:

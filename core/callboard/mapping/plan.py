@@ -99,7 +99,7 @@ def _table(path: str) -> list[Task]:
     try:
         size = Path(path).stat().st_size
     except OSError:
-        size = 0  # reading it reports the reason
+        size = 0  # Reading the file reports the reason.
     if size > _MOST_BYTES:
         raise InvalidParams(f"the table {shown(path)} has {size:,} bytes; split it")
     return tasks_over([path])

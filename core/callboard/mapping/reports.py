@@ -73,7 +73,7 @@ class Reports:
         return path
 
     def begun(self, run: str) -> Json | None:
-        """Return the report's first line; None when there is no report."""
+        """Return the report's first line, or None when there is no report."""
         return next(self._lines(self.report(run)), None)
 
     def tally(self, run: str) -> tuple[Tally, int]:
@@ -112,7 +112,7 @@ class Reports:
                     try:
                         line = json.loads(text)
                     except ValueError:
-                        continue  # a line that isn't complete yet
+                        continue  # The line isn't complete yet.
                     if isinstance(line, dict):
                         yield line
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The input of a farm: files, frames, or the rows of a table."""
+"""Makes a farm's tasks from files, frames, or the rows of a table."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def keyed(tasks: Iterable[Task]) -> list[Task]:
 
 
 def frames_of(text: str, most: float = math.inf) -> list[int] | None:
-    """Return each frame once, in the order of ``text``; None when ``text`` isn't a list of frames.
-    Raises PeerError for a step of 0 and for a list without any frame, and TooManyFrames for more
-    than ``most``."""
+    """Return each frame once, in the order of ``text``, or None when ``text`` isn't a list of
+    frames. Raises PeerError for a step of 0 and for a list without any frame, and TooManyFrames for
+    more than ``most``."""
     parts = [_FRAMES.fullmatch(part) for part in text.split(",")]
-    frames: dict[int, None] = {}  # a frame named twice is done once
+    frames: dict[int, None] = {}  # A frame that is named twice is done once.
     for part in parts:
         if part is None:
             return None

@@ -273,7 +273,7 @@ class Controls:
     def _answer_newcomer(self, client: str, *, yes: bool) -> None:
         try:
             ClientBook().answer(client, yes=yes)
-        except CallboardError as error:  # another answer came first
+        except CallboardError as error:  # Another answer came first.
             log.warning("%s", error.message)
         self._do(self._clients.reread)
 

@@ -14,7 +14,7 @@ def missing_capabilities(reader: Reader, since: float) -> list[dict[str, Any]]:
     """Return the capabilities that agents asked for but didn't get since the Unix time ``since``,
     the most requested first: ``{capability, count, sessions, source, confidence, examples}``.
     Raises sqlite3.Error."""
-    from callboard.demand.report import build  # imports modules that only reports need
+    from callboard.demand.report import build  # This imports modules that only reports need.
 
     missing: list[dict[str, Any]] = build(reader, since=since)["topMissingCapabilities"]
     return missing

@@ -92,7 +92,7 @@ def skill_status(
     known: KnownSkill, missing_capabilities: tuple[str, ...], failures: Iterable[Failure]
 ) -> SkillStatus:
     """Return a skill's status. ``failures`` are the catalog's. Failures that name this skill are
-    included, for instance when another skill of the same name isn't used."""
+    included, for instance when another skill with the same name isn't used."""
     skill = known.skill
     named = (failure for failure in failures if failure.skill == skill.name)
     return SkillStatus(

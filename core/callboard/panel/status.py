@@ -1,4 +1,5 @@
-"""The state that any user interface shows: an immutable snapshot, and notifications of the next."""
+"""The state that a user interface shows, as an immutable snapshot, and notifications of new
+snapshots."""
 
 from __future__ import annotations
 
@@ -107,7 +108,7 @@ _CHOICES: dict[str, tuple[Decision, ...]] = {
     # A client's folders are allowed for a session at most, because a project's settings keep only
     # the artist's own folders.
     "client_roots": ("allow", "allow_session", "refuse"),
-    "farm": ("allow", "refuse"),  # the artist is asked about every map
+    "farm": ("allow", "refuse"),  # The artist is asked about every map.
 }
 
 

@@ -34,7 +34,7 @@ from callboard.workspace.roots import RootsBook
 
 
 class ServedView:
-    """Reads the parts of one server without changing any. Used on the server's loop."""
+    """Reads the parts of one server without changing any. Use it on the server's loop."""
 
     def __init__(
         self,

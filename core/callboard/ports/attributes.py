@@ -14,7 +14,7 @@ MOST_ELEMENTS = 1000
 
 
 class AttributeNotFound(HostError, LookupError):
-    """Raised when the object has no attribute of that name. ``names`` are the attributes that the
+    """Raised when the object has no attribute with that name. ``names`` are the attributes that the
     object has."""
 
     def __init__(self, object: str, attribute: str, names: Sequence[str]) -> None:
@@ -40,5 +40,5 @@ class AttributesPort(Protocol):
         ``SceneReader``. Raises HostError when there is no such attribute."""
 
     def set(self, name: str, attribute: str, value: object) -> str:
-        """Set the attribute, or add it to the object if there is none of that name. Return the
+        """Set the attribute, or add it to the object if there is none with that name. Return the
         object's path. Raises HostError when the value doesn't fit."""

@@ -1,4 +1,4 @@
-"""The port ``check``: the facts about the scene that the scene's checks need."""
+"""The port ``check``, which returns the facts that the scene's checks need."""
 
 from __future__ import annotations
 

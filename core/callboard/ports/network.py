@@ -69,7 +69,7 @@ class Network:
                     yield chunk
         except (OSError, ValueError, http.client.HTTPException) as error:
             if (close := getattr(error, "close", None)) is not None:
-                close()  # an error status raises, but still holds a connection
+                close()  # An error status raises, but still holds a connection.
             raise HostError(f"{server} can't be read: {_why(error)}. Try again later.") from None
 
     def _open(self, request: Any) -> Any:
@@ -105,7 +105,7 @@ def _here_only() -> Any:
                 )
             return super().redirect_request(req, fp, 307 if code == 308 else code, *more)
 
-        http_error_308 = HTTPRedirectHandler.http_error_302  # missing in Python 3.10
+        http_error_308 = HTTPRedirectHandler.http_error_302  # Python 3.10 doesn't have this method.
 
     return HereOnly()
 

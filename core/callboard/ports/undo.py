@@ -15,8 +15,8 @@ class UndoPort(Protocol):
     #: True when ``join`` makes one step in the artist's own list. Otherwise each step stays
     #: separate there.
     joins: bool
-    #: Reports the ids of steps that were undone (True) or redone (False) by anything but this port:
-    #: the artist with Ctrl+Z, a script. Only reported if the application reveals it.
+    #: Reports the ids of steps that the artist or a script undid (True) or redid (False), and not
+    #: this port. Nothing is reported if the application doesn't reveal it.
     stepped: Changes[[Sequence[str], bool]]
 
     def begin(self, label: str) -> object:
@@ -30,10 +30,11 @@ class UndoPort(Protocol):
         """Restore the state at ``begin``. Return False when the host can't."""
 
     def undo(self, undo_id: str) -> bool:
-        """Undo that step if it is the newest one; else return False."""
+        """Undo that step and return True if it is the newest one, or else return False."""
 
     def redo(self, undo_id: str) -> bool:
-        """Redo the last undone step if nothing has changed since; else return False."""
+        """Redo the last undone step and return True if nothing has changed since, or else return
+        False."""
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
         """Join the newest steps, given oldest first, into one; return its id. Return None when

@@ -1,4 +1,4 @@
-"""Server-sent events, as Streamable HTTP writes them: bytes in, data out, and back."""
+"""Reads and writes server-sent events, as Streamable HTTP uses them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class EventReader:
     """Reads events from a stream that arrives in pieces."""
 
     def __init__(self, most: int | None = None) -> None:
-        """``most`` is the maximum number of bytes in one event; None means ``EVENT_LIMIT``."""
+        """``most`` is the maximum number of bytes in one event, and None means ``EVENT_LIMIT``."""
         self._most = EVENT_LIMIT if most is None else most
         #: The parts of the line that isn't complete yet.
         self._line: list[bytes] = []

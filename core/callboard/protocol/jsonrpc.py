@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 messages as plain values: bytes in, values out, and back.
+"""Converts JSON-RPC 2.0 messages between bytes and plain values.
 
 MCP narrows JSON-RPC: ids are strings or integers, never null, and params are objects
 (specification, Base Protocol, every revision).
@@ -57,7 +57,7 @@ def decode(body: bytes | bytearray) -> Any:
         raise ParseError("the body is nested too deeply") from None
     except (json.JSONDecodeError, _NotANumber) as error:
         raise ParseError(f"the body is not JSON: {error}") from None
-    except ValueError:  # an integer too long for Python, whose message is for programmers
+    except ValueError:  # The number is too long for Python, whose own message is for programmers.
         raise ParseError("the body holds an integer of thousands of digits; shorten it") from None
     # A string with no more opening brackets than the limit can't be deeper. That covers nearly
     # every message.

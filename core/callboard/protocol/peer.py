@@ -101,7 +101,7 @@ def lacks(capabilities: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
         if not isinstance(offered, dict):
             return True
         if name == "elicitation" and set(offered) <= {"form"}:
-            offered = {"form": {}}  # an empty object means forms (2025-11-25, Elicitation)
+            offered = {"form": {}}  # An empty object means forms (2025-11-25, Elicitation).
         if not all(isinstance(offered.get(part), dict) for part in parts):
             return True
     return False
@@ -138,8 +138,8 @@ class Peer:
         self.features = features
         self.client = client
         self.capabilities = capabilities
-        #: The least severe log messages that the client asked for, one of ``LOG_LEVELS``; None when
-        #: it never set a level.
+        #: The least severe log messages that the client asked for, one of ``LOG_LEVELS``, or None
+        #: when it never set a level.
         self.log_level: str | None = None
         #: The part of a record that is the same for all calls of a tool by this peer, by the tool's
         #: name.
@@ -147,7 +147,7 @@ class Peer:
 
     @property
     def session(self) -> str:
-        """The id of its session; empty for a client without one."""
+        """The id of the client's session, or an empty string for a client without one."""
         return ""
 
     def offers(self, capability: str) -> bool:
@@ -182,7 +182,8 @@ class PeerRequest(ABC):
         return value
 
     def arguments(self) -> Json:
-        """Return the request's ``arguments``; empty when there are none. Raises InvalidParams."""
+        """Return the request's ``arguments``, or an empty object if there are none. Raises
+        InvalidParams."""
         arguments: Any = self.params.get("arguments")
         if arguments is None:
             return {}
@@ -222,7 +223,7 @@ class UnaskableRequest(PeerRequest):
         self._why = why
 
     def notify(self, method: str, params: Json) -> None:
-        """Do nothing: the client isn't listening."""
+        """Do nothing, because the client isn't listening."""
 
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
         return dict.fromkeys(asks, AskFailed(self._why))

@@ -1,4 +1,5 @@
-"""The state that a stateless client carries between two rounds: signed, short-lived, used once.
+"""The state that a stateless client carries between two rounds. It is signed, expires soon and can
+be used only once.
 
 The state holds the answers of earlier rounds. It is bound to the method, the params and the client
 that it was made for. So answers given for one call can't be used for another call, or by another

@@ -1,4 +1,5 @@
-"""Revisions up to 2025-11-25: ``initialize``, a session, and requests in both directions."""
+"""The revisions up to 2025-11-25, which have ``initialize``, sessions and requests in both
+directions."""
 
 from __future__ import annotations
 
@@ -112,8 +113,8 @@ class Session(Peer):
         return self.label
 
     def lose(self) -> None:
-        """Note that the client's connection broke. Its requests go on, because the client may come
-        back for the answers (2025-11-25, Transports)."""
+        """Note that the client's connection broke. Its requests continue, because the client may
+        come back for the answers (2025-11-25, Transports)."""
         self.lost = True
         if self._presence is not None:
             self._presence.tell()
@@ -125,7 +126,7 @@ class Session(Peer):
     def notify(self, method: str, params: Json | None = None) -> None:
         message = jsonrpc.notification_message(method, params)
         if params is None and message in self.outbox:
-            return  # one waiting notification of the same change is enough
+            return  # One waiting notification of the same change is enough.
         self.send(message)
 
     def send(self, message: Json) -> bool:
@@ -340,7 +341,7 @@ class TooManySessions(PeerError):
 
 
 class Sessions:
-    """The open sessions: limited in number, and ended when idle."""
+    """The open sessions. Their number is limited, and idle ones are ended."""
 
     def __init__(
         self, on_close: Callable[[Session], None], *, limit: int = 256, idle_seconds: float = 3600.0

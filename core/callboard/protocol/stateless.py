@@ -1,4 +1,5 @@
-"""Revision 2026-07-28: no ``initialize``, no session; every request describes its client."""
+"""The revision 2026-07-28, which has neither ``initialize`` nor sessions. Every request describes
+its client."""
 
 from __future__ import annotations
 
@@ -119,8 +120,8 @@ class StatelessRequest(PeerRequest):
 
 
 class RecentClients:
-    """Clients that called recently: the only trace of a client that never opens a session. Runs on
-    the server's loop."""
+    """Clients that called recently. This is the only trace of a client that never opens a session.
+    Runs on the server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
@@ -150,7 +151,7 @@ class RecentClients:
 
     @property
     def next_goes_in(self) -> float | None:
-        """Seconds until the least recent client is forgotten; None when there is none."""
+        """Seconds until the least recent client is forgotten, or None when there is none."""
         first = next(iter(self._seen.values()), None)
         return None if first is None else max(first + KEPT - self.clock(), 0.0)
 

@@ -17,8 +17,8 @@ from callboard.records.retention import Retention
 
 #: Raised by :class:`Database` when the disk or the file is at fault.
 StorageFailure = (sqlite3.Error, OSError)
-#: Bytes of a journal in one transaction, about two hundred calls: a writer that holds the
-#: interpreter for a long time delays the host.
+#: Bytes of a journal in one transaction, which are about two hundred calls. A writer that holds the
+#: interpreter longer would delay the host.
 BLOCK = 2**16
 #: Rows in one statement. Each statement releases the interpreter and takes it back, which slows
 #: down busy threads. SQLite before 3.32 accepts at most 999 values.
@@ -32,7 +32,8 @@ RETAIN_SECONDS = 3_600.0
 
 
 class Database:
-    """The writer's side of the database. Used by one thread. Methods raise StorageFailure."""
+    """The writer's side of the database. Only one thread may use it. Methods raise
+    StorageFailure."""
 
     def __init__(self, folder: Path, retention: Retention) -> None:
         """Open and migrate the database, waiting up to 5 s for another process. Raises

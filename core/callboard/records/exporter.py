@@ -37,8 +37,8 @@ _HOPELESS = frozenset({400, 413, 422})
 
 
 def target_from(environment: Mapping[str, str]) -> ExportTarget | None:
-    """Return the target that ``CALLBOARD_EXPORT_URL``, ``…_PROJECT`` and ``…_SECRET`` name; None if
-    the first isn't set. Raises ValueError, which says what is wrong."""
+    """Return the target that ``CALLBOARD_EXPORT_URL``, ``…_PROJECT`` and ``…_SECRET`` name, or None
+    if the first isn't set. Raises ValueError, which says what is wrong."""
     url = environment.get("CALLBOARD_EXPORT_URL")
     if not url:
         return None
@@ -111,7 +111,7 @@ class Exporter:
                 return
             with closing(sqlite3.connect(path, timeout=5.0, isolation_level=None)) as db:
                 if not schema.is_current(db):
-                    self.status = "nothing to send"  # the writer hasn't made the tables yet
+                    self.status = "nothing to send"  # The writer hasn't made the tables yet.
                     return
                 last = self._position(db)
                 while not self._stop.is_set() and (rows := _after(db, last, self._target.batch)):

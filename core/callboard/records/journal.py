@@ -55,7 +55,8 @@ class Journal:
         self.folded = 0
         try:
             lock(self._fd, patience=0.2)
-            # The header comes after the lock: a file with a header and no lock has lost its owner.
+            # The header is written after the lock is taken, because a file with a header and no
+            # lock has lost its owner.
             self.append(HEADER)
         except OSError:
             self.close()

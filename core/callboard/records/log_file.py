@@ -52,9 +52,9 @@ class LogFile(Listening):
     def _line(self, record: logging.LogRecord) -> bytes:
         try:
             text = _CONTROLS.sub("�", shown(self.format(record))[: RECORD_LIMIT + MARGIN])
-            # The cut comes last: half a secret would no longer look like one.
+            # The text is cut last, because half a secret would no longer look like a secret.
             text = self._clean(text)[:RECORD_LIMIT]
-        except Exception:  # any object may have been logged, in any way
+        except Exception:  # Any object may have been logged, in any way.
             text = f"{record.name}: a record that can't be formatted"
         # A message's further lines must not look like records.
         return (text.replace("\n", "\n    ") + "\n").encode("utf-8", "replace")
@@ -78,5 +78,5 @@ def _private(path: str, flags: int) -> int:
 def _drop_old(folder: Path) -> None:
     files = sorted(folder.glob("*.log*"), key=lambda file: file.stat().st_mtime, reverse=True)
     for file in files[KEPT:]:
-        with suppress(OSError):  # on Windows, an instance may still write to it
+        with suppress(OSError):  # On Windows, an instance may still write to the file.
             file.unlink()

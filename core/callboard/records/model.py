@@ -78,5 +78,5 @@ class CallRecord(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def session_hash(session_id: str) -> str:
-    """Return 16 hex digits that identify a session and can't be used to join it."""
+    """Return 16 hex digits that identify a session but can't be used to join it."""
     return hashlib.sha256(session_id.encode("utf-8", "replace")).hexdigest()[:16]

@@ -1,5 +1,4 @@
-"""Reading records back: the database, the journals that aren't folded yet, and the records in
-memory.
+"""Reads records from the database, from the journals that aren't folded yet, and from memory.
 
 Reading doesn't write anything and needs no lock, so any process may read at any time, even after a
 crash.
@@ -40,7 +39,8 @@ class Filter:
 
 @dataclass(frozen=True)
 class Page:
-    """Calls, newest first. ``cursor`` requests the next page; None means that this is the last."""
+    """Calls, newest first. ``cursor`` requests the next page, and None means that this is the
+    last."""
 
     calls: tuple[CallRecord, ...]
     cursor: str | None
@@ -99,8 +99,8 @@ class Reader:
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
         """Return a connection on which ``everything`` holds every record."""
-        # Journals first: a call that is folded in between is then seen twice and recognized by its
-        # id, rather than missed.
+        # Journals are read first. A call that is folded in between is then seen twice and
+        # recognized by its id, rather than missed.
         lines = [line for path in journals(self.folder) for line in _lines(path)] + self._memory()
         db = self._open()
         try:
@@ -151,7 +151,7 @@ def _lines(path: Path) -> list[bytes]:
     try:
         return read_lines(path, 0)[0]
     except OSError:
-        return []  # its owner has just folded and removed it
+        return []  # Its owner has just folded and removed it.
 
 
 def _where(conditions: list[str]) -> str:

@@ -223,7 +223,7 @@ class Redactor:
         encoded = text.encode("utf-8", "replace")
         if len(encoded) <= MAX_FIELD_BYTES:
             return self.text(text)
-        # The cut comes last: half a secret would no longer look like one.
+        # The text is cut last, because half a secret would no longer look like a secret.
         margin = encoded[: MAX_FIELD_BYTES + 4096].decode("utf-8", "ignore")
         note = f" [truncated, {len(encoded)} bytes]"
         shortened = self.text(margin).encode("utf-8", "replace")[: MAX_FIELD_BYTES - len(note)]
@@ -238,7 +238,8 @@ class Redactor:
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     """Return the patterns and their replacements. They are compiled when a text first hints at
     one."""
-    # Nothing here repeats without bound before it is sure of a match: the text may be hostile.
+    # No pattern repeats without bound before it is sure of a match, because the text may be
+    # hostile.
     return (
         (
             re.compile(
@@ -300,18 +301,19 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 def _homes() -> re.Pattern[str]:
     """Return the pattern of any user's home folder."""
     return re.compile(
-        # Windows profile names may hold spaces: a name runs to the next separator if there is one.
+        # Windows profile names may contain spaces, so a name runs to the next separator if there is
+        # one.
         rf"(?i:(?:(?<![A-Za-z0-9])|(?<=%2F)|(?<=%252F))[a-z](?::|%(?:25)?3A){_SEP}"
         rf"(?:Users|Documents(?: |%(?:25)?20)and(?: |%(?:25)?20)Settings){_SEP})"
         r"(?!(?i:Public|Default|All Users)\b)"
         rf"(?:(?:(?!{_SEP})[^:*?\"<>|\r\n])+(?={_SEP})|(?:(?!{_SEP})[^:*?\"<>|\s',;)])+)"
-        # Homes in the places that studios, WSL and macOS use. Not elsewhere: a scene may hold
-        # /World/home.
+        # These are the places that studios, WSL and macOS use for homes. Other places aren't
+        # redacted, because a scene may contain /World/home.
         r"|(?<![A-Za-z0-9_.~-])"
         r"(?:/(?:var|export|net|nfs|private|cygdrive/[a-z]|mnt(?:/[a-z])?|System/Volumes/Data)|"
         r"(?:(?<!:)|(?<=file:))//[A-Za-z0-9._-]{1,255})?"
         r"/(?:homes?|Users)/(?!Shared\b)[^/\\\s\"':,;)\]}]+"
-        # The same, in a URL's spelling.
+        # These are the same places as a URL spells them.
         rf"|{_START}(?:{_SLASH}(?:var|export|net|nfs|private|cygdrive{_SLASH}[a-z]|"
         rf"mnt(?:{_SLASH}[a-z])?|System{_SLASH}Volumes{_SLASH}Data)|"
         rf"(?i:(?<!%3A)(?<!%253A)|(?<=file%3A)|(?<=file%253A)){_SLASH}{_SLASH}"

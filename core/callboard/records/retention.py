@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import sqlite3
 
-#: Rows deleted in one transaction: few enough that another process never waits long.
+#: Rows deleted in one transaction. They are so few that another process never waits long.
 BATCH = 500
 
 

@@ -1,4 +1,5 @@
-"""The database's tables and their migrations; a record as a journal line and as a row."""
+"""The database's tables and their migrations, and the forms of a record as a journal line and as a
+row."""
 
 from __future__ import annotations
 
@@ -114,8 +115,8 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -> bytes:
-    """Return the journal line of a call: redacted, bounded, ASCII, with its newline. This runs
-    before the call is answered, so parts that many calls share are encoded once."""
+    """Return the journal line of a call with its newline. It is redacted, bounded and ASCII. This
+    runs before the call is answered, so parts that many calls share are encoded once."""
     message, intent, missing = call.error_message, call.intent, call.missing
     code, queue, main = call.error_code, call.queue_ms, call.main_thread_ms
     # None is checked here rather than in the functions: calling a function that isn't in the
@@ -184,7 +185,8 @@ def names(*texts: str | None) -> str:
     """Return the texts as JSON, joined by commas."""
     for text in texts:
         if text is not None and len(text) > MAX_NAME:
-            return _join(*texts)  # not cached: clients choose these, and may choose many
+            # These aren't cached, because clients choose them and may choose many.
+            return _join(*texts)
     return _join_known(*texts)
 
 
@@ -203,7 +205,7 @@ def to_row(line: bytes) -> list[Any] | None:
     except ValueError:
         return None
     if isinstance(row, list) and len(row) == len(COLUMNS) - 3:
-        row.insert(_HOLDER, None)  # written before calls had a holder
+        row.insert(_HOLDER, None)  # The line was written before calls had a holder.
     if not isinstance(row, list) or len(row) != len(COLUMNS) - 2:
         return None
     if row[_MISSING] is not None:

@@ -1,5 +1,5 @@
-"""The store of calls: safe from a killed process before the call is answered, cheap, and never the
-reason why a call fails.
+"""The store of calls. A call is safe from a killed process before it is answered. Storing it is
+cheap, and never makes the call fail.
 
 :meth:`Store.record` appends one line to a journal and returns; one writer thread folds the journal
 into SQLite. When neither can be written, records stay in memory until one can.
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: Seconds that the writer waits for more records before it folds: at most two wake-ups a second.
+#: Seconds that the writer waits for more records before it folds, so that it wakes up at most twice
+#: a second.
 GATHER = 0.5
 #: Maximum seconds that the writer waits while calls keep coming, because folding slows them down.
 BUSY = 5.0
@@ -85,7 +86,8 @@ class Store:
         self._hurry = PausableEvent()
         self._stopping = False
         self._folded = threading.Condition()
-        self._rounds = (0, 0)  # the number of rounds begun, and of rounds finished
+        # These count the rounds that have begun, and those that have finished.
+        self._rounds = (0, 0)
         self._thread: threading.Thread | None = None
         self._permit = PythonPermit()
         self._database: Database | None = None
@@ -119,7 +121,7 @@ class Store:
         self._stopping = False
         with self._lock:
             self._revive()
-        self._dirty = True  # what other processes left behind is folded first
+        self._dirty = True  # The journals that other processes left behind are folded first.
         self._wake.set()
         self._thread = threading.Thread(
             target=self._permit.run, args=(self._run,), name="callboard-records", daemon=True
@@ -132,7 +134,7 @@ class Store:
         try:
             with_result = self.results or call.outcome == "error"
             line = schema.to_line(call, self._redactor, with_result=with_result)
-        except Exception:  # a record that can't be written must not cost the call its answer
+        except Exception:  # The call is answered even if its record can't be written.
             _log.exception("a call of %.80r could not be recorded", call.tool)
             return
         self._keep(line)
@@ -252,7 +254,7 @@ class Store:
 
     def _round(self) -> bool:
         """Fold this process's journal and abandoned ones. Return whether that worked."""
-        # Imported here, because it loads SQLite: a server answers before its writer needs that.
+        # Imported here, because it loads SQLite, and a server answers before its writer needs that.
         from callboard.records.database import StorageFailure, is_damaged
 
         with self._lock:
@@ -343,7 +345,7 @@ class Store:
         if folded:
             journal.path.unlink(missing_ok=True)
 
-    # Any thread, under the lock
+    # From any thread, under the lock
 
     def _revive(self) -> None:
         """Make the journal writable again, and write the records in memory to it."""

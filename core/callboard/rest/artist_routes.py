@@ -28,7 +28,7 @@ from callboard.rest.problems import NotFound, Unacceptable
 from callboard.rest.routes import ReadRequest, RestAnswer, Route
 from callboard.rest.schemas import ARTIST_ACT
 
-if TYPE_CHECKING:  # not imported at run time, because most hosts have no page
+if TYPE_CHECKING:  # This isn't imported at run time, because most hosts have no page.
     from callboard.panel.controls import Controls
 
 EVENTS = "/v1/artist/events"
@@ -194,7 +194,7 @@ def _root(root: RootStatus) -> Json:
 
 
 def _arguments(question: QuestionStatus) -> Any:
-    """Return the question's arguments; None when they are too long."""
+    """Return the question's arguments, or None when they are too long."""
     try:
         return question.arguments if len(encode(question.arguments)) <= MOST_ARGUMENTS else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""REST under ``/v1``, for clients without MCP: the same service and checks as ``/mcp``."""
+"""REST under ``/v1``, for clients without MCP. It uses the same service and checks as ``/mcp``."""
 
 from __future__ import annotations
 
@@ -379,7 +379,7 @@ class RestEndpoint:
         )
 
     async def _handle(self, asked: ReadRequest, method: str, **params: Any) -> Json:
-        """Return what MCP answers to the method."""
+        """Return MCP's answer to the method."""
         agent, holder = asked.incoming.headers.get("user-agent", ""), asked.incoming.holder
         peer = Peer(f"REST {holder.id}", FEATURES, ClientInfo(agent[:200] or "REST"), {}, holder)
         request = UnaskableRequest(peer, next(_ids), method, params, UNASKABLE)

@@ -62,7 +62,7 @@ class ReadRequest:
     body: Json
 
 
-#: An HTTP status and the answer's JSON; None when the handler has already answered.
+#: An HTTP status and the answer's JSON, or None when the handler has already answered.
 RestAnswer = tuple[int, Json] | None
 RouteHandler = Callable[[ReadRequest], Awaitable[RestAnswer]]
 

@@ -50,7 +50,7 @@ def _served(one: ResourceDeclaration, find: Callable[[ToolDeclaration], Entry]) 
 
 def _read_file(uri: str, file: Path, mime: str) -> Resource:
     try:
-        # Links may have been put there since the skill was loaded.
+        # Links may have been added since the skill was loaded.
         if file.resolve() != file or not file.is_file() or file.stat().st_size > MOST_BYTES:
             raise ResourceNotFound(uri)
         data = file.read_bytes()

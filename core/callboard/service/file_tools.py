@@ -1,4 +1,4 @@
-"""``files__list``, ``files__read`` and ``files://{id}``: the workspace's files, for agents.
+"""``files__list``, ``files__read`` and ``files://{id}``, which give agents the workspace's files.
 
 They are the files that installed bundles receive, under the same ids.
 """
@@ -162,7 +162,7 @@ def _entry(store: FileStore, file: StoredFile, roots: WorkspaceRoots | None) -> 
         bases = [root.path for root in roots.roots if root.path is not None]
         first = number == 0
         entry["path"] = f"workspace://{quote(path)}" if first else f"{bases[number]}/{path}"
-    with suppress(OSError):  # the file has been removed since
+    with suppress(OSError):  # The file has been removed since.
         entry["size"] = file.path.stat().st_size
     if file.tags:
         entry["tags"] = sorted(file.tags)

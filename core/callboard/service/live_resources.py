@@ -30,8 +30,8 @@ from callboard.workspace.containment import WorkspaceRoots
 #: Maximum objects listed by ``scene://current``.
 SUMMARY_LIMIT = 200
 JSON_TYPE = "application/json"
-#: Returns the report on a client's calls since ``30m``, ``7d``, a date …; None means the default
-#: period. Raises ValueError for anything else.
+#: Returns the report on a client's calls since ``30m``, ``7d``, a date and so on. None means the
+#: default period. Raises ValueError for anything else.
 BuildReport = Callable[[str | None, TokenHolder], Awaitable[Json]]
 SCENE = "scene://current"
 OBJECT = "scene://object/{+name}"
@@ -52,7 +52,8 @@ def live_resources(
         return _text(log.entries(call_of(ctx).request.peer.owner))
 
     def skill_file(name: str) -> str:
-        from callboard.skills.skill_files import read_text  # needed only when a SKILL.md is read
+        # This import is needed only when a SKILL.md is read.
+        from callboard.skills.skill_files import read_text
 
         for known in catalog.known:
             if known.skill.name == name:

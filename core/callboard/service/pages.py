@@ -1,4 +1,4 @@
-"""Lists in pages, with cursors that stay valid when the list changes in between."""
+"""Divides lists into pages, with cursors that stay valid when the list changes in between."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from callboard.errors import InvalidParams
 
 T = TypeVar("T")
 
-#: Maximum entries of one page. Large, because many clients never ask for a second page.
+#: Maximum entries of one page. It is large, because many clients never ask for a second page.
 PAGE_SIZE = 500
 _PREFIX = "after:"
 

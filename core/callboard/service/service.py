@@ -227,7 +227,7 @@ class Service:
 
     @property
     def _takes_requests(self) -> bool:
-        # A host's tool of that name comes first.
+        # A host's tool with that name comes first.
         return self._capture_missing and request_capability.TOOL_NAME not in self.tools
 
     async def _call_tool(self, request: PeerRequest) -> Json:

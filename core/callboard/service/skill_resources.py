@@ -48,6 +48,6 @@ class SkillResources:
     def _declared(self, skill: SkillMetadata) -> list[ServedResource]:
         if not skill.resources:
             return []
-        from callboard.service.declared_resources import declared_resources  # few skills need it
+        from callboard.service.declared_resources import declared_resources  # Few skills need it.
 
         return declared_resources(skill, partial(self._skills.entry, skill.name))

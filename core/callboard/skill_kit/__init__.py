@@ -1,1 +1,1 @@
-"""Code shared by skills: reading back, framing, importing files."""
+"""Code that skills share for reading back, framing and importing files."""

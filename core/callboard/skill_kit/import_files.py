@@ -30,7 +30,7 @@ def import_checked(
     kind = format_of(path, port.formats(), write=False)
     axes = asked_axes(kind, meters_per_unit, up_axis)
     above = None if parent is None else scene_reader.get(parent)["path"]
-    if kind.name != "usd":  # the ``usd`` port has a stricter check
+    if kind.name != "usd":  # The ``usd`` port has a stricter check.
         check_file(path)
     before = set(scene_reader.names())
     counted = port.import_file(path, above, axes)

@@ -1,5 +1,4 @@
-"""Prepares pictures for an agent: shrinking, tiling, comparing and measuring.
-Use it from any thread."""
+"""Shrinks, tiles, compares and measures pictures for an agent. Use it from any thread."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def new_material(port: Any, name: str | None, given: Mapping[str, Any]) -> str:
     values = _values(given, port.get(path))
     plain = {**PLAIN, **values}
     if "specular" in values and "ior" not in values:
-        del plain["ior"]  # some hosts store both as one number, and the given value must win
+        del plain["ior"]  # Some hosts store both as one number, and the given value must win.
     port.set(path, plain)
     _expect_values(port.get(path), plain)
     return path

@@ -129,7 +129,7 @@ class SkillCatalog:
             ]
 
     def ships(self, name: str) -> bool:
-        """Return whether the skill of that name comes with callboard."""
+        """Return whether the skill with that name comes with callboard."""
         with self._lock:
             return self._scope_of.get(name) == "bundled"
 
@@ -151,7 +151,7 @@ class SkillCatalog:
         return self._changes.watch(listener)
 
     def get(self, name: str) -> SkillMetadata:
-        """Return the skill of that name. Raises SkillError with the nearest names."""
+        """Return the skill with that name. Raises SkillError with the nearest names."""
         with self._lock:
             skill = self._known.get(name) or self._known.get(name.replace("_", "-"))
             if skill is None and (other := self._other(name)) is not None:

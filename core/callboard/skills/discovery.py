@@ -140,7 +140,7 @@ def scan(
     named: Collection[Path] = (),
 ) -> Scan:
     """Like :func:`scan_and_load`, over exactly these search paths, the most important first. Skills
-    in ``shipped`` paths are never replaced by a skill of the same name from elsewhere. A missing
+    in ``shipped`` paths are never replaced by a skill with the same name from elsewhere. A missing
     path in ``named`` is reported, because a person or a setting names it."""
     by_name: dict[str, Found] = {}
     skipped: list[Failure] = []

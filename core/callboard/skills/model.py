@@ -11,7 +11,7 @@ from callboard.calls.entry import Affinity
 #: The file that makes a folder a skill.
 SKILL_FILE = "SKILL.md"
 
-#: ``replaced`` isn't a mistake: another skill of the same name takes precedence.
+#: ``replaced`` isn't a mistake: another skill with the same name takes precedence.
 FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob", "replaced", "held"]
 Execution = Literal["sync", "async"]
 

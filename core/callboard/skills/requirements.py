@@ -29,7 +29,7 @@ def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Fai
             if there is not None and satisfies(there.version, requirement):
                 continue
             if there is None and requirement == name:
-                # It may be the name of a skill, and anybody could own the package of that name.
+                # It may be the name of a skill, and anybody could own the package with that name.
                 message = (
                     f"requires {requirement}, which is neither a skill here nor a package of "
                     f"Python {this_python()}; if it is a package that you know, {remedy}"

@@ -62,7 +62,7 @@ class SearchIndex:
         return len(self._entries)
 
     def add(self, skill: SkillMetadata) -> None:
-        """Add a skill, or replace the one of that name."""
+        """Add a skill, or replace the one with that name."""
         self._put(skill.name, _entries(skill))
 
     def add_served(self, place: str, tools: Iterable[Tool]) -> None:

@@ -91,7 +91,7 @@ class ListedInstance(NamedTuple):
     """An instance and its state. ``serving``: it answered. ``busy``: its process lives and its port
     takes connections. ``silent``: its process lives, but the port doesn't take connections.
     ``elsewhere``: it runs on another machine that shares the home and isn't contacted. ``tools`` is
-    the number of tools that the instance lists; None when unknown."""
+    the number of tools that the instance lists, or None when unknown."""
 
     instance: Instance
     state: str

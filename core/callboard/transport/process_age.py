@@ -16,8 +16,8 @@ _TO_1970 = 11_644_473_600.0
 
 
 def began_at(pid: int) -> float | None:
-    """Return the start time in seconds since 1970, to about a second; None when unknown. May take a
-    moment."""
+    """Return the start time in seconds since 1970, to about a second, or None when unknown. May
+    take a moment."""
     try:
         if sys.platform == "win32":
             return _on_windows(pid)

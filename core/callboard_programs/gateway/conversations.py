@@ -31,7 +31,8 @@ class HostConversation:
     holder: TokenHolder
     side: HostSide
     keeping: asyncio.Task[Any]
-    #: The task that notifies the host that the client is initialized; None before the task starts.
+    #: The task that notifies the host that the client is initialized, or None before the task
+    #: starts.
     opening: asyncio.Task[Any] | None = None
     #: The number of unanswered stateless requests, and the time of the last one.
     requests: int = 0

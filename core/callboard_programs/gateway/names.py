@@ -153,7 +153,7 @@ class NameFinder(OneServerFinder):
         self._remembers = remembers
         self._look_again = True
         self._seen = 0
-        #: The scene that the conversation works with; None before its first use.
+        #: The scene that the conversation works with, or None before its first use.
         self._meant: SceneIdentity | None = None
 
     def find(self) -> Instance | None:

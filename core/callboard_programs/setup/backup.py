@@ -61,8 +61,8 @@ class Backup:
     hosts: list[str] = field(default_factory=list)
     #: The names of the tokens that were made.
     tokens: list[str] = field(default_factory=list)
-    #: The subfolders that the hosts' user folders had before a host was started; None while no host
-    #: is running.
+    #: The subfolders that the hosts' user folders had before a host was started, or None while no
+    #: host is running.
     seen: list[str] | None = None
 
     def will_make(self, folder: Path) -> None:

@@ -110,7 +110,7 @@ def _end(node: hou.ObjNode) -> hou.SopNode:
 
 
 def _last(node: hou.ObjNode, name: str) -> hou.SopNode | None:
-    """Return our node of that name if only our own nodes come after it."""
+    """Return our node with that name if only our own nodes come after it."""
     at: hou.SopNode | None = _end(node)
     while at is not None and at.name() in (_ROUNDING, _NORMALS):
         if at.name() == name:

@@ -16,7 +16,7 @@ def names(prim: Usd.Prim) -> list[str]:
 
 
 def of_name(prim: Usd.Prim, attribute: str) -> Usd.VariantSet | None:
-    """Return the set, or None when the prim has no set of that name."""
+    """Return the set, or None when the prim has no set with that name."""
     known = attribute in names(prim)
     return prim.GetVariantSet(attribute.removeprefix(_PREFIX)) if known else None
 

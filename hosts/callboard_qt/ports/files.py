@@ -30,7 +30,8 @@ def openable(
 
 
 def saveable(path: str | None, suffixes: Iterable[str], because: str = OTHERS) -> Path:
-    """Return the file to save to; None means that the scene has no file yet. Raises HostError."""
+    """Return the file to save to, and None means that the scene has no file yet. Raises
+    HostError."""
     if not path:
         raise HostError("this scene has never been saved; give a path")
     file = Path(path)

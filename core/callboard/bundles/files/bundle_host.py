@@ -86,7 +86,7 @@ class ListResult:
 
 
 class HostResources:
-    """The files that the host offers this bundle. Made by :func:`host` for one tool call."""
+    """The files that the host offers this bundle. :func:`host` makes it for one tool call."""
 
     def __init__(self, ctx: AsksHost) -> None:
         self._ctx = ctx

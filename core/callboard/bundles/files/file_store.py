@@ -127,7 +127,7 @@ class FileStore:
             if status.st_size > most:
                 raise TooLarge(status.st_size)
             data = file.read(most + 1)
-        if len(data) > most:  # the file has grown since
+        if len(data) > most:  # The file has grown since.
             raise TooLarge(len(data))
         return self._stored(path), data
 

@@ -72,7 +72,8 @@ class RateLimited(CallboardError):
 
 
 def too_busy(method: str) -> CallboardError:
-    """Return the answer to a bundle's request while as many as it may have are open."""
+    """Return the answer to a request from a bundle that already has the maximum number of open
+    requests."""
     if method in METHODS:
         return RateLimited(RETRY_MS)
     return HostBusy("too many requests are open; wait for an answer")
@@ -148,7 +149,7 @@ def _content(file: StoredFile, data: bytes) -> dict[str, Any]:
         try:
             return {**content, "text": data.decode("utf-8")}
         except UnicodeDecodeError:
-            pass  # text in another encoding is sent whole as bytes, not mangled as text
+            pass  # Text in another encoding is sent unchanged, as bytes.
     return {**content, "blob": base64.b64encode(data).decode("ascii")}
 
 

@@ -1,4 +1,4 @@
-"""MIME types by file name, the same on every machine, whatever its registry says."""
+"""MIME types by file name. They are the same on every machine, whatever its registry says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places where bundles are installed: the user's, those of one project, and the site's.
+"""The folders where bundles are installed: the user's, a project's and the site's.
 
 A project's bundles are kept with the user's data under the project's name, not inside the project:
 opening a folder from another person must not run its content.

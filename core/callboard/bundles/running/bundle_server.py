@@ -1,4 +1,4 @@
-"""A bundle's own server: starts it, asks for its tools, calls it, and restarts it when it dies."""
+"""Starts a bundle's own server, asks for its tools, calls it, and restarts it when it dies."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _CLIENT = {"name": "callboard", "version": __version__}
 
 
 class BundleServer:
-    """One bundle's server. Made and used on the loop.
+    """One bundle's server. Make and use it on the loop.
 
     ``changed`` is called when the tools change. ``opened`` is done once the first start has
     succeeded (with None) or failed (with the reason).
@@ -75,8 +75,8 @@ class BundleServer:
         roots: Callable[[], WorkspaceRoots] | None = None,
     ) -> None:
         """``roots`` returns the roots that the process sees outside calls, by default the host's
-        own. If ``changed`` is None, nothing is listed: the server is an additional process of a
-        bundle, for clients of another workspace."""
+        own. ``changed`` is None for an additional process of a bundle, for clients of another
+        workspace. Such a process isn't asked for its tools."""
         self.bundle = bundle
         self.tools: list[Tool] = []
         self.prompts: list[FunctionPrompt] = []
@@ -137,7 +137,7 @@ class BundleServer:
         roots."""
         connection, talk = self._connection, self._talk
         if connection is None or talk is None:
-            return False  # the process is starting, and may have read the old roots
+            return False  # The process is starting, and may have read the old roots.
         if talk.stateless:
             return True
         reported = self._callers.expect_roots()
@@ -221,7 +221,7 @@ class BundleServer:
             opening.cancel()
             await asyncio.wait([opening])
             if not opening.cancelled():
-                opening.exception()  # the waiting caller already has the error
+                opening.exception()  # The waiting caller already has the error.
 
     async def _start(self) -> ChildProcess:
         if trouble := await asyncio.to_thread(trouble_here, self.bundle):
@@ -236,7 +236,7 @@ class BundleServer:
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
-            # Stopped during the start: the process may exist a moment later.
+            # The server was stopped while it started, so the process may exist a moment later.
             with suppress(OSError):
                 await asyncio.to_thread((await starting).stop)
             raise

@@ -210,7 +210,7 @@ class BundleSync:
         except (InstallError, OSError) as error:
             log.info("bundle '%s' isn't reverted: %s", bundle.name, error)
             return
-        self._seen = None  # so that the next refresh starts using that version
+        self._seen = None  # The next refresh starts using that version.
         outcome = f"{back.manifest.version} is in use again" if back else "it was removed"
         log.warning("bundle '%s' %s: %s; %s", bundle.name, version, problem, outcome)
 
@@ -247,8 +247,8 @@ class BundleSync:
         ]
 
     def why_absent(self, tool: str) -> str | None:
-        """Return why the tool with this wire name isn't served, or None unless it is that of a
-        bundle that is held back."""
+        """Return why the tool with this wire name isn't served, if it belongs to a bundle that is
+        held back. Return None for other tools."""
         for start, why in self._held_tools.items():
             if tool.startswith(start):
                 return f"isn't served, because its bundle is held back: {why}"

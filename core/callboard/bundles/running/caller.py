@@ -29,8 +29,8 @@ PASSED_ON = ("elicitation/create", "sampling/createMessage")
 
 
 class Caller:
-    """One client's call. ``roots`` are the roots whose files the bundle may read for the call. Used
-    on the loop."""
+    """One client's call. ``roots`` are the roots whose files the bundle may read for the call. Use
+    it on the loop."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The calls that a bundle's server is working on, which determine the clients that receive its
+"""The calls that a bundle's server is working on. They determine which clients receive its
 questions and progress."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ AFTERLIFE = 30.0
 
 
 class Callers:
-    """The calls of one bundle that are waiting for its server, by the request's id. Used on the
+    """The calls of one bundle that are waiting for its server, by the request's id. Use it on the
     loop."""
 
     def __init__(

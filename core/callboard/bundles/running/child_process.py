@@ -1,8 +1,7 @@
-"""A bundle's own server as a process: it exchanges messages, and leaves nothing behind when it
-ends.
+"""Runs a bundle's own server as a process, exchanges messages with it, and cleans up when it ends.
 
-Three threads move the bytes: a pipe that isn't read or filled must not block the server's loop or
-the host, and Windows can't wait for pipes and sockets together.
+Three threads move the bytes, because a pipe that isn't read or filled must not block the server's
+loop or the host, and because Windows can't wait for pipes and sockets together.
 """
 
 from __future__ import annotations
@@ -158,7 +157,7 @@ class ChildProcess:
                 self.taken()
 
         def on_loop(function: Callable[[Any], None], value: Any) -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed, so there is no receiver
+            with contextlib.suppress(RuntimeError):  # The loop is closed, so there is no receiver.
                 loop.call_soon_threadsafe(function, value)
 
         self.start(partial(on_loop, take), partial(on_loop, ended))
@@ -184,7 +183,7 @@ class ChildProcess:
         left = asyncio.Event()
 
         def tell() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed, so nothing waits
+            with contextlib.suppress(RuntimeError):  # The loop is closed, so nothing waits.
                 loop.call_soon_threadsafe(left.set)
 
         self._outbox.put(tell)
@@ -255,7 +254,7 @@ class ChildProcess:
         except subprocess.TimeoutExpired:
             self._kill()
             status = self._process.wait()
-        self._kill_for_good()  # processes that it left behind
+        self._kill_for_good()  # This ends the processes that it left behind.
         self._outbox.put(None)
         self._ended(self._blame or f"ended with exit status {status}")
 
@@ -297,7 +296,7 @@ class ChildProcess:
 
     def _terminate(self) -> None:
         if sys.platform == "win32":
-            self._job.kill()  # Windows has no way to ask
+            self._job.kill()  # Windows has no way to ask a process to end.
         else:
             self._signal(signal.SIGTERM)
 

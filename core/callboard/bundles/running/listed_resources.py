@@ -1,4 +1,5 @@
-"""Prompts and resources that a bundle's server lists, checked before they are served as our own."""
+"""Checks the prompts and resources that a bundle's server lists before they are served as our
+own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools and results of a bundle's server, checked before they are served as our own."""
+"""Checks the tools and results of a bundle's server before they are served as our own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RunTool = Callable[[AsyncToolContext, str, Json], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
-class ListedTool:
+class ServerBlock:
     """A content block as the server sent it."""
 
     content: Mapping[str, Any]
@@ -111,7 +111,7 @@ def result_of(answer: Mapping[str, Any]) -> Result:
         if not _is_whole(block):
             reported = f"the bundle sent a result with a block of type {block['type'][:40]!r}"
             raise BundleError(f"{reported} that has no content of that type")
-    listed: list[Any] = [ListedTool(block) for block in content]
+    listed: list[Any] = [ServerBlock(block) for block in content]
     return Result(
         content=listed,
         structured=answer.get("structuredContent"),

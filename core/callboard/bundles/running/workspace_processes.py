@@ -63,7 +63,7 @@ class WorkspaceProcess:
 
 
 class WorkspaceProcesses:
-    """The processes of one bundle, by workspace. Used on the loop."""
+    """The processes of one bundle, by workspace. Use it on the loop."""
 
     def __init__(
         self,

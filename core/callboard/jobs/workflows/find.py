@@ -1,4 +1,4 @@
-"""The workflows of a skill: those that it lists, and those that its prompt files name."""
+"""Finds the workflows that a skill lists, and those that its prompt files name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def not_read(skill: SkillMetadata) -> Iterator[str]:
     names.update(failure.reference for failure in failures)
     first: dict[str, Failure] = {}
     for failure in failures:
-        first.setdefault(failure.reference, failure)  # only lint reports a file's other failures
+        first.setdefault(failure.reference, failure)  # Only lint reports a file's other failures.
     for failure in first.values():
         yield f"{skill.name}/{failure.editor_line}"
     here = (skill.path.glob(f"{where}*.workflow.y*ml") for where in ("", "*/"))

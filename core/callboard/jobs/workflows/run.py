@@ -1,4 +1,4 @@
-"""One run of a workflow: it performs the steps in order, keeps their results, and undoes their
+"""One run of a workflow. It performs the steps in order, keeps their results, and undoes their
 changes if it doesn't complete."""
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class WorkflowRun:
         return description
 
     async def perform(self) -> None:
-        """Run to the end; ``status`` then holds the outcome. Raises CancelledError."""
+        """Run to the end. ``status`` then holds the outcome. Raises CancelledError."""
         await self._save(self)
         try:
             await self._some(self.workflow.steps, self._scope, "")

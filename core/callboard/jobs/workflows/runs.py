@@ -40,7 +40,7 @@ CANCEL_PATIENCE = 10.0
 
 
 class Workflows:
-    """The workflow runs of one server. Used on the server's loop, except for :meth:`close`."""
+    """The workflow runs of one server. Use it on the server's loop, except for :meth:`close`."""
 
     def __init__(
         self, dispatcher: Dispatcher, jobs: Jobs, catalog: SkillCatalog, folder: Path
@@ -122,7 +122,7 @@ class Workflows:
                 self._write(run.describe(), run.owner)
         self._store.close()
 
-    # -- inside -----------------------------------------------------------------------------
+    # -- internals --------------------------------------------------------------------------
 
     def _live(self, id: str, asker: Owner) -> WorkflowRun | None:
         run = self._runs.get(id)

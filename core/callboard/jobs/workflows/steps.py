@@ -43,7 +43,7 @@ class StepRequest(PeerRequest):
 
 
 class RunChanges:
-    """The undo steps of one run's calls, in the order in which the calls ended. Used on the
+    """The undo steps of one run's calls, in the order in which the calls ended. Use it on the
     server's loop.
 
     The undo ids in results don't suffice: a cancelled call has no result but may have changed the

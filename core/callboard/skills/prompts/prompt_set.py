@@ -18,7 +18,7 @@ NOTHING_READ = "Loaded skills declare prompts, but none could be read; see failu
 
 
 class UnknownPrompt(InvalidParams):
-    """There is no prompt of that name."""
+    """There is no prompt with that name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"unknown prompt: {name[:200]}; see prompts/list", data={"name": name})

@@ -271,7 +271,7 @@ class PromptRegistry:
         arguments: Sequence[Mapping[str, Any]] | None = None,
         template: str = "",
     ) -> None:
-        """Add a prompt, or replace the one of that name. Raises ValueError for an empty name and
+        """Add a prompt, or replace the one with that name. Raises ValueError for an empty name and
         for empty or duplicate argument names."""
         spec = {
             "name": name,

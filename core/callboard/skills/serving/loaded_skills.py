@@ -113,7 +113,7 @@ class LoadedSkills:
         return sum(len(known.skill.tools) for known in own) <= LOAD_AT_START
 
     def _load_for(self, name: str) -> None:
-        """Load the skill that has a tool of that name, if there is room. If it can't be loaded,
+        """Load the skill that has a tool with that name, if there is room. If it can't be loaded,
         skills__load says why."""
         skill = self._skill_of(name)
         if skill is None or skill.name in self._taken_off or len(skill.tools) > self._room:
@@ -122,7 +122,7 @@ class LoadedSkills:
             self._room -= sum(len(one.tools) for one in self.catalog.load(skill.name))
 
     def _skill_of(self, name: str) -> SkillMetadata | None:
-        """Return the skill that isn't loaded and has a tool of that name."""
+        """Return the skill that isn't loaded and has a tool with that name."""
         for known in self.catalog.known:
             skill = known.skill
             if not known.loaded and any(skill.wire_name(tool.name) == name for tool in skill.tools):

@@ -39,7 +39,7 @@ class PlainRequest(NamedTuple):
 
 
 def plain_request(data: bytes) -> PlainRequest | None:
-    """Return the request that ``data`` begins with; None if its head isn't plain or complete."""
+    """Return the request that ``data`` begins with, or None if its head isn't plain or complete."""
     head = _HEAD.match(data)
     if head is None or head.end() > HEADER_LIMIT:
         return None
